@@ -14,10 +14,10 @@ struct QualityMonitor {
     private var each: [SSRC: QualityMeter] = [:]
     private var decoded: [SSRC: FrameCount] = [:]
 
-    /// `keepsSeconds`: keeps each second, for a report. `frame` is the duration of our packets.
-    init(keepsSeconds: Bool, frame: Duration) {
+    /// `keepsSeconds`: keeps each second, for a report. `coding` is the encoding of our stream.
+    init(keepsSeconds: Bool, coding: CodingSettings) {
         heard = QualityMeter(keepsSeconds: keepsSeconds)
-        sent = SentMeter(keepsSeconds: keepsSeconds, frame: frame)
+        sent = SentMeter(keepsSeconds: keepsSeconds, coding: coding)
     }
 
     mutating func update(with snapshot: RadioSnapshot) {

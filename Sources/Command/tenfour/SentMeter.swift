@@ -1,3 +1,4 @@
+import TenfourAudioCore
 import TenfourCallQuality
 import TenfourChannelMember
 import TenfourPackets
@@ -24,8 +25,7 @@ struct SentMeter {
     private var packetCountAtReturn = 0
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
-    /// The duration of a packet.
-    private let frame: Duration
+    private let coding: CodingSettings
 
     /// Bounds the memory that a flood of SSRCs takes.
     private static let maximumReceiverCount = 256
@@ -51,10 +51,10 @@ struct SentMeter {
         var packetCount = 0
     }
 
-    /// `frame` is the duration of a packet.
-    init(keepsSeconds: Bool, frame: Duration) {
+    /// `coding` is the encoding of our stream.
+    init(keepsSeconds: Bool, coding: CodingSettings) {
         self.keepsSeconds = keepsSeconds
-        self.frame = frame
+        self.coding = coding
     }
 
     mutating func update(with snapshot: RadioSnapshot) {
@@ -65,8 +65,10 @@ struct SentMeter {
         }
         let sendStream = snapshot.sendStream
         let packetCount = sendStream.packetCount - whole.packetCount
-        current.add(packetCount, sendStream.byteCount - whole.byteCount, at: snapshot.lossProtection.bitRate)
-        whole.add(packetCount, sendStream.byteCount - whole.byteCount, at: snapshot.lossProtection.bitRate)
+        // The bit rate of G.711 does not follow the loss protection.
+        let bitRate = coding.encoding == .opus ? snapshot.lossProtection.bitRate : coding.payloadBitRate
+        current.add(packetCount, sendStream.byteCount - whole.byteCount, at: bitRate)
+        whole.add(packetCount, sendStream.byteCount - whole.byteCount, at: bitRate)
         whole.duration = snapshot.elapsed
     }
 
@@ -123,8 +125,8 @@ struct SentMeter {
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
         let withOutageEnded = withOutageEnded
         return (
-            withOutageEnded.whole.members(frame: frame),
-            (seconds + [withOutageEnded.current]).map { $0.members(frame: frame) }
+            withOutageEnded.whole.members(coding),
+            (seconds + [withOutageEnded.current]).map { $0.members(coding) }
         )
     }
 }
@@ -153,19 +155,19 @@ extension SentMeter.Second {
     private var bitRate: Int? { packetCount > 0 ? bitRateSum / packetCount : nil }
 
     /// The call quality at the receiver, as far as reports tell; they do not include its playout delay.
-    private func model(frame: Duration) -> EModel? {
+    private func model(_ coding: CodingSettings) -> EModel? {
         guard let view, let lossShare else { return nil }
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
             burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
-            codec: .opus(
-                bitRate: bitRate ?? EModel.Codec.usualBitRate, frame: frame,
+            codec: EModel.Codec(
+                coding.encoding, bitRate: bitRate ?? EModel.Codec.usualBitRate, frame: coding.frame,
                 deepShare: view.concealment == .deep ? 1 : 0))
     }
 
-    fileprivate func members(frame: Duration) -> [(String, JSON)] {
+    fileprivate func members(_ coding: CodingSettings) -> [(String, JSON)] {
         let seconds = duration / .seconds(1)
-        let model = model(frame: frame)
+        let model = model(coding)
         return [
             ("packets", .integer(packetCount)),
             ("kbit_s", .decimal(seconds > 0 ? Double(byteCount) * 8 / seconds / 1_000 : nil, places: 1)),

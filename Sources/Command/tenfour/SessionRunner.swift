@@ -44,7 +44,7 @@ struct SessionRunner {
         }
         if verbose { for line in session.openings { log(line) } }
         if keys { log(microphone(session, hasKeyboard: keyboard != nil)) }
-        var monitor = QualityMonitor(keepsSeconds: file != nil, frame: configuration.coding.frame)
+        var monitor = QualityMonitor(keepsSeconds: file != nil, coding: configuration.coding)
         var stops = ProcessStopMonitor()
         var channelStatus = ChannelStatus(configuration)
         let names = runLoop(session, configuration, keyboard, &monitor, &channelStatus, &stops)

@@ -1,4 +1,4 @@
-internal import TenfourAudioCore
+public import TenfourAudioCore
 public import TenfourJitterBuffer
 public import TenfourPackets
 
@@ -22,6 +22,8 @@ public struct QualitySummary: Hashable, Sendable {
     var earlierBitRate: Int?
     /// What a packet held before this time.
     var earlierFrame: Duration?
+    /// The codec before this time.
+    var earlierEncoding: AudioEncoding?
     /// Playout behind what the fastest packet would have allowed, a sample for each time that it was looked at.
     public private(set) var delays = DelaySamples()
 
@@ -32,10 +34,14 @@ public struct QualitySummary: Hashable, Sendable {
         hasSound = earlier.hasSound
         earlierBitRate = earlier.codecBitRate
         earlierFrame = earlier.packetFrame
+        earlierEncoding = earlier.encoding
     }
 
-    /// What sound takes beside the network and the jitter buffer: a packet and what Opus looks ahead.
-    var codingDelay: Duration { (packetFrame ?? .milliseconds(20)) + .microseconds(6_500) }
+    /// The delay beside those of the network and the jitter buffer: the duration of a packet, and the 6.5 ms that Opus looks ahead.
+    /// G.711 encodes each sample alone.
+    var codingDelay: Duration {
+        (packetFrame ?? .milliseconds(20)) + (encoding == .opus ? .microseconds(6_500) : .zero)
+    }
 
     mutating func add(_ counts: QualityCounts, since before: QualityCounts) {
         expected += counts.expected - before.expected
@@ -58,6 +64,7 @@ public struct QualitySummary: Hashable, Sendable {
         hasSound = hasSound || later.hasSound
         earlierBitRate = earlierBitRate ?? later.earlierBitRate
         earlierFrame = earlierFrame ?? later.earlierFrame
+        earlierEncoding = earlierEncoding ?? later.earlierEncoding
         playout.add(later.playout, since: PlayoutStatistics())
         delays.add(later.delays)
     }
@@ -97,10 +104,15 @@ extension QualitySummary {
     /// What a packet holds; nil where it is not known.
     public var packetFrame: Duration? { playout.coded.frame ?? earlierFrame }
 
+    /// The codec of the newest speech; Opus before the first.
+    public var encoding: AudioEncoding {
+        playout.coded.packetCount > 0 ? playout.coded.encoding : earlierEncoding ?? .opus
+    }
+
     /// 200 ms of loud speech.
     private static let enough = FrameCount(9_600)
 
-    /// The E-model's estimate, for the bit rate at which the sound came; nil where nothing was heard.
+    /// The E-model's estimate, for the codec and bit rate of the speech; nil where nothing was heard.
     public var model: EModel? {
         guard hasSound, let concealedShare else { return nil }
         let network = (roundTrip ?? .zero) / 2
@@ -108,8 +120,8 @@ extension QualitySummary {
         return EModel(
             delay: network + (delays.mean ?? .zero) + codingDelay, lossShare: concealedShare,
             burstRatio: (burstLength ?? 1) * chance, missingShare: missingShare ?? 0, holeLength: holeLength ?? .zero,
-            codec: .opus(
-                bitRate: codecBitRate ?? EModel.Codec.usualBitRate, frame: packetFrame ?? .milliseconds(20),
+            codec: EModel.Codec(
+                encoding, bitRate: codecBitRate ?? EModel.Codec.usualBitRate, frame: packetFrame ?? .milliseconds(20),
                 deepShare: deepShare))
     }
 

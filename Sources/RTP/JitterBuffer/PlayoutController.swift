@@ -17,8 +17,6 @@ package struct PlayoutController: ~Copyable, Sendable {
 
     private var queue: PacketQueue
     private var timeline = TimestampUnwrapper()
-    /// The encoding of the original packet inserted last.
-    private var encoding = AudioEncoding.opus
     private var delay: DelayControl
     private var missing = MissingPackets()
     private var underrun = Underrun()
@@ -106,12 +104,9 @@ package struct PlayoutController: ~Copyable, Sendable {
             statistics.countRecovered(outcome)
             return outcome
         }
-        // Another encoding may count its time from another origin: a jump is believed at once.
-        let isNewEncoding = !(packet.encoding == encoding)
-        encoding = packet.encoding
         let place = timeline.place(
             packet.sequenceNumber, packet.timestamp, arrivedAt: arrival, fastest: delay.base,
-            isIdle: isIdle || isNewEncoding)
+            isIdle: isIdle)
         let outcome: Arrival
         switch place {
         case .outlier:
@@ -345,7 +340,8 @@ package struct PlayoutController: ~Copyable, Sendable {
     /// `packet` was loud speech.
     @_noAllocation @_noLocks
     package mutating func recordSpeech(_ packet: PacketQueue.Entry) {
-        statistics.coded.add(byteCount: packet.byteCount, frameCount: packet.frameCount)
+        statistics.coded.add(
+            byteCount: packet.byteCount, frameCount: packet.frameCount, encoding: packet.encoding)
     }
 
     /// `frames` that were concealed in an underrun are removed before they are heard.

@@ -1,12 +1,15 @@
 public import TenfourAudioCore
 
-/// How much sound came in how many bytes of payload: the bit rate of its codec.
+/// The duration and the bytes of encoded audio: the bit rate of its codec.
 ///
-/// A packet of less than Opus codes speech with stands for silence. It says nothing of the codec, and does not count.
+/// A packet below the lowest bit rate at which Opus encodes speech, 6 kbit/s, stands for silence. It tells nothing about the codec and
+/// is not counted.
 public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     public private(set) var byteCount = 0
     public private(set) var frameCount = FrameCount.zero
     public private(set) var packetCount = 0
+    /// The encoding of the last packet that was counted.
+    public private(set) var encoding = AudioEncoding.opus
 
     /// In bit/s.
     private static var least: Int { 6_000 }
@@ -14,7 +17,7 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// In bit/s; nil where nothing came.
+    /// The bit rate, in bit/s; nil before the first packet.
     public var bitRate: Int? {
         frameCount > .zero ? byteCount * 8 * SampleRate.opus.hertz / frameCount.rawValue : nil
     }
@@ -22,19 +25,21 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     /// The mean duration of a packet; nil before the first.
     public var frame: Duration? { packetCount > 0 ? frameCount.duration() / packetCount : nil }
 
-    /// A packet has come.
+    /// Counts a packet of `byteCount` bytes of payload and `frameCount` frames at 48 000 Hz.
     @_noAllocation @_noLocks
-    public mutating func add(byteCount: Int, frameCount: FrameCount) {
+    public mutating func add(byteCount: Int, frameCount: FrameCount, encoding: AudioEncoding = .opus) {
         guard byteCount * 8 * SampleRate.opus.hertz >= Self.least * frameCount.rawValue else { return }
         self.byteCount += byteCount
         self.frameCount += frameCount
         packetCount += 1
+        self.encoding = encoding
     }
 
-    /// Adds what has come since it was `before`.
+    /// Adds the packets of `now` that were counted after `before`.
     public mutating func add(_ now: Self, since before: Self = .init()) {
         byteCount += now.byteCount - before.byteCount
         frameCount += now.frameCount - before.frameCount
         packetCount += now.packetCount - before.packetCount
+        if now.packetCount > before.packetCount { encoding = now.encoding }
     }
 }

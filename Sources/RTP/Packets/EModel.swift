@@ -1,4 +1,5 @@
 internal import Glibc
+public import TenfourAudioCore
 
 /// How well people can talk over a link, computed from its delay and loss: the E-model (ITU-T G.107, 06/2015).
 ///
@@ -132,7 +133,18 @@ extension EModel {
 }
 
 extension EModel.Codec {
-    /// G.711 with the concealment of its appendix I (ITU-T G.113 appendix I).
+    /// The codec of `encoding`. G.711 has neither a bit rate to choose nor a model that conceals: the other values are those of Opus.
+    public init(
+        _ encoding: AudioEncoding, bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20),
+        deepShare: Double? = nil
+    ) {
+        self = encoding == .opus ? .opus(bitRate: bitRate, frame: frame, deepShare: deepShare) : .g711
+    }
+
+    /// G.711 with the concealment of its appendix I (ITU-T G.113 appendix I): `Ie` is 0 and `Bpl` 25.1.
+    ///
+    /// That is the narrow-band scale of G.107, on which nothing is better than a good telephone line: 4.4. Opus is scored against
+    /// wide-band speech instead, so a score of G.711 tells about the network, and does not compare the two codecs.
     public static var g711: Self { Self(impairment: 0, robustness: 25.1) }
     /// G.729A with voice activity detection (the same).
     public static var g729A: Self { Self(impairment: 11, robustness: 19) }

@@ -31,13 +31,15 @@ public struct SimulatedReceiver: ~Copyable {
         public var counts: QualityCounts
     }
 
-    /// Creates a receiver of the talker `ssrc`, whose packets have `payloadType`, or `redPayloadType` if they contain
-    /// copies. `playout` sets the depth of the buffer; its period is ignored. The receiver sends nothing.
+    /// Creates a receiver of the talker `ssrc`, whose packets have `payloadType`, `redPayloadType` if they contain copies, or a
+    /// payload type of G.711. `playout` sets the depth of the buffer; its period is ignored. The receiver sends nothing.
     public init(
         of ssrc: SSRC, payloadType: UInt8 = RTPDefaults.opusPayloadType, redPayloadType: UInt8? = nil,
         playout: PlayoutSettings = .init()
     ) throws(RadioError) {
-        var configuration = RTPSessionConfiguration(payloadType: payloadType, controlPort: .none)
+        var configuration = RTPSessionConfiguration(
+            payloadType: payloadType, acceptedPayloadTypes: AudioEncoding.staticPayloadTypes.union([payloadType]),
+            controlPort: .none)
         if let redPayloadType { configuration.lossProtection.redPayloadType = redPayloadType }
         let session = RTPSession(
             identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)

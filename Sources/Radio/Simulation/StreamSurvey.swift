@@ -1,4 +1,4 @@
-internal import TenfourAudioCore
+public import TenfourAudioCore
 public import TenfourPackets
 public import TenfourSession
 
@@ -11,17 +11,20 @@ public struct RTPStream: Hashable, Sendable {
     /// The payload type of packets that contain copies of earlier ones (RED, RFC 2198); nil if there are none.
     public var redPayloadType: UInt8?
     public var packetCount: Int
-    /// Packets of `payloadType` whose payload parses as Opus.
-    public var opusCount: Int
-    /// Packets whose sequence number is one above the previous packet's, and which have no marker.
+    /// Packets of `payloadType` whose payload parses as a packet of its encoding.
+    public var readableCount: Int
+    /// Packets whose sequence number is one above the previous packet's, which have its encoding and no marker.
     var followers: Int
     /// Followers whose timestamp lies later than the previous packet's by exactly its duration.
     var consistentFollowers: Int
 
-    /// Whether the stream appears to be Opus over RTP (RFC 7587). Nearly any bytes parse as an Opus packet, but only in Opus
-    /// do the timestamps advance by the duration that each packet states.
-    public var isOpus: Bool {
-        payloadType >= 96 && opusCount * 10 >= packetCount * 9 && consistentFollowers * 2 >= followers
+    /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any bytes
+    /// parse as a packet of either, but only with the right encoding do the timestamps advance by the duration of each packet.
+    public var encoding: AudioEncoding? {
+        guard payloadType >= 96 || AudioEncoding.staticPayloadTypes.contains(payloadType),
+            readableCount * 10 >= packetCount * 9, consistentFollowers * 2 >= followers
+        else { return nil }
+        return AudioEncoding(payloadType: payloadType)
     }
 }
 
@@ -53,11 +56,11 @@ public struct StreamSurvey: Sendable {
     /// The packets of a stream that were seen so far.
     private struct Sighting {
         private var packetCounts: [UInt8: Int] = [:]
-        private var opusCounts: [UInt8: Int] = [:]
+        private var readableCounts: [UInt8: Int] = [:]
         private var redPayloadType: UInt8?
         private var followers = 0
         private var consistentFollowers = 0
-        private var last: (header: RTPHeader, frameCount: FrameCount)?
+        private var last: (header: RTPHeader, encoding: AudioEncoding, frameCount: FrameCount)?
 
         mutating func see(_ header: RTPHeader, _ payload: Span<UInt8>) {
             var type = header.payloadType
@@ -68,14 +71,17 @@ public struct StreamSurvey: Sendable {
                 primary = redundant.primary.offset..<payload.count
             }
             packetCounts[type, default: 0] += 1
-            guard let frameCount = (try? OpusPacket(parsing: payload.extracting(primary)))?.frameCount else { return }
-            opusCounts[type, default: 0] += 1
-            defer { last = (header, frameCount) }
-            // A packet with a marker follows a pause of unknown length.
-            guard let last, !header.marker, header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
+            let encoding = AudioEncoding(payloadType: type)
+            guard let frameCount = encoding.frameCount(of: payload.extracting(primary)) else { return }
+            readableCounts[type, default: 0] += 1
+            defer { last = (header, encoding, frameCount) }
+            // A packet with a marker follows a pause of unknown length, and another encoding may count from another origin.
+            guard let last, !header.marker, encoding == last.encoding,
+                header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
             else { return }
             followers += 1
-            if header.timestamp.distance(after: last.header.timestamp) == last.frameCount { consistentFollowers += 1 }
+            let ticks = header.timestamp.distance(after: last.header.timestamp).rawValue
+            if FrameCount(ticks * encoding.framesPerTick) == last.frameCount { consistentFollowers += 1 }
         }
 
         /// Parses a redundant payload; nil if it does not look like one. Nearly any bytes parse as one with a single block,
@@ -95,7 +101,7 @@ public struct StreamSurvey: Sendable {
             let type = packetCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? 0
             return RTPStream(
                 ssrc: key.ssrc, destination: key.destination, payloadType: type, redPayloadType: redPayloadType,
-                packetCount: packetCount, opusCount: opusCounts[type] ?? 0, followers: followers,
+                packetCount: packetCount, readableCount: readableCounts[type] ?? 0, followers: followers,
                 consistentFollowers: consistentFollowers)
         }
     }

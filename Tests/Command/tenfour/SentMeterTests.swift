@@ -16,8 +16,11 @@ struct SentMeterTests {
         var meter: SentMeter
         var count = 0
 
-        init(frame: Duration = .milliseconds(20)) {
-            meter = SentMeter(keepsSeconds: true, frame: frame)
+        init(frame: Duration = .milliseconds(20), encoding: AudioEncoding = .opus) {
+            var coding = CodingSettings()
+            coding.frame = frame
+            coding.encoding = encoding
+            meter = SentMeter(keepsSeconds: true, coding: coding)
             var configuration = RTPSessionConfiguration()
             configuration.remotes = [Endpoint(.loopbackV4, port: 6_000)]
             rtpSession = RTPSession(identity: Identity(ssrc: SSRC(1)), configuration: configuration, at: .start)
@@ -98,5 +101,19 @@ struct SentMeterTests {
         #expect(sender.meter.lostCount == nil)
         sender.hear(of: 3, from: 8)
         #expect(sender.meter.lostCount == 3)
+    }
+
+    /// 64 kbit/s whatever the loss protection says, and the score of a telephone line: `Ie` = 0 and `Bpl` = 25.1.
+    @Test func aStreamOfG711IsScoredAsG711() {
+        func figures(_ encoding: AudioEncoding) -> [String: String] {
+            var sender = Sender(encoding: encoding)
+            sender.send(packets: 100)
+            sender.hear(of: 5, from: 1)
+            return Dictionary(uniqueKeysWithValues: sender.meter.members.whole.map { ($0.0, $0.1.line) })
+        }
+        #expect(figures(.pcmu)["codec_kbit_s"] == "64" && figures(.opus)["codec_kbit_s"] == "32")
+        let expected = EModel(lossShare: 0.05, codec: .g711).score
+        let score = figures(.pcma)["score"].flatMap { Double($0) } ?? 0
+        #expect(abs(score - expected) < 0.01 && score > 3.8, "\(score)")
     }
 }

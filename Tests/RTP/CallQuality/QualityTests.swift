@@ -52,6 +52,28 @@ struct QualityTests {
         #expect(meter.whole.playout.coded.bitRate == 24_000)
     }
 
+    /// `Ie` = 0 and `Bpl` = 25.1 of ITU-T G.113 appendix I, before and in a pause.
+    @Test func aStreamOfG711IsScoredAsG711() throws {
+        var meter = QualityMeter(keepsSeconds: true)
+        var all = counts(packets: 0)
+        for second in 0..<2 {
+            all.expected += 50
+            all.playout.decoded += FrameCount(49 * 960)
+            all.playout.concealed += FrameCount(960)
+            for _ in 0..<50 where second == 0 {
+                all.playout.coded.add(byteCount: 160, frameCount: FrameCount(960), encoding: .pcma)
+            }
+            meter.observe(all, of: alice, at: .milliseconds(1_000 * second + 500))
+        }
+        for summary in meter.report.seconds {
+            #expect(summary.encoding == .pcma && summary.codecBitRate == 64_000)
+            let model = try #require(summary.model)
+            #expect(model.codec == .g711)
+            #expect(abs(model.score - EModel(lossShare: 0.02, codec: .g711).score) < 0.01)
+        }
+        #expect(meter.whole.encoding == .pcma)
+    }
+
     /// As a session's command tells it: counts and delay at once.
     @Test func aDelayToldWithTheCountsIsThatOfTheirSecondAndTalker() {
         var meter = QualityMeter(keepsSeconds: true)

@@ -39,16 +39,25 @@ struct StreamSurveyTests {
         let found = StreamSurvey(streams.log).streams
         #expect(found.map(\.ssrc.rawValue) == [2, 1, 1])
         #expect(found.map(\.packetCount) == [30, 20, 10])
-        #expect(found.allSatisfy { $0.isOpus && $0.payloadType == 111 && $0.redPayloadType == nil })
+        #expect(found.allSatisfy { $0.encoding == .opus && $0.payloadType == 111 && $0.redPayloadType == nil })
     }
 
     /// Nearly any bytes parse as an Opus packet, so the steps of the timestamp tell other payloads from Opus.
     @Test func otherPayloadsAreNotTakenForOpus() {
         var streams = Streams()
-        streams.append(ssrc: 1, type: 0, step: 160, payload: [UInt8](repeating: 0xD5, count: 160))
+        streams.append(ssrc: 1, type: 9, step: 160, payload: [UInt8](repeating: 0xD5, count: 160))
         streams.append(ssrc: 2, type: 96, step: 3_000, payload: [UInt8](repeating: 0x7C, count: 900))
         streams.append(ssrc: 3, type: 97, step: 480, payload: [UInt8](repeating: 0, count: 1_440))
-        #expect(StreamSurvey(streams.log).streams.map(\.isOpus) == [false, false, false])
+        #expect(StreamSurvey(streams.log).streams.map(\.encoding) == [nil, nil, nil])
+    }
+
+    @Test func g711IsKnownByItsClock() {
+        var streams = Streams()
+        let payload = [UInt8](repeating: 0xD5, count: 160)
+        streams.append(ssrc: 1, type: 0, count: 30, step: 160, payload: payload)
+        streams.append(ssrc: 2, type: 8, count: 20, step: 160, payload: payload)
+        streams.append(ssrc: 3, type: 0, count: 10, step: 960, payload: payload)
+        #expect(StreamSurvey(streams.log).streams.map(\.encoding) == [.pcmu, .pcma, nil])
     }
 
     @Test func reportsAreNoStream() {
@@ -70,6 +79,6 @@ struct StreamSurveyTests {
         }
         streams.append(ssrc: 5, type: 63, payload: payload)
         let stream = StreamSurvey(streams.log).streams.first
-        #expect(stream?.payloadType == 111 && stream?.redPayloadType == 63 && stream?.isOpus == true)
+        #expect(stream?.payloadType == 111 && stream?.redPayloadType == 63 && stream?.encoding == .opus)
     }
 }

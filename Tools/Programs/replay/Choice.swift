@@ -14,7 +14,7 @@ struct Choice {
         return UInt32(digits.hasPrefix("0x") ? String(digits.dropFirst(2)) : digits, radix: 16).map(SSRC.init)
     }
 
-    /// The one with the most packets of those that fit. One that nobody pointed at must look like Opus.
+    /// Returns the fitting stream with the most packets. Without an SSRC or payload type given it must look like Opus or G.711.
     func stream(of survey: StreamSurvey, in capture: ReplayCapture) throws(RadioError) -> RTPStream {
         let streams = survey.streams
         guard !streams.isEmpty else {
@@ -25,12 +25,14 @@ struct Choice {
                 && (payloadType == nil || stream.payloadType == payloadType)
         }
         let isPointedAt = ssrc != nil || payloadType != nil
-        if let stream = fitting.first(where: { isPointedAt ? $0.opusCount > 0 : $0.isOpus }) { return stream }
+        if let stream = fitting.first(where: { isPointedAt ? $0.readableCount > 0 : $0.encoding != nil }) {
+            return stream
+        }
         let there = streams.prefix(8).map(\.words).joined(separator: ", ")
         if fitting.isEmpty { throw RadioError(.unavailable, "no stream is as you want it; there are: \(there)") }
         throw RadioError(
             .unavailable,
-            "no stream of RTP there reads as Opus, and nothing else is played here; there are: \(there); --ssrc and --payload-type "
+            "no stream of RTP there reads as Opus or G.711, and nothing else is played here; there are: \(there); --ssrc and --payload-type "
                 + "insist on one")
     }
 }

@@ -22,7 +22,7 @@ import TenfourTimePitch
             """,
         discussion: """
             Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux' cooked headers, \
-            raw IP or loopback. It plays the RTP stream of Opus with the most packets, unless you choose another. The simulated \
+            raw IP or loopback. It plays the RTP stream of Opus or G.711 with the most packets, unless you choose another. The simulated \
             card has periods of 2.5 ms and is never late. Delay counts from the time of sending, estimated from the fastest \
             packet; the score is that of the E-model (ITU-T G.107). A retransmitted packet counts as late, not as lost, because \
             a capture does not show who requested it.
