@@ -16,8 +16,10 @@ enum Environment {
         "report",
     ]
     private static let coding: Set = [
-        "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
+        "codec", "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
     ]
+    /// The options of the encoder that only Opus has.
+    private static let opus: Set = ["bitrate", "fec", "expect-loss", "speech", "music"]
     private static let playing: Set = ["jitter", "period-time", "max-latency", "decoder"]
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
@@ -59,6 +61,11 @@ enum Environment {
         for (option, other) in [("--name", "anonymous"), ("--anonymous", "name")]
         where typed.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
             settings.removeAll { $0.option == other }
+        }
+        // A typed codec without the settings of Opus leaves those of the environment aside.
+        for name in ["pcmu", "pcma"]
+        where typed.contains("--codec=\(name)") || typed.contains("--codec") && typed.contains(name) {
+            settings.removeAll { opus.contains($0.option) }
         }
         return command + settings.flatMap(\.arguments) + typed.dropFirst(command.count)
     }

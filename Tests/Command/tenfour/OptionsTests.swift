@@ -40,6 +40,8 @@ import Testing
         #expect(usual > 28 && usual < 36 && lower > 20 && lower < 28, "\(usual), \(lower)")
         #expect(try rate(["-b", "64k"], ["TENFOUR_BITRATE": "24k"]) > 36)
         #expect(try rate(["--music", "-b", "64k"], ["TENFOUR_SPEECH": "1"]) > 36)
+        #expect(try rate([], ["TENFOUR_CODEC": "pcma"]) > 60)
+        #expect(try rate(["--codec", "pcmu"], ["TENFOUR_BITRATE": "24k", "TENFOUR_MUSIC": "1"]) > 60)
     }
 
     @Test func aTypedHostOrPortWins() throws {
