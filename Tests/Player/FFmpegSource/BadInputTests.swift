@@ -58,14 +58,14 @@
             }
         }
 
-        /// Never a trap, never without end: sound of about the length, or an error with a sentence.
+        /// Damaged files never trap or play forever: they give audio of about the right length, or an error.
         @Test(arguments: Making.allCases)
         func damagedFilesPlayWhatTheyCan(_ making: Making) throws {
             let whole = Array(try making.bytes.prefix(300_000))
             for round in 0..<Self.rounds {
                 var chance = SeededRandom(seed: UInt64(round))
                 var bytes = whole
-                // The head is where what is said of the rest can mislead.
+                // In every other round only the head is damaged, which describes the rest of the file.
                 let reach = round % 2 == 0 ? bytes.count : 4_096
                 for _ in 0..<1 << chance.below(9) {
                     bytes[chance.below(reach)] = UInt8(truncatingIfNeeded: chance.next())
@@ -87,7 +87,7 @@
             #expect(throws: ReaderError.self) { try Self.open(bytes).readAll() }
         }
 
-        /// A frame that is overwritten is a gap of a frame and no more.
+        /// An overwritten frame causes a gap of one frame, no more.
         @Test func aGapInAnMP3IsHeardOverAndTheRestIsRight() throws {
             var bytes = try Making.mp3ConstantWithoutTag.bytes
             let middle = bytes.count / 2

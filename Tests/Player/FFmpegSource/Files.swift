@@ -40,7 +40,7 @@
             }
         }
 
-        /// Every place in it is known at once.
+        /// Whether all positions are known without scanning the file.
         var isIndexed: Bool { ![.mp3Variable, .mp3VariableWithoutTag, .aacADTS].contains(self) }
 
         /// The file's bytes, made once per test run.
@@ -52,7 +52,8 @@
         static let sound = CodedAudio(seconds: 30)
 
         private let folder = Folder()
-        /// Noise in place of noise (`-aac_pns`) would be another at each decoding.
+        /// Made without perceptual noise substitution (`-aac_pns`), which would give different noise in each
+        /// decoding.
         private let made = Locked<[Making: [UInt8]]>([:])
 
         private init() { folder.write(Self.sound.wav, to: "sound.wav") }

@@ -14,7 +14,7 @@
             let first = reader.demuxer.duration
             let heard = try reader.readAll()
             let expected = try Files.decoded(making.path, rate: CodedAudio.rate, channelCount: 2)
-            // Padding of the last AAC packet in MP4 is trimmed here; elsewhere a resampler may round the end.
+            // We trim the padding of the last AAC packet in MP4; in other formats a resampler may round the end.
             #expect(abs(heard.count - expected.count) / 2 <= 32)
             var worst: Float = 0
             for index in 0..<min(heard.count, expected.count) {
@@ -23,12 +23,13 @@
             #expect(worst < 1e-4)
 
             let duration = Double(heard.count / 2) / Double(CodedAudio.rate)
-            // An encoder's filling that nothing tells about: two frames of 26 ms at most, of 52 ms at half the rate.
+            // Encoder padding that the file does not state: at most two frames of 26 ms, or of 52 ms at half the
+            // rate.
             #expect(abs(duration - 30) < 0.11)
             #expect(reader.demuxer.duration?.isExact == true)
             #expect(abs((reader.demuxer.duration?.value ?? .zero).inSeconds - duration) < 0.001)
             #expect(abs(reader.position.value.inSeconds - duration) < 0.001)
-            // Before that it was right, or said to be a guess that is not far off.
+            // The first duration was exact, or an estimate that is off by less than 4 s.
             #expect(abs((first?.value ?? .zero).inSeconds - duration) < (first?.isExact == true ? 0.001 : 4))
             #expect((reader as? FFmpegReader)?.damagedPacketCount ?? 0 == 0)
         }
@@ -58,7 +59,7 @@
             #expect(abs(Double(rate) - Double(bytes) * 8 / 30) < Double(rate) / 20)
         }
 
-        /// A file may be longer than memory: what lies a minute ahead is not looked at.
+        /// A file may be longer than memory, so bytes a minute ahead are not read.
         @Test(arguments: Making.allCases.filter { $0 != .m4aLast })
         func nothingFarAheadIsReadWhilePlaying(_ making: Making) throws {
             let byteSource = StoredBytes(try making.bytes, isHere: false)
@@ -105,7 +106,7 @@
             #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
         }
 
-        /// Seeking works in bytes that had to be held for playback.
+        /// Seeking works among the bytes that had to be kept for playback.
         @Test func aFullyBufferedStreamCanSeek() throws {
             let reader = try openFFmpegReader(
                 StoredBytes(try Making.m4aLast.bytes, isSeekable: false), format: Self.format)
@@ -114,7 +115,7 @@
             #expect(abs(try reader.readAll().count / 2 - 10 * CodedAudio.rate) < 32)
         }
 
-        /// Like a radio stream: no length, not seekable, starting within a frame.
+        /// The stream resembles a radio stream: no length, not seekable, starting within a frame.
         @Test(arguments: [Making.mp3ConstantWithoutTag, .aacADTS, .oggVorbis, .flac])
         func aStreamWithoutLengthOrSeekingPlays(_ making: Making) throws {
             let torn = [Making.mp3ConstantWithoutTag, .aacADTS].contains(making) ? 1_000 : 0

@@ -18,7 +18,7 @@
 
         @Test(arguments: Making.allCases)
         func wherePlacesAreKnownASeekIsRightToTheSample(_ making: Making) throws {
-            // All is here, so what is not known is found out.
+            // All bytes are available, so the reader scans the file for unknown positions.
             let reader = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format)
             let whole = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format).readAll()
             var chance = SeededRandom(seed: 5)
@@ -34,7 +34,7 @@
                 } else {
                     let heard = try reader.readSome(2_000)
                     #expect(heard.count == 4_000)
-                    // Half the rate has no such frame every other time.
+                    // At half the rate, every other frame lies between two samples of the file.
                     for index in heard.indices where making != .mp3Low {
                         worst.sample = max(worst.sample, abs(heard[index] - whole[2 * frame + index]))
                     }
@@ -52,7 +52,7 @@
             var chance = SeededRandom(seed: 6)
             var worst = 0.0
             for _ in 0..<Self.count {
-                // Each time anew, so that nothing is known from the time before.
+                // Uses a new reader each time, so that nothing is known from earlier scans.
                 let reader = try openFFmpegReader(StoredBytes(making.bytes, isHere: false), format: Self.format)
                 let position = Duration.milliseconds(10_000 + chance.below(19_000))
                 let landed = try reader.seek(to: position)
@@ -75,7 +75,7 @@
             #expect(reader.demuxer.duration?.isExact == true)
             let shown = reader.position.value.inSeconds
             let second = try #require(try Self.heardSecond(reader))
-            // An encoder delay that the file does not state is 26 ms.
+            // An encoder delay that the file does not state causes an error of 26 ms.
             #expect(abs(second - shown) < 0.05)
             // From here on all positions are exact.
             #expect(try reader.seek(to: .seconds(11)) == Estimate(.seconds(11), isExact: true))

@@ -7,7 +7,7 @@
     import TestSupport
     import Testing
 
-    /// Transport streams and Matroska, with pictures beside the sound and without, whole and as a pipe brings them.
+    /// Transport streams and Matroska, with and without video, as files and as pipes.
     @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct StreamContainerTests {
         struct Kind: CustomTestStringConvertible, Sendable {
             var name: String
@@ -55,9 +55,9 @@
             let length = try #require(reader.demuxer.duration?.value.inSeconds)
             #expect(abs(length - 20) < 1, "\(length)")
             let expected = try Files.decoded(folder(kind.name), rate: rate, channelCount: 2)
-            // Times of WebM are of whole milliseconds: what Opus puts in front ends within one.
+            // WebM timestamps are in whole milliseconds, so the Opus pre-skip ends within one millisecond.
             guard kind.name != "a.webm" else { return }
-            // Since FFmpeg 6 Matroska tells what AAC puts in front: we leave that out, and ffmpeg itself plays it.
+            // Since FFmpeg 6, Matroska states the encoder delay of AAC. We skip it, but ffmpeg itself plays it.
             let front = (expected.count - heard.count) / 2
             let told = kind.name == "b.mkv" && front > 0 ? 1_024 : 0
             #expect(abs(front - told) <= rate / 1_000, "\(front)")
@@ -66,7 +66,8 @@
             #expect(worst < 0.01, "\(worst)")
         }
 
-        /// `ffmpeg … -f mpegts - | tenfour play -`: nothing of the beginning is missing, and it plays in the rate of a card.
+        /// `ffmpeg … -f mpegts - | tenfour play -`: the beginning is complete, and it is converted to the rate of a
+        /// card.
         @Test(arguments: kinds) func aPipeBringsAllOfIt(kind: Kind) throws {
             let byteSource = StoredBytes(try make(kind), knowsLength: false, isSeekable: false)
             let reader = try openFFmpegReader(byteSource, format: .stereo)
@@ -86,7 +87,7 @@
         }
     }
 
-    /// Seeking in streams whose bytes come once and in order.
+    /// Seeking in streams whose bytes arrive once and in order.
     @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct BufferedSeekTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
 
@@ -94,7 +95,7 @@
             CodedAudio.seconds(of: try reader.readSome(4_096), channelCount: 2, rate: CodedAudio.rate)
         }
 
-        /// All was fetched from a server that knows no ranges.
+        /// All bytes have been fetched from a server without range requests.
         @Test(arguments: [Making.flac, .oggVorbis, .m4aFirst])
         func allThatIsHeldCanBeGoneAboutIn(_ making: Making) throws {
             let reader = try openFFmpegReader(ArrivingBytes(try making.bytes), format: Self.format)
@@ -116,7 +117,7 @@
             let heard = try #require(try second(reader))
             #expect(landed.value.inSeconds < 18 && landed.value.inSeconds > 8, "\(landed)")
             #expect(abs(heard - landed.value.inSeconds) < 0.15)
-            // A position whose bytes are gone is refused, and it plays on.
+            // A seek to bytes that have been dropped is refused, and playback continues.
             byteSource.forget(before: bytes.count / 3)
             let before = reader.position.value
             #expect(throws: ReaderError.demuxer(.notSeekable)) { try reader.seek(to: .seconds(1)) }
@@ -124,7 +125,7 @@
             #expect(abs(try #require(try second(reader)) - before.inSeconds) < 0.15)
         }
 
-        /// A live station: its later bytes do not exist yet.
+        /// A live station: later bytes do not exist yet.
         @Test(arguments: [Making.mp3ConstantWithoutTag, .mp3VariableWithoutTag, .aacADTS])
         func aLiveStreamIsGoneOnInUpToWhatIsHere(_ making: Making) throws {
             let bytes = try making.bytes
@@ -137,12 +138,12 @@
             #expect(ContinuousClock.now - begin < .seconds(20), "it waited for what is not here")
             #expect(landed.value.inSeconds < 20 && landed.value.inSeconds > 8, "\(landed)")
             #expect(abs(heard - landed.value.inSeconds) < 0.2, "\(heard), \(landed)")
-            // Back, and once more to the end of what is here.
+            // Seeks back, and once more to the end of the available bytes.
             _ = try reader.seek(to: .seconds(4))
             #expect(abs(try #require(try second(reader)) - 4) < 0.1)
         }
 
-        /// The same of Opus, which this package parses itself.
+        /// The same for Opus, which this package demuxes itself.
         @Test func opusIsGoneAboutInAsFarAsItIsHere() throws {
             let folder = Folder()
             try Files.run("ffmpeg", ["-v", "error", "-y", "-i", Files.shared.wav, "-b:a", "48k", folder("a.opus")])
@@ -167,7 +168,7 @@
             #expect(throws: ReaderError.demuxer(.notSeekable)) { try half.seek(to: .seconds(1)) }
         }
 
-        /// Its first timestamp may be near the greatest.
+        /// The first timestamp is near the largest possible value.
         @Test func aHostileClockIsNoTrap() throws {
             for distance in [0, 1, 100_000, 1_000_000, 100_000_000] {
                 var bytes = try Making.oggVorbis.bytes

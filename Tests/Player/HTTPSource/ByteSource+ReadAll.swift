@@ -18,10 +18,10 @@ extension ByteSource {
         return bytes
     }
 
-    /// All of it.
+    /// Reads all bytes.
     func all() throws(ByteSourceError) -> [UInt8] { try bytes(from: 0) }
 
-    /// The error of a read.
+    /// Returns the error of a read; nil if it succeeds.
     func refusal() -> String? {
         do throws(ByteSourceError) {
             _ = try bytes(from: 0, 1)
@@ -43,14 +43,14 @@ extension ByteSource {
 }
 
 extension SoundServer {
-    /// A server for a directory that contains `song`.
+    /// Starts a server for a folder that contains `song`.
     convenience init(_ folder: Folder, song: [UInt8]) throws {
         folder.write(song, to: "song")
         try self.init(folder)
     }
 }
 
-/// Bytes that tell where they lie.
+/// Returns bytes whose values depend on their positions.
 func sound(_ byteCount: Int) -> [UInt8] {
     (0..<byteCount).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 11) }
 }

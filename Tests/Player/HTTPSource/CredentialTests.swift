@@ -3,7 +3,7 @@ import TenfourMediaSource
 import TestSupport
 import Testing
 
-/// Credentials that a person types for one server are sent to no other.
+/// Credentials given for one server are sent to no other.
 @Suite(.onItsOwnThread) struct CredentialTests {
     let folder = Folder()
     let file = sound(50_000)
@@ -40,7 +40,7 @@ import Testing
         expectNothing(at: other)
     }
 
-    /// The same host by another name, and then the same name, at another port.
+    /// The other server is the same host under another name, and then the same name with another port.
     @Test(arguments: ["localhost", "127.0.0.1"])
     func anotherNameOrPortIsAnotherServer(host: String) throws {
         let address = first.address("song", leading(to: other.address("song", host: host)))
@@ -61,7 +61,7 @@ import Testing
         expectNothing(at: other)
     }
 
-    /// Fetched like a playlist's entry.
+    /// Fetches the file as an entry of a playlist at another host.
     @Test func credentialsGoToNoOtherHost() throws {
         var options = Self.options
         options.trusted = try Resource(first.address("list.m3u").replacing("http://", with: "http://joe:secret@"))
@@ -89,7 +89,7 @@ import Testing
         expectNothing(at: other)
     }
 
-    /// Not even if only the scheme differs.
+    /// Origins differ even if only the scheme differs.
     @Test func theSchemeBelongsToTheOrigin() throws {
         let origins = try [
             "http://h:443/", "https://h/", "https://H:443/x", "http://h/", "https://h.:443", "https://u:p@h",
@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-/// For localhost, signed by itself.
+/// Returns a self-signed certificate for localhost and its key.
 func makeCertificate(in folder: Folder) throws -> (certificate: String, key: String) {
     let arguments = [
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",

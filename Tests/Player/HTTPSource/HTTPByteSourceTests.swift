@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func elsewhereCostsOneRequest() throws {
-        // So slow that the transfer cannot reach the offset before it is requested.
+        // The server is so slow that the transfer cannot reach the offset before it is requested.
         let download = try HTTPByteSource(
             server.address("song", "slow=50000"), limits: BufferLimits(ahead: 65_536, behind: 0))
         _ = try download.bytes(from: 0, 1_000)

@@ -4,7 +4,7 @@ import TenfourMediaSource
 import TestSupport
 import Testing
 
-/// The very first connection fails at once, with a sentence that says what to do.
+/// A refused first connection fails at once, with an error that states the remedy.
 @Suite(.onItsOwnThread) struct RefusalTests {
     let folder = Folder()
     let server: SoundServer
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-/// Ways around, and who may be trusted on them.
+/// Downloads through proxies, and the certificates that are trusted then.
 @Suite(.onItsOwnThread) struct ProxyAndCertificateTests {
     let folder = Folder()
     let file = sound(100_000)
@@ -120,7 +120,7 @@ import Testing
 
         let options = HTTPOptions(certificates: certificate)
         #expect(try HTTPByteSource(server.address("song", host: "localhost"), options: options).all() == file)
-        // A host that the certificate does not name.
+        // A host name that the certificate does not contain.
         let other = try HTTPByteSource(server.address("song", host: "127.0.0.1"), options: options).refusal() ?? ""
         #expect(other.contains("is not trusted"))
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ConvertedAudioTests {
     private let sound = ConvertedAudio(.mono)
 
-    /// Reads a tenth of a second, all at once.
+    /// Reads a tenth of a second at once.
     private func readSome() throws(ReaderError) {
         var room = [Float](repeating: 0, count: 4_800)
         var span = room.mutableSpan

@@ -82,7 +82,7 @@ import Testing
     @Test func aPipeThatIsFullSaysSo() throws {
         let pipe = Pipe()
         let byteSource = try FileByteSource.open("/proc/self/fd/\(pipe.output)", limits: BufferLimits(ahead: 65_536))
-        // Each is too large to share a page with another.
+        // A piece is so large that no two fit into one page of the pipe.
         let piece = [UInt8](repeating: 1, count: 2_100)
         #expect(fcntl(pipe.input, F_SETFL, O_NONBLOCK) == 0)
         while unsafe write(pipe.input, piece, piece.count) == piece.count {}

@@ -3,7 +3,7 @@ import Testing
 @testable import TenfourMediaSource
 
 struct ByteWindowTests {
-    /// Bytes that tell where they lie.
+    /// Returns bytes whose values depend on their positions.
     private func bytes(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 % 251) } }
 
     private func copy(_ window: borrowing HeldBytes, from offset: Int, _ count: Int) throws -> [UInt8] {
@@ -22,7 +22,7 @@ struct ByteWindowTests {
         window.restart(at: 1_000)
         var end = 1_000
         for count in [1, 65_535, 65_536, 65_537, 0, 200_000, 7] {
-            // Existing bytes move to the file.
+            // The bytes held in memory move to the file.
             if isInFile, count == 65_537 { try window.moveToFile() }
             try append(end..<end + count, to: &window)
             end += count
@@ -50,7 +50,7 @@ struct ByteWindowTests {
         #expect(try copy(window, from: 300_000, 100_000) == bytes(300_000..<400_000))
     }
 
-    /// Against one that keeps everything.
+    /// Compares the content after random steps with the bytes expected at these positions.
     @Test func itHoldsAfterManySteps() throws {
         var window = HeldBytes()
         var state: UInt64 = 5

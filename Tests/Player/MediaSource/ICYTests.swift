@@ -35,7 +35,7 @@ struct ICYTests {
         #expect(title("StreamTitle='\u{1B}[2Jx\n';") == "\u{FFFD}[2Jx\u{FFFD}")
     }
 
-    /// However the network cuts it up.
+    /// Audio and titles are separated, however the network splits the stream.
     @Test(arguments: [1, 2, 3, 7, 100])
     func soundAndTitlesAreTakenApart(pieceByteCount: Int) throws {
         var stream: [UInt8] = []

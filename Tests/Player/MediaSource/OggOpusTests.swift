@@ -51,7 +51,7 @@ import Testing
             let position = FrameCount(frame).duration()
             #expect(try reader.seek(to: position) == Estimate(position, isExact: true))
             let heard = try reader.readSome(4_800)
-            // The decoder has begun early enough to be as good as if it had heard all.
+            // After a seek, the decoder starts early enough to converge to the continuously decoded audio.
             var (difference, loudness) = (Float(0), Float(0))
             for index in heard.indices {
                 difference += (heard[index] - whole[2 * frame + index]) * (heard[index] - whole[2 * frame + index])
@@ -66,7 +66,7 @@ import Testing
         #expect(try reader.readAll() == whole)
     }
 
-    /// A chain, as a radio station sends one song after another.
+    /// A radio station sends one song after another as a chain of Ogg streams.
     @Test func aChainOfStreamsPlaysOnAndOn() throws {
         let chain = Self.bytes("one.opus") + Self.bytes("two.opus")
         let reader = try openReader(StoredBytes(chain, knowsLength: false, isSeekable: false), format: .stereo)
@@ -106,7 +106,7 @@ import Testing
     @Test func gainIsApplied() throws {
         var bytes = Self.bytes("one.opus")
         let plain = try openReader(StoredBytes(bytes), format: .mono).readSome(48_000)
-        // 6.02 dB in the head, and the page's checksum made anew.
+        // Sets an output gain of 6.02 dB in the header and corrects the checksum of the page.
         let head = try #require(bytes.firstRange(of: Array("OpusHead".utf8))).lowerBound
         (bytes[head + 16], bytes[head + 17]) = (0x05, 0x06)
         let sum = Self.checksum(Array(bytes[0..<head + 19]))

@@ -45,9 +45,10 @@ struct OggPagesTests {
         #expect(try packets(of: [0, 2]) == [20, 30], "the second half is missing")
     }
 
-    /// The sizes of the packets in some of three pages, of which the first two share a packet of 300 bytes.
+    /// Returns the sizes of the packets read from the pages `numbers` of three, the first two of which share a packet
+    /// of 300 bytes.
     private func packets(of numbers: [Int]) throws -> [Int] {
-        // 0xFC: an Opus packet of one frame of 20 ms.
+        // 0xFC is the TOC of an Opus packet with one frame of 20 ms.
         func packet(_ count: Int) -> [UInt8] { [0xFC] + [UInt8](repeating: 7, count: count - 1) }
         let all = [
             Page(sequence: 0, granule: 960, packets: [packet(20)], tail: Array(packet(300)[..<255])),
@@ -71,13 +72,13 @@ struct OggPagesTests {
     }
 }
 
-/// A page of Ogg with serial number 5.
+/// An Ogg page with serial number 5.
 private struct Page {
     var sequence: UInt32
     var granule: Int64 = 0
     var isContinuing = false
     var packets: [[UInt8]]
-    /// The beginning of a packet that the next page continues, of 255 bytes.
+    /// The first 255 bytes of a packet that the next page continues.
     var tail: [UInt8] = []
 
     var bytes: [UInt8] {
@@ -100,7 +101,7 @@ private struct Page {
     }
 }
 
-/// Bytes of which only the first have arrived: a read of the others throws instead of blocking.
+/// A byte source of which only the first bytes have arrived: a read of later bytes throws instead of blocking.
 private final class LimitedBytes: ByteSource {
     private let bytes: [UInt8]
     private let arrived: Int

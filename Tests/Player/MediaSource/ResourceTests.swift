@@ -21,7 +21,7 @@ struct ResourceTests {
         #expect(throws: ResourceError.self) { try Resource(text) }
     }
 
-    /// RFC 3986, section 5.4, as far as it goes for what is played.
+    /// The examples of RFC 3986, section 5.4, that apply to media addresses.
     @Test(arguments: [
         ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
         ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("g#s", "http://a/b/c/g"),

@@ -10,7 +10,7 @@ struct TextTests {
         #expect(shown("\u{9B}31m") == "\u{FFFD}31m")
         #expect(shown("Ça va, 東京 👩‍👩‍👧") == "Ça va, 東京 👩‍👩‍👧")
         #expect(shown(String(repeating: "x", count: 10_000))?.count == 301)
-        // A single character may consist of a million marks.
+        // A single character may have a million combining marks.
         #expect((shown("x" + String(repeating: "\u{301}", count: 1_000_000))?.unicodeScalars.count ?? 0) < 3_000)
     }
 

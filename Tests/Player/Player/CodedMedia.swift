@@ -5,9 +5,11 @@ import TenfourRings
 
 @testable import TenfourPlayer
 
-/// Sound in which each frame tells where it lies, from bytes that come when the test lets them.
+/// A byte source, demuxer and reader whose samples reveal their position in the second, and whose bytes arrive when
+/// the test lets them.
 ///
-/// A frame is a byte: what is here is counted in frames. At the output's rate, mono or stereo alike.
+/// One byte stands for one frame, so byte counts are frame counts. The rate is that of the output; all channels are
+/// equal.
 final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
     let format: LPCMFormat
     let frameCount: Int
@@ -28,15 +30,15 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
     /// Deviations from a fully buffered file of known duration.
     struct Manner: OptionSet, Sendable {
         var rawValue: Int
-        /// Its end is known only when it was read.
+        /// The end is known only after it has been read.
         static let pipe = Self(rawValue: 1)
-        /// The duration is an estimate until it was scanned.
+        /// The duration is an estimate until the file has been scanned.
         static let guessing = Self(rawValue: 2)
         /// Seeking is impossible.
         static let straight = Self(rawValue: 4)
-        /// The station sends titles, and they are empty.
+        /// The station sends titles, but they are empty.
         static let untitled = Self(rawValue: 8)
-        /// The second that is opened does not come.
+        /// No audio arrives from the second source that is opened.
         static let lateAgain = Self(rawValue: 16)
     }
 
@@ -46,10 +48,11 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
         frameCount = Int(seconds * Double(format.rate.hertz))
     }
 
-    /// The fraction of the second in a frame's value, from 0.1 to 0.9: as much as 16 bits tell is a thirtieth of a millisecond.
+    /// Returns the sample of a frame, 0.1 to 0.9, which is the position in its second. The precision of 16 bits is a
+    /// thirtieth of a millisecond.
     static func value(at frame: Int, rate: Int) -> Float { 0.1 + 0.8 * Float(frame % rate) / Float(rate) }
 
-    /// Which fraction of a second a value stands for; nil for silence and fades.
+    /// Returns the position in its second that a sample stands for; nil for silence and fades.
     static func fraction(of value: Float) -> Double? { value < 0.099 ? nil : Double((value - 0.1) / 0.8) }
 
     /// Lets only `seconds` of audio arrive.
@@ -63,7 +66,7 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
     var isPaused: Bool { lock.withLock { $0.isPaused } }
     var isInterrupted: Bool { lock.withLock { $0.isInterrupted } }
 
-    // Downloading
+    // ByteSource
 
     var limits: BufferLimits {
         get { lock.withLock { $0.limits } }
@@ -86,7 +89,7 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
     func pause(_ isPaused: Bool) { lock.withLock { $0.isPaused = isPaused } }
     func stop() { lock.withLock { $0.isStopped = true } }
 
-    // Parsing
+    // Demuxer
 
     let track = Track(codec: "coded", format: .mono, title: "A title")
     var duration: Estimate<Duration>? {
@@ -103,14 +106,14 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
         }
     }
 
-    // Both
+    // ByteSource and Demuxer
 
     func seek(to position: Duration) -> Estimate<Duration> {
         lock.withLock { $0.next = min(FrameCount(position, at: format.rate).rawValue, frameCount) }
         return Estimate(position, isExact: true)
     }
 
-    // Reading
+    // MediaReader
 
     var demuxer: any Demuxer { self }
     var position: Estimate<Duration> {
@@ -134,7 +137,7 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
     }
 }
 
-/// Reads a coded feed from its beginning to its end, and goes nowhere else.
+/// Reads a `CodedMedia` from its beginning to its end and cannot seek.
 final class StraightReader: MediaReader {
     private let feed: CodedMedia
 
@@ -156,14 +159,14 @@ final class CodedOpener: QueueItemOpener {
     private let held: Double?
     private let manner: CodedMedia.Manner
 
-    /// With `held`, only that many seconds arrive until the test lets more arrive.
+    /// With `held`, only this number of seconds arrives until the test lets more arrive.
     init(_ format: LPCMFormat, held: Double? = nil, _ manner: CodedMedia.Manner = []) {
         self.format = format
         self.manner = manner
         self.held = held
     }
 
-    /// In the order of opening.
+    /// The sources opened, in order.
     var opened: [CodedMedia] { feeds.withLock { $0 } }
 
     func begin(_ item: QueueItem) throws(StreamError) -> any ByteSource {

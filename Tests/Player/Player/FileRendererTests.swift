@@ -8,14 +8,14 @@ import Testing
 
 @testable import TenfourPlayer
 
-/// All of a streamer but the card: what it writes is looked at to the sample.
+/// Streams into a file instead of a card, so that the output can be checked sample by sample.
 @Suite(.onItsOwnThread) struct FileRendererTests {
     private let folder = Folder()
 
     @Test func aFileHoldsEveryFrameOnce() throws {
         let sound = try render(["1.5"])
         #expect(sound.count == 72_000)
-        // After the first eight milliseconds it is the very sound.
+        // After the fade-in of eight milliseconds, the samples are unchanged.
         #expect((384..<72_000).allSatisfy { abs(sound[$0] - CodedMedia.value(at: $0, rate: 48_000)) < 0.0001 })
     }
 

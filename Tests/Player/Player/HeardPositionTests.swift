@@ -10,7 +10,7 @@ import Testing
 
 @testable import TenfourPlayer
 
-/// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
+/// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
 private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
 
 /// Compares the displayed with the heard position on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run
@@ -51,7 +51,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
             var seeks: [Instant] = []
             for number in 1...8 {
                 seeks.append(monotonicNow())
-                // Each lies in another quarter of its second than what would be heard there otherwise.
+                // Each target lies in another part of its second than the audio that would be heard without the seek.
                 streamer.seek(to: .seconds(5 * number) + .milliseconds(number % 2 == 0 ? 100 : 600))
                 watch.look(for: 0.35)
             }
@@ -78,7 +78,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
             watch.look(for: 0.8)
             streamer.close()
             let heard = ear.finish()
-            // Every frame but those of two short fades is heard once, in order.
+            // Every frame, except those of two short fades, is heard once and in order.
             let fractions = heard.samples.compactMap { CodedMedia.fraction(of: $0) }
             let steps = zip(fractions, fractions.dropFirst()).map { $1 - $0 }
             if let back = steps.min(), back < -0.001, back > -0.9 { return "it went back by \(-back) s" }
@@ -94,7 +94,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         try #require(FileManager.default.createFile(atPath: trouble, contents: nil))
         defer { try? FileManager.default.removeItem(atPath: trouble) }
         #expect(waiting { streamer.isCardLost })
-        // The card's queue has run out by then.
+        // By then the card's queue has run out.
         usleep(200_000)
         let place = streamer.progress.position.value
         usleep(300_000)
@@ -123,7 +123,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
     }
 }
 
-/// Notes what is shown.
+/// Records the displayed position.
 private final class Watch {
     private let streamer: Streamer
     private var notes: [(moment: Instant, position: Double)] = []
@@ -135,7 +135,7 @@ private final class Watch {
         while monotonicNow() < end {
             let before = monotonicNow()
             let position = streamer.progress.position.value / .seconds(1)
-            // A look that was held up says nothing.
+            // A reading that was delayed is not used.
             if monotonicNow() - before < .milliseconds(2) { notes.append((before, position)) }
             usleep(7_000)
         }
@@ -157,20 +157,20 @@ private final class Watch {
     }
 }
 
-/// The output of a card and its time.
+/// The captured output of a card and its time.
 private struct Heard {
     var samples: [Float] = []
     /// The time of the first sample.
     var start: Instant?
 
-    /// Which fraction of a second is heard at `moment`; nil for silence, fades and seams.
+    /// Returns the position in its second that is heard at `moment`; nil for silence, fades and splices.
     func fraction(at moment: Instant) -> Double? {
         guard let start else { return nil }
         let index = FrameCount(moment - start).rawValue
         guard index >= 100, index + 100 < samples.count, let fraction = CodedMedia.fraction(of: samples[index]) else {
             return nil
         }
-        // Frames that follow each other, as far as one can see.
+        // Requires the surrounding samples to be consecutive.
         for distance in [-96, -48, 48, 96] {
             let expected = Double(distance) / 48_000
             guard let other = CodedMedia.fraction(of: samples[index + distance]),
@@ -198,7 +198,7 @@ private final class Ear {
                 guard case .captured(let at) = card.read(into: &span) else { continue }
                 heard.withLock { heard in
                     heard.start = heard.start ?? at
-                    // The frames lost in an overrun.
+                    // Inserts silence for the frames lost in an overrun.
                     let due = FrameCount(at - (heard.start ?? at)).rawValue
                     if due > heard.samples.count + 48 {
                         heard.samples += [Float](repeating: 0, count: due - heard.samples.count)

@@ -9,7 +9,7 @@ import Testing
         var table = Table()
         table.push(frames: 0..<4_800, generation: 1)
         let sound = table.pull(2_400, RendererRequest(generation: 1, isOpen: true))
-        // After the first eight milliseconds it is the very sound.
+        // After the fade-in of eight milliseconds, the samples are unchanged.
         #expect((400..<2_400).allSatisfy { sound[$0] == Table.sample(of: $0) })
         #expect(table.consumed == 2_400)
     }
@@ -34,7 +34,7 @@ import Testing
         _ = table.pull(960, RendererRequest(generation: 1, isOpen: true))
         table.push(frames: 48_000..<52_800, generation: 2)
         let sound = table.pull(1_920, RendererRequest(generation: 2, isOpen: true))
-        // The old fades away, then the new comes up from its first frame on.
+        // The old audio fades out, and then the new audio fades in from its first frame.
         let segment = table.renderer.timeline.last!
         #expect(segment.position == 1_000_000_000)
         let first = FrameCount(segment.start - (.start + .milliseconds(80))).rawValue
@@ -65,7 +65,7 @@ import Testing
         #expect((400..<960).allSatisfy { after[$0] == Table.sample(of: 48_000 + $0) })
     }
 
-    /// A click is a step from one frame to the next: no beginning, end, jump or underrun makes one that is larger than the
+    /// A click is a large step between two frames: no start, end, jump or underrun causes a step larger than the
     /// steepest of the short fades.
     @Test func nothingClicks() {
         var table = Table { _ in 0.5 }
@@ -78,7 +78,7 @@ import Testing
         pull(1_000, RendererRequest(generation: 1, isOpen: true, volume: GainRamp(0.2)))
         table.push(frames: 0..<960, generation: 2)
         pull(1_920, RendererRequest(generation: 2, isOpen: true, volume: GainRamp(1)))
-        // The ring ran empty.
+        // The ring is empty now.
         table.push(frames: 960..<1_200, generation: 2)
         pull(300, RendererRequest(generation: 2, isOpen: true))
         table.push(frames: 0..<4_800, generation: 3)
@@ -125,11 +125,11 @@ import Testing
         table.push(frames: 0..<48_000, generation: 1)
         let requested = RendererRequest(generation: 1, isOpen: true)
         for _ in 0..<10 { _ = table.pull(960, requested) }
-        // 200 ms were given to a card that plays them later by 60 ms.
+        // 200 ms have been written to a card that plays them 60 ms later.
         #expect(
             table.renderer.timeline.segment(at: .start + .milliseconds(160))?.position(at: .start + .milliseconds(160))
                 == 100_000_000)
-        // The audio pulled now is heard from 260 ms on.
+        // The audio pulled now is heard at 260 ms and later.
         _ = table.pull(960, RendererRequest(generation: 1, isOpen: false))
         let still = table.renderer.timeline.segment(at: .start + .milliseconds(300))
         #expect(still?.rate == 0)
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// A renderer, its ring, and a card that plays 60 ms after a write.
+/// A renderer with its ring buffer, and a card that plays 60 ms after a write.
 private struct Table: ~Copyable {
     private(set) var renderer: Renderer
     private let producer: RingBufferProducer<AudioBlock>
@@ -164,10 +164,10 @@ private struct Table: ~Copyable {
 
     var consumed: Int { renderer.consumed }
 
-    /// The last position to be heard.
+    /// The last position that will be heard.
     var position: Duration? { renderer.timeline.last.map { .nanoseconds($0.position) } }
 
-    /// Every frame has a value of its own, and none is silence.
+    /// Returns the sample of a frame: each frame has a different value, none is zero.
     static func sample(of frame: Int) -> Float { 0.1 + Float(frame % 48_000) / 96_000 + Float(frame / 48_000) * 0.2 }
 
     func push(frames: Range<Int>, generation: Int, rate: Double = 1) {

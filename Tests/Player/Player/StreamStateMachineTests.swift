@@ -89,7 +89,7 @@ import Testing
         #expect(machine.isOpen && machine.heardItem == 0)
         _ = machine.handle(.opened)
         #expect(machine.isOpen)
-        // Back into what is still heard, though the next is read.
+        // Seeks in the item that is still heard, although the next one is already read.
         #expect(machine.handle(.seek(.zero)) == [.begin(generation: 2), .open(item: 0, at: .zero)])
     }
 
@@ -162,7 +162,7 @@ import Testing
         #expect(machine.handle(.seek(.seconds(7))) == [.aim(.seconds(7))])
         #expect(machine.state == .ended(.stopped))
         #expect(machine.handle(.play) == [.begin(generation: 3), .open(item: 1, at: .seconds(7))])
-        // This holds once: the next `play` begins at the beginning.
+        // The position is used once: the next `play` starts at the beginning.
         _ = machine.handle(.stop)
         #expect(machine.handle(.play) == [.begin(generation: 5), .open(item: 1, at: nil)])
     }
@@ -195,7 +195,7 @@ import Testing
             machine.handle(.failed(Self.error))
                 == [.skipped(item: 2, Self.error), .begin(generation: 3), .open(item: 1, at: nil)])
         _ = machine.handle(.failed(Self.error))
-        // Nothing lies before the first: it goes forward until something can be played, or all of it was tried.
+        // Nothing comes before the first item, so the next items are tried, until one plays or all have failed.
         #expect(
             (0..<4).map { _ in machine.handle(.failed(Self.error)).last }
                 == [.open(item: 1, at: nil), .open(item: 2, at: nil), .open(item: 3, at: nil), .close])

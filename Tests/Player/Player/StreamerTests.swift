@@ -6,7 +6,8 @@ import Testing
 
 @testable import TenfourPlayer
 
-/// A streamer by the clock, with sound that comes when the test lets it. Waits have an end only for what would never come.
+/// A streamer on the real clock, with audio that arrives when the test lets it. Only waits for events that never
+/// happen time out.
 @Suite(.serialized, .onItsOwnThread, .inRealTime) struct StreamerTests {
     @Test func itPlaysToTheEndAndReportsProgress() async throws {
         let streamer = try streamer(CodedOpener(.mono))
@@ -20,7 +21,7 @@ import Testing
         var positions: [Duration] = []
         for await event in events {
             switch event {
-            // On a machine that is held up it may run dry and go on: each for the first time.
+            // On a stalled machine playback may run dry and resume, so each state is recorded once.
             case .state(let state): if !states.contains(state) { states.append(state) }
             case .title(let title): titles.append(title)
             case .progress(let progress): positions.append(progress.position.value)
@@ -47,7 +48,7 @@ import Testing
         opener.opened[0].holdBack(after: 0.9)
         #expect(waiting { streamer.state == .playing })
         #expect(waiting { streamer.state == .buffering }, "it has run out")
-        // The last that was given out is still to be heard.
+        // The audio already written to the output is still heard.
         usleep(200_000)
         let position = streamer.progress.position.value
         #expect(position > .milliseconds(800) && position <= .milliseconds(900))
@@ -316,7 +317,7 @@ import Testing
     }
 }
 
-/// Waits until something is so. False when it has not come in `seconds`, which are many.
+/// Waits until `isSo` is true. Returns false after `seconds`, which are far more than a slow machine needs.
 func waiting(_ seconds: Double = 20, until isSo: () -> Bool) -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while !isSo() {

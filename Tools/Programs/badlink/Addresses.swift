@@ -2,13 +2,13 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// `:6000`, `192.0.2.1:6000`, `[::1]:6000`; the port may be 0, which leaves the choice to the system.
+/// Parses `:6000`, `192.0.2.1:6000` or `[::1]:6000`. With port 0 the system chooses the port.
 func listenEndpoint(_ text: String) throws -> Endpoint {
     let (host, port) = try split(text, example: ":6000")
     return host.isEmpty ? Endpoint(.anyV6, port: port) : try Resolver.resolve(host, port: port)[0]
 }
 
-/// `host:5004` by name or address. Waits for the name to be looked up.
+/// Parses `host:5004` with a name or an address. Blocks while the name is resolved.
 func targetEndpoint(_ text: String) throws -> Endpoint {
     let (host, port) = try split(text, example: "10.0.0.7:5004")
     guard !host.isEmpty, port > 0 else {

@@ -80,7 +80,7 @@ import TenfourUV
             there: there, back: way, seed: seed, log: verbose ? { Console.log($0) } : nil)
     }
 
-    /// Until SIGINT or SIGTERM.
+    /// Runs the proxy until SIGINT or SIGTERM. Returns its counts.
     private func carry(_ configuration: Proxy.Configuration) throws -> LinkReport {
         let loop = try EventLoop()
         let proxy: Proxy

@@ -1,15 +1,15 @@
 import TenfourCallQuality
 import TenfourNetworkEmulator
 
-/// The counts of all paths, for people and for programs.
+/// The counts of all paths, as text and as JSON.
 struct LinkReport {
-    /// The networks of the two ways, in words.
+    /// Descriptions of the emulated networks in the two directions.
     var there: String
     var back: String
     var seed: UInt64
     var paths: [(name: String, tally: LinkTally)]
 
-    /// A line for each path that saw a packet.
+    /// One line for each path on which a packet arrived.
     var lines: [String] {
         let used = paths.filter { $0.tally.received > 0 || $0.tally.stray > 0 }
         return used.isEmpty ? ["no packet came"] : used.map { "\($0.name): " + line(of: $0.tally) }

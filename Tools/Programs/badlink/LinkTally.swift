@@ -1,29 +1,32 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
 
-/// What happened on one path: the packets of one direction of one port.
+/// The counts of one path: the packets of one direction of one port.
 struct LinkTally {
     var received = 0
-    /// Copies handed to the network; with doubles, more than came in.
+    /// Packets sent, including duplicates, so it may exceed `received`.
     var sent = 0
     var lost: [LossReason: Int] = [:]
     var doubled = 0
-    /// Sent after a packet that had been received later.
+    /// Packets sent after one that had been received later.
     var reordered = 0
-    /// Found too many packets in flight.
+    /// Packets dropped because too many were in flight.
     var overflowed = 0
-    /// Refused by the machine or the network.
+    /// Packets that the system or the network refused to send.
     var refused = 0
-    /// From the target before there was a client to send it to, or from somebody who is not the target.
+    /// Packets from the target before there was a client, and packets to the client's side from anybody but the
+    /// target.
     var stray = 0
-    /// From receiving to sending, in microseconds.
+    /// The time from receiving to sending, in microseconds.
     var delays = Histogram()
-    /// How much later than the model wanted, in microseconds: the proxy's own share.
+    /// The time by which packets were sent later than the model required, in microseconds: the delay added by the
+    /// proxy itself.
     var lateness = Histogram()
 
     private var latestSent = -1
 
-    /// A packet, the `index`th received, has been sent at `now`; `isSecond` for the double of one.
+    /// Counts a packet that was sent at `now`. `index` is its number in the order of arrival; `isSecond` marks the
+    /// duplicate of a packet.
     mutating func countSent(index: Int, isSecond: Bool, received: Instant, due: Instant, at now: Instant) {
         sent += 1
         delays.add(microseconds(now - received))
@@ -34,13 +37,13 @@ struct LinkTally {
     }
 }
 
-/// How often each duration occurred, without remembering them all: to 3 % of it, from a microsecond to hours.
+/// A histogram of durations from one microsecond to hours, with a precision of 3 %.
 struct Histogram {
     private(set) var count = 0
     private(set) var least = 0
     private(set) var most = 0
     private var sum = 0.0
-    /// 32 for each power of two.
+    /// 32 bins for each power of two.
     private var bins = [Int](repeating: 0, count: 32 * 40)
 
     mutating func add(_ value: Int) {
@@ -54,7 +57,7 @@ struct Histogram {
 
     var mean: Double { count == 0 ? 0 : sum / Double(count) }
 
-    /// The value that `share` of all do not exceed.
+    /// Returns the value that a `share` of all values does not exceed.
     func quantile(_ share: Double) -> Int {
         var rest = Int((share * Double(count)).rounded(.up))
         for (index, number) in bins.enumerated() {
@@ -64,7 +67,8 @@ struct Histogram {
         return most
     }
 
-    /// Below 64 each value has its own bin; above, the first six bits of a value and their place make its bin.
+    /// Returns the bin of a value. A value below 64 has its own bin; the bin of a larger one is given by its first
+    /// six bits and its magnitude.
     private func bin(of value: Int) -> Int {
         if value < 64 { return value }
         let shift = value.bitWidth - value.leadingZeroBitCount - 6

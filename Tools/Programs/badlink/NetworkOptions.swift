@@ -3,7 +3,7 @@ import TenfourCommandSupport
 import TenfourNetworkEmulator
 import TenfourRadio
 
-/// The network as options: a name or a trace to begin with, and parameters that change it.
+/// The options that describe a network: a name or a trace, and parameters that change it.
 struct NetworkOptions: ParsableArguments {
     @Option(help: "Begin with this network; --list shows them.")
     var network: String?
@@ -26,7 +26,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(help: help(.queue)) var queue: String?
     @Option(help: help(.header)) var header: String?
 
-    /// The network that these options describe. Reads the trace's file.
+    /// Returns the network that these options describe. Reads the trace from its file.
     func model() throws -> NetworkModel {
         var model = NetworkModel()
         if let network { model = try NetworkModel(parsing: network) }

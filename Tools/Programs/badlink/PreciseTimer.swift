@@ -3,8 +3,8 @@ import Glibc
 import TenfourAudioCore
 import TenfourUV
 
-/// A timer that is due to the microsecond, where a `LoopTimer` may be two milliseconds late: too much for a tool that measures
-/// jitter. The C functions are `timerfd_create` and `timerfd_settime`, on CLOCK_MONOTONIC.
+/// A timer with microsecond precision. A `LoopTimer` may be two milliseconds late, which is too much for a tool that
+/// measures jitter. The C functions are `timerfd_create` and `timerfd_settime`, on CLOCK_MONOTONIC.
 final class PreciseTimer {
     private let fileDescriptor: Int32
     private var handle: LoopHandle?
@@ -16,7 +16,7 @@ final class PreciseTimer {
         guard fileDescriptor >= 0 else { throw NetworkError(.refused, function: "timerfd_create", code: errno) }
         handle = try loop.onReadable(fileDescriptor) { [unowned self] in
             var count: UInt64 = 0
-            // Nothing to read: it was armed again after it had run the loop.
+            // The read fails if the timer was armed again after it had woken the loop.
             guard unsafe read(fileDescriptor, &count, MemoryLayout.size(ofValue: count)) > 0 else { return }
             deadline = nil
             fire()
@@ -28,11 +28,11 @@ final class PreciseTimer {
         if fileDescriptor >= 0 { close(fileDescriptor) }
     }
 
-    /// At once where `deadline` has passed; nil disarms.
+    /// Sets the deadline. The timer fires at once if `deadline` has passed; nil disarms it.
     func arm(at deadline: Instant?) {
         if deadline == self.deadline { return }
         self.deadline = deadline
-        // Zero would disarm.
+        // A time of zero would disarm the timer.
         let nanoseconds = deadline.map { max(1, $0.nanoseconds) } ?? 0
         var setting = itimerspec()
         setting.it_value = timespec(

@@ -4,20 +4,20 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// Carries datagrams between clients and a target through links that lose and delay them.
+/// Forwards datagrams between clients and a target over emulated links that lose and delay them.
 ///
-/// Whatever comes to a front socket goes to the target; what the target sends back goes to the client heard last on that port.
-/// A packet that is due when it arrives is sent on at once; others wait in one queue and one timer.
+/// Datagrams that arrive at a front socket go to the target; datagrams of the target go to the client heard last on
+/// that port. A packet that is due on arrival is sent at once; all others wait in one queue with one timer.
 final class Proxy {
     struct Configuration {
-        /// Of the RTP port; RTCP is carried on the port after each of these.
+        /// The address and the RTP port to listen on; RTCP uses the next higher port of both.
         var listen: Endpoint
         var target: Endpoint
         var carriesRTCP = true
         var there: NetworkModel
         var back: NetworkModel
         var seed: UInt64
-        /// Is given a line for the fate of each packet.
+        /// Called with one line for the fate of each packet.
         var log: ((String) -> Void)?
     }
 
@@ -26,12 +26,12 @@ final class Proxy {
         var name: String
         var network: NetworkModel
         var seed: UInt64
-        /// Made with the first packet of any path, so that all links begin together.
+        /// Created with the first packet of any path, so that all links begin at the same time.
         var link: EmulatedLink?
         var tally = LinkTally()
     }
 
-    /// A port: a socket that clients send to and one that the target answers to.
+    /// A forwarded port: the socket that clients send to, and the one that the target answers to.
     private struct Port {
         var front: UDPSocket
         var back: UDPSocket
@@ -39,7 +39,7 @@ final class Proxy {
         var client: Endpoint?
     }
 
-    /// Where a packet in flight goes, and what its tally wants to know.
+    /// The destination of a packet in flight, and the values that its tally needs.
     private struct Flight {
         var path: Int
         var destination: Endpoint
@@ -51,7 +51,7 @@ final class Proxy {
     private let configuration: Configuration
     private let loop: EventLoop
     private var ports: [Port] = []
-    /// There and back of the first port, then of the second. Their seeds follow each other.
+    /// Both directions of the first port, then both of the second. Their seeds are consecutive.
     private var paths: [Path] = []
     private var beginning: Instant?
     private var inFlight = PacketsInFlight<Flight>(capacity: 8192, byteCapacity: 2048)
@@ -73,7 +73,7 @@ final class Proxy {
         }
     }
 
-    /// Where clients send to.
+    /// The address that clients send to.
     var localEndpoint: Endpoint { ports[0].front.localEndpoint }
 
     var tallies: [(name: String, tally: LinkTally)] { paths.map { ($0.name, $0.tally) } }
@@ -96,7 +96,7 @@ final class Proxy {
             carry(datagram, on: 2 * number, to: target, at: now)
         }
         back.receive { [unowned self] datagram, sender, now in
-            // Of a group anyone may answer.
+            // Any member of a multicast group may answer.
             guard let client = ports[number].client, sender == target || target.address.isMulticast else {
                 paths[2 * number + 1].tally.stray += 1
                 return
@@ -134,7 +134,7 @@ final class Proxy {
         }
     }
 
-    /// Now, after those that are due before it, or when it is due.
+    /// Sends a packet that is due, after those due before it, or queues it until it is due.
     private func send(_ datagram: Span<UInt8>, _ flight: Flight, due: Instant, at now: Instant) {
         if due <= now {
             sendWhatIsDue(at: due)
@@ -188,5 +188,5 @@ private func portAfter(_ port: UInt16) throws -> UInt16 {
     return port + 1
 }
 
-/// What UDP can carry, and a little more.
+/// Slightly more than the longest UDP datagram.
 private let longestDatagram = 65_536

@@ -29,7 +29,7 @@ import TenfourWaveform
     @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
 
-    /// A bar for each pixel: a lost packet can be told from its neighbours.
+    /// One bar for each pixel, so that a single lost packet is visible.
     private static var style: PictureStyle {
         var style = PictureStyle()
         (style.barWidth, style.spacing) = (1, 0)
@@ -64,7 +64,7 @@ import TenfourWaveform
     }
 }
 
-/// The sentence, once through the network.
+/// The speech after one run through the network.
 private struct Take {
     let samples: [Float]
     private let tape: Tape
@@ -73,7 +73,7 @@ private struct Take {
     private let title: String
     let text: String
 
-    /// Of 20 ms: ten minutes.
+    /// The number of packets of 20 ms in ten minutes.
     private static let slotCount = 30_000
 
     init(_ mode: LossProtectionConfiguration.Mode, _ speech: [Float], _ network: String, _ seed: UInt64) throws {
@@ -81,7 +81,7 @@ private struct Take {
         var configuration = LinkTestClient.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
         configuration.duration = FrameCount(speech.count).duration()
         configuration.lossProtection.mode = mode
-        // Losses follow the time of sending, so that extra packets of loss protection do not change the network.
+        // Losses depend on the sending time, so that extra packets of loss protection do not change the network.
         let there = NetworkModel(trace: Trace(of: model, seed: seed, count: Self.slotCount))
         let tape = Tape()
         var check = try SimulatedLinkTest(
@@ -103,7 +103,7 @@ private struct Take {
         text = quality.text
     }
 
-    /// A row of the picture.
+    /// Returns the picture's row for this run.
     func row(titled words: String, _ style: PictureStyle) -> WaveformPicture.Row {
         var reduction = BarReduction(barCount: style.barCount, expecting: FrameCount(samples.count))
         reduction.append(samples.span)
@@ -115,7 +115,7 @@ private struct Take {
     }
 }
 
-/// What is heard, and what is known of it.
+/// Records the played audio, its concealed and recovered ranges, and the delays.
 private final class Tape {
     private(set) var samples: [Float] = []
     private(set) var markedRanges: [MarkedRange] = []
@@ -123,7 +123,7 @@ private final class Tape {
     private var before = PlayoutStatistics()
     private var end = 0
 
-    /// What follows the last packet: its concealment, and a little silence.
+    /// The frames kept after the last packet: its concealment and some silence.
     private static let tail = FrameCount(.milliseconds(300)).rawValue
 
     func cut() { samples.removeLast(max(samples.count - end - Self.tail, 0)) }

@@ -1,9 +1,10 @@
-// What libFuzzer calls. Exists in Package.swift only when TENFOUR_FUZZ is set, as libFuzzer brings its own main.
+// The entry point that libFuzzer calls. This target exists only if TENFOUR_FUZZ is set, because libFuzzer has a
+// `main` of its own.
 
 import Glibc
 import TestSupport
 
-/// Named by the environment variable TENFOUR_FUZZ_TARGET, which Tools/fuzz sets.
+/// The target named by the environment variable TENFOUR_FUZZ_TARGET, which Tools/fuzz sets.
 private let target: FuzzTarget = {
     guard let name = unsafe getenv("TENFOUR_FUZZ_TARGET"),
         let target = FuzzTarget(rawValue: unsafe String(cString: name))

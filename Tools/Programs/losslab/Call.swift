@@ -4,7 +4,8 @@ import TenfourAudioFile
 import TenfourNetworkEmulator
 import TenfourSession
 
-/// A call over a network with a way back, some seeds: a line of JSON for each, and what was heard as WAV.
+/// Simulates a call with a return path, once for each seed. Prints a line of JSON for each run and writes the
+/// received audio as WAV.
 struct Call: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let two stations talk over a simulated network, with loss protection as in a call.")

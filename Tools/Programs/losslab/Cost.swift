@@ -7,7 +7,7 @@ import TenfourPackets
 import TenfourRadio
 import TenfourResampling
 
-/// What playout takes of a processor beside the decoder that it drives, on a clean network.
+/// Measures the processor time of playout, in addition to its decoder's, on a clean network.
 struct Cost: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compare the processor time of playout, resampler and time-stretch with bare opus_decode, as JSON.")
@@ -24,7 +24,7 @@ struct Cost: ParsableCommand {
     @Option(help: "Seconds of the speech to use.")
     var seconds = 60.0
 
-    /// What the card asks for at a time: 5 ms.
+    /// The length of a card's pull: 5 ms.
     private static let period = 240
 
     func run() throws {
@@ -42,7 +42,7 @@ struct Cost: ParsableCommand {
         print("{\"playout\": \(medians[0]), \"resampler\": \(medians[1]), \"stretch\": \(medians[2])}")
     }
 
-    /// Seconds of this thread.
+    /// Returns the processor time that `work` takes in this thread, in seconds.
     private static func time(_ work: () throws -> Void) rethrows -> Double {
         let start = now()
         try work()
@@ -64,7 +64,7 @@ struct Cost: ParsableCommand {
         }
     }
 
-    /// The jitter buffer with a decoder, from packets to what the card requests.
+    /// Runs a jitter buffer with a decoder, from packets to the audio that a card pulls.
     private static func play(_ speech: EncodedSpeech) throws {
         var decoder = try RadioDecoder(DecoderConfiguration(.plain))
         var buffer = try JitterBuffer(
@@ -88,7 +88,7 @@ struct Cost: ParsableCommand {
         precondition(buffer.statistics.decoded.rawValue > speech.packets.count * EncodedSpeech.frame * 9 / 10)
     }
 
-    /// The resampler alone, as it runs where two clocks differ.
+    /// Runs the resampler alone, as it corrects the drift between two clocks.
     private static func resample(_ speech: EncodedSpeech) throws {
         var converter = try RateConverter(from: .opus, to: .opus, channelCount: 1)
         converter.correct(by: 50)
@@ -103,7 +103,7 @@ struct Cost: ParsableCommand {
         }
     }
 
-    /// The time-stretch alone, cutting as much as it ever does: a tenth, which is a period of 5 ms in three packets.
+    /// Runs the time-scaling alone at its maximum of a tenth, which is 5 ms in each three packets.
     private static func stretch(_ packetCount: Int) {
         var stretch = TimeScaler(channelCount: 1)
         let history = TimeScaler.reach.rawValue

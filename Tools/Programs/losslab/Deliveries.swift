@@ -2,27 +2,28 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import TenfourPackets
 
-/// What arrives, and when: packets as a network by seed lets them through, with copies and resends where they are asked for.
+/// The packets that a network delivers, with their times: originals, and copies or retransmissions if these are
+/// enabled.
 struct Deliveries {
     struct Delivery {
-        /// Which packet of the speech it is.
+        /// The number of the packet in the speech.
         var index: Int
         var origin: PacketOrigin
-        /// In frames after the first packet was sent.
+        /// The arrival time, in frames after the first packet was sent.
         var at: FrameCount
     }
 
-    /// In the order of their arrival.
+    /// All deliveries in the order of arrival.
     private(set) var list: [Delivery] = []
-    /// Of the payload in all packets, in bit/s: RED's headers, copies and resends included.
+    /// The bit rate of all payloads, with RED headers, copies and retransmissions, in bit/s.
     private(set) var bitRate = 0.0
 
     struct Repair {
-        /// How many packets later copies are sent.
+        /// The distances at which copies are sent, in packets after the original.
         var copyDistances: [Int] = []
-        /// In which a lost packet is asked for and comes again; nil where nothing is.
+        /// The time from the request for a lost packet to its retransmission; nil for no retransmissions.
         var roundTrip: FrameCount?
-        /// How long after its due it is asked for.
+        /// The time from the due arrival of a packet to its first request.
         var patience = FrameCount(0)
     }
 
@@ -50,7 +51,8 @@ struct Deliveries {
         bitRate = Double(bytes * 8) / (Double(speech.packets.count) * 0.02)
     }
 
-    /// A gap is seen when the next packet comes; what is missing is asked for then, and again each round trip.
+    /// Adds retransmissions. A gap is detected when the next packet arrives; the missing packets are requested then,
+    /// and again after each round trip.
     private mutating func retransmit(
         _ speech: EncodedSpeech, _ arrivals: [FrameCount?], _ link: inout EmulatedLink, _ roundTrip: FrameCount,
         _ patience: FrameCount

@@ -2,11 +2,11 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourOpusCodec
 
-/// Speech as the packets of one run of the encoder, so that every receiver gets the same.
+/// Speech encoded once, so that every receiver gets the same packets.
 struct EncodedSpeech {
     private(set) var packets: [[UInt8]] = []
 
-    /// Of one packet: 20 ms.
+    /// The frames of a packet: 20 ms.
     static let frame = 960
 
     init(path: String, seconds: Double, bitRate: Int, expectedLoss: Int) throws {
@@ -30,6 +30,6 @@ struct EncodedSpeech {
         }
     }
 
-    /// When the packet `index` is sent, in frames.
+    /// Returns the time at which the packet `index` is sent, in frames.
     func sent(_ index: Int) -> FrameCount { FrameCount(index * Self.frame) }
 }

@@ -2,8 +2,8 @@ import TenfourAudioCore
 import TenfourOpusCodec
 import TenfourRadio
 
-/// The yardstick for loss: libopus with the same packets at a depth that never moves. What has come by then is decoded, what
-/// has not is taken from the in-band FEC of the next packet if that has come, and concealed otherwise.
+/// The reference receiver: libopus with a fixed playout delay. A packet that has arrived in time is decoded; a
+/// missing one is recovered from the in-band FEC of the next packet if that has arrived, and concealed otherwise.
 struct IdealReceiver {
     var depth: FrameCount
     var decoder = DecoderChoice.auto

@@ -4,7 +4,8 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourJitterBuffer
 
-/// Our time-stretch by itself, as a voice drives it: a packet at a time, a period where one is due.
+/// Runs tenfour's time-scaling alone, as a jitter buffer uses it: packet by packet, by one pitch period when
+/// necessary.
 struct LossRun: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change the tempo of a recording and back again, by tenfour's own time-stretch.")
@@ -42,7 +43,7 @@ struct LossRun: ParsableCommand {
                 + "\"worst_seam_db\": \(seams.worst)}")
     }
 
-    /// `sound` made as long as it was times `ratio`.
+    /// Returns `sound` with its length multiplied by `ratio`.
     private static func scale(_ sound: [Float], by ratio: Double, _ seams: inout Seams) -> [Float] {
         var stretch = TimeScaler(channelCount: 1)
         let (history, frame) = (960, 960)
@@ -76,17 +77,17 @@ struct LossRun: ParsableCommand {
                 }
             }
             for index in 0..<count { result.append(work[history + index]) }
-            // What was played last is the history of what comes next.
+            // The end of the played audio becomes the history of the next packet.
             for index in 0..<history { work[index] = work[index + count] }
         }
         return result
     }
 }
 
-/// Whether the sound jumps at the seams: its second differences there, beside those of the sound that each is made of.
+/// Measures clicks at seams: compares the second differences there with those of the original audio.
 private struct Seams {
     var count = 0
-    /// In decibels; zero is no sharper than what was there, and a click in quiet speech some 40.
+    /// The sharpest seam in decibels: 0 is as sharp as the original audio, a click in quiet speech about 40.
     var worst = -100.0
 
     mutating func look(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Speech through a trace and a receiver, on a simulated clock.
+/// Sends speech through a simulated network to a receiver, on a simulated clock.
 @main
 struct Losslab: ParsableCommand {
     static let configuration = CommandConfiguration(

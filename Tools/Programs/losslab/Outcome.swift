@@ -1,21 +1,22 @@
 import TenfourAudioCore
 import TenfourAudioFile
 
-/// How a receiver did. Delays in milliseconds, from a packet's sending to its playout; shares of the sound that was due.
+/// The results of a receiver. Delays are in milliseconds, from a packet's sending to its playout; shares refer to the
+/// audio that was due.
 struct Outcome {
     var delays: [Double] = []
     var concealedShare = 0.0
-    /// Of what was concealed, what deep PLC made up.
+    /// The share of concealed audio that deep PLC produced.
     var deepShare = 0.0
     var recoveredShare = 0.0
     var stretchedShare = 0.0
     var late = 0
     var resyncs = 0
-    /// What was heard, at 48 kHz; empty for a receiver that only counts.
+    /// The received audio at 48 kHz; empty for a receiver that only counts.
     var heard: [Float] = []
 
     var meanDelay: Double { mean(delays[...]) }
-    /// Of the last quarter.
+    /// The mean delay of the last quarter.
     var delayAtTheEnd: Double { mean(delays.suffix(delays.count / 4)) }
 
     func delay(within share: Double) -> Double {
@@ -28,7 +29,7 @@ struct Outcome {
 }
 
 extension Outcome {
-    /// What was heard as a WAV; `%s` in the path stands for the seed.
+    /// Writes the received audio as WAV; `%s` in the path stands for the seed.
     func write(to path: String, seed: UInt64) throws {
         guard !heard.isEmpty else { return }
         let path = path.split(separator: "%s", omittingEmptySubsequences: false).joined(separator: "\(seed)")
@@ -37,7 +38,7 @@ extension Outcome {
         try writer.close()
     }
 
-    /// One line of JSON: `names` and then how it went.
+    /// Returns one line of JSON: `names`, followed by the results.
     func line(_ names: [(String, String)], bitRate: Double) -> String {
         let numbers: [(String, Double)] = [
             ("kbit_s", bitRate / 1_000), ("delay_ms", meanDelay), ("delay_at_the_end_ms", delayAtTheEnd),

@@ -4,12 +4,12 @@ import TenfourOpusCodec
 import TenfourPackets
 import TenfourRadio
 
-/// tenfour's own receiver, pulled by a card that is never late.
+/// tenfour's own receiver, with a card that is never late.
 struct OwnReceiver {
     var configuration: PlayoutConfiguration
     var recovery = RecoveryDemand()
     var decoder = DecoderChoice.auto
-    /// What the card asks for at a time.
+    /// The length of a card's pull, in frames.
     var period = 120
 
     func receive(_ deliveries: Deliveries, of speech: EncodedSpeech) throws -> Outcome {

@@ -4,7 +4,7 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import TenfourPackets
 
-/// The packets of one run as a capture, for receivers of others: those that a network by seed lets through, when it does.
+/// Writes the packets that a network delivers in one run to a capture file, for other receivers.
 struct Packets: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
@@ -43,7 +43,7 @@ struct Packets: ParsableCommand {
     }
 }
 
-/// A capture of IPv4 without a link layer (LINKTYPE_RAW), little-endian, in microseconds.
+/// A pcap file of IPv4 packets without a link layer (LINKTYPE_RAW), little-endian, with timestamps in microseconds.
 private struct Capture {
     private(set) var bytes: [UInt8] = []
 

@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourTimePitch
 
-/// Time and pitch of a sound file, changed as the player does.
+/// Changes rate and pitch of a sound file as the player does.
 struct Pitch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change the rate and the pitch of a recording, apart from each other.")

@@ -3,7 +3,8 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourNetworkEmulator
 
-/// One receiver, one network, some seeds: a line of JSON for each, and what was heard as WAV.
+/// Runs one receiver over one network, once for each seed. Prints a line of JSON for each run and writes the received
+/// audio as WAV.
 struct Receive: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let one receiver play speech from a simulated network, and print one line of JSON for each seed.")

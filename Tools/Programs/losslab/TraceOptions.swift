@@ -2,7 +2,7 @@ public import ArgumentParser
 import TenfourNetworkEmulator
 public import TenfourRadio
 
-/// What is said, and through which network.
+/// The options for the speech and the network.
 struct TraceOptions: ParsableArguments {
     @Argument(help: "The speech: a sound file of 48 kHz mono.")
     var speech: String

@@ -6,13 +6,13 @@ import TenfourPackets
 import TenfourRadio
 import TenfourSession
 
-/// A talker and a listener with all that a session has but threads, sockets and cards, and a way back between them: what
-/// defends itself against loss does it here as in a call.
+/// A talker and a listener with a return path between them, without threads, sockets and cards. Loss protection works
+/// as in a call.
 struct TwoStations: ~Copyable {
     private(set) var outcome = Outcome()
-    /// Of all media that the talker sent, RTP headers left out, in bit/s.
+    /// The bit rate of all media that the talker sent, without RTP headers, in bit/s.
     var bitRate: Double { Double(mediaByteCount * 8) / (Double(max(sentCount, 1)) * 0.02) }
-    /// What was done against loss at the end.
+    /// The loss protection in use at the end.
     var lossProtection: LossProtection { talker.lossProtection }
 
     private var talker: RTPSession
@@ -22,7 +22,7 @@ struct TwoStations: ~Copyable {
     private var encoder: OpusEncoder
     private var settings: OpusEncoderSettings
     private var there: EmulatedLink
-    /// What the network there becomes, and when.
+    /// The network to the listener after the losses end, and the time at which they end.
     private var calm: EmulatedLink
     private let calmFrom: Instant
     private var back: EmulatedLink
@@ -32,10 +32,10 @@ struct TwoStations: ~Copyable {
 
     private static let here = Endpoint(.v4(0xC000_0201), port: 5_004)
     private static let far = Endpoint(.v4(0xC000_0202), port: 5_004)
-    /// What the card asks for at a time.
+    /// The length of a card's pull, in frames.
     private static let period = 120
 
-    /// From `lossEnd` on the network loses nothing.
+    /// Creates both stations. From `lossEnd` on, the network loses nothing.
     init(
         network: NetworkModel, roundTrip: Duration, seed: UInt64, lossProtection: LossProtectionConfiguration,
         decoder: DecoderChoice = .auto, lossEnd: Duration? = nil
@@ -46,7 +46,7 @@ struct TwoStations: ~Copyable {
         settings.bitRate = lossProtection.bitRate
         let encoder = try OpusEncoder(application: .voip, settings: settings)
         var playout = PlayoutSettings().jitterBuffer(period: FrameCount(Self.period), .opus, lossProtection)
-        // Nothing here wakes late.
+        // The margin is one period, as no thread wakes up late here.
         playout.margin = FrameCount(Self.period)
         let decoding = DecoderConfiguration(decoder)
         let buffer = try JitterBuffer(format: .mono, configuration: playout)
@@ -73,7 +73,7 @@ struct TwoStations: ~Copyable {
         self.buffer.begin(SSRC(1))
     }
 
-    /// Lets the talker say `speech` and hears it.
+    /// Sends `speech` and plays what arrives.
     mutating func run(_ speech: [Float]) throws {
         var sound = [Float](repeating: 0, count: Self.period)
         for position in stride(from: 0, to: speech.count + 24_000, by: Self.period) {
@@ -110,7 +110,7 @@ struct TwoStations: ~Copyable {
         settle(at: now)
     }
 
-    /// Datagrams arrive and deadlines come, each at its own moment.
+    /// Advances the clock: delivers datagrams and fires timers, each at its own time.
     private mutating func pass(until end: Instant) {
         while true {
             var next: Instant?
@@ -146,7 +146,7 @@ struct TwoStations: ~Copyable {
         buffer.insert(packet, arrivedAt: FrameCount(now - .start))
     }
 
-    /// What the network thread and the playback thread tell each other ten times a second.
+    /// Exchanges the values that the network thread and the playback thread exchange ten times a second.
     private mutating func tell() {
         guard let repair = listener.sources.first(where: { $0.ssrc == SSRC(1) })?.repair else { return }
         buffer.setRecoveryDemand(RecoveryDemand(repair))
@@ -155,7 +155,7 @@ struct TwoStations: ~Copyable {
 
     private mutating func settle(at now: Instant) {
         while let datagram = Self.next(of: &talker) {
-            // The second byte of RTCP lies where no payload type of ours does (RFC 5761).
+            // In RTCP the second byte has a value that none of our payload types has (RFC 5761).
             if !(192...223).contains(datagram[1]) { mediaByteCount += datagram.count - RTPHeader.byteCount }
             let fate =
                 now < calmFrom

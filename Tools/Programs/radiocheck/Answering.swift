@@ -5,7 +5,7 @@ import TenfourLinkTest
 import TenfourSession
 import TenfourUV
 
-/// An answerer on a socket, until a signal ends it.
+/// Runs a link-test server on a socket until a signal arrives.
 final class Answering {
     private let loop: EventLoop
     private let socket: UDPSocket

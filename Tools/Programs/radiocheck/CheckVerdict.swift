@@ -5,10 +5,10 @@ import TenfourLinkTest
 import TenfourPackets
 import TenfourSession
 
-/// A result as people, programs and CI servers read it.
+/// A result as text, JSON and JUnit XML.
 struct CheckVerdict {
     private let result: LinkTestResult
-    /// The host or the network, and the network's seed.
+    /// The name of the host or the network, and the network's seed.
     private let name: String
     private let seed: UInt64?
     private let minimum: Double?
@@ -20,7 +20,7 @@ struct CheckVerdict {
         self.minimum = minimum
     }
 
-    /// Whether the score is not known, or below what was asked for.
+    /// Whether the score is unknown or below the required minimum.
     var isBelow: Bool { minimum.map { (result.score ?? 0) < $0 } ?? false }
 
     var text: String {
@@ -60,7 +60,7 @@ struct CheckVerdict {
 
     var json: JSON { .object(place + result.members) }
 
-    /// One test, in the form that Jenkins and GitLab read.
+    /// The result as one test in JUnit's XML format, which Jenkins and GitLab read.
     var junit: String {
         let score = result.score.map { decimal($0, places: 2) } ?? "none"
         let properties = [
@@ -93,7 +93,7 @@ struct CheckVerdict {
         decimal(duration / .milliseconds(1), places: 1) + " ms"
     }
 
-    /// For an attribute of XML; what XML has no room for is left out.
+    /// Escapes an XML attribute and removes the characters that XML cannot represent.
     private func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {

@@ -7,7 +7,7 @@ import TenfourSession
 import TenfourSimulation
 import TenfourUV
 
-/// An asker on a socket.
+/// Runs a link-test client on a socket.
 final class Conversation {
     private let loop: EventLoop
     private let socket: UDPSocket
@@ -31,7 +31,7 @@ final class Conversation {
         asker = try LinkTestClient(configuration, identity: identity, at: loop.now, hear: hear)
     }
 
-    /// Runs to the end, or until a signal ends it.
+    /// Runs until the test or a signal ends it.
     func run() throws -> (result: LinkTestResult, state: LinkTestClient.State) {
         timer = try loop.makeTimer { [unowned self] in
             asker.timeElapsed(at: loop.now)

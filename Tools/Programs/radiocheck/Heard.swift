@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourCommandSupport
 import TenfourRadio
 
-/// What came back, for a file.
+/// Collects the returned audio for a file.
 final class Heard {
     private var samples: [Float] = []
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A UDP socket that waits: with an address of 127.0.0.0/8, and for one other alone.
+/// A blocking UDP socket with an address of 127.0.0.0/8, connected to a single peer.
 final class BoundSocket {
     private let descriptor: Int32
 
@@ -42,7 +42,7 @@ final class BoundSocket {
         _ = unsafe datagram.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// Nil when nothing comes within 250 ms, or is there, where it does not wait.
+    /// Returns the next datagram. Returns nil after 250 ms; if `waits` is false, at once.
     func receive(waits: Bool = true) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 1_500)
         let count = unsafe recv(descriptor, &bytes, bytes.count, waits ? 0 : Int32(MSG_DONTWAIT))
@@ -50,20 +50,20 @@ final class BoundSocket {
     }
 }
 
-/// Nanoseconds.
+/// Returns the time of a clock, in nanoseconds.
 func time(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// Sleeps until a moment of CLOCK_MONOTONIC, in nanoseconds.
+/// Sleeps until a time of CLOCK_MONOTONIC, in nanoseconds.
 func sleep(until moment: Int64) {
     var time = timespec(tv_sec: Int(moment / 1_000_000_000), tv_nsec: Int(moment % 1_000_000_000))
     while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
 }
 
-/// Says that a step is done.
+/// Prints a line that tells the caller that a step is done.
 func say(_ text: String) {
     print(text)
     fflush(nil)

@@ -1,6 +1,6 @@
 import TenfourChannelKeys
 
-/// The channels of the measurement: the same in every process.
+/// The channels of the measurement, whose keys are the same in every process.
 enum Channels {
     static func name(_ number: Int) -> String { "load\(number)" }
 
@@ -11,7 +11,7 @@ enum Channels {
 
     static func relayID(_ port: UInt16) -> RelayID { RelayID(host: "127.0.0.1", port: port) }
 
-    /// Anybody can foretell it.
+    /// A predictable generator, so that every process derives the same keys.
     private struct Counter: RandomNumberGenerator {
         var number: UInt64
 

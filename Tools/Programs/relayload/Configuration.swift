@@ -1,7 +1,7 @@
 import ArgumentParser
 import TenfourChannelKeys
 
-/// What the relay that is measured is told.
+/// Prints the configuration of the relay to be measured.
 struct Configuration: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a relay's configuration for the channels that the other commands load.")

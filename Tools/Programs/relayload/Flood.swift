@@ -3,7 +3,7 @@ import Glibc
 import TenfourSession
 import TenfourUV
 
-/// Junk from somebody else.
+/// Sends random datagrams as a stranger.
 struct Flood: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Send random bytes with an RTP header to a relay.")
 

@@ -3,7 +3,8 @@ import Glibc
 import TenfourChannelKeys
 import TenfourPackets
 
-/// Members of encrypted channels. Listeners leave their address to the one who counts; talkers talk.
+/// Joins members of encrypted channels. Listeners close their sockets, so that a counting program receives their
+/// datagrams; talkers send.
 struct LoadJoin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "join",
@@ -22,7 +23,8 @@ struct LoadJoin: ParsableCommand {
         for stream in 0..<places.streams {
             let keys = Channels.keys(stream)
             for _ in 0..<places.listeners {
-                // Gone at once: what is sent there goes to the socket of all addresses.
+                // This socket is closed at once, so datagrams to its address go to the counting program's socket,
+                // which is bound to all addresses.
                 listeners.append(
                     try Member(
                         keys.listenJoin, relay: relay,
@@ -35,7 +37,8 @@ struct LoadJoin: ParsableCommand {
         for talker in talkers { talker.announce() }
         say("joined")
         _ = readLine()
-        // As a talker does who speaks without a pause; but not just before a packet, which would wait for it.
+        // Announces once a second, as a talker without pauses does, but not just before a packet, which would be
+        // delayed.
         talk(streams: talkers.count, packets: packets) {
             talkers[$0].announce()
         } send: {
@@ -62,7 +65,7 @@ private final class LoadTalker {
         member = try Member(key, relay: relay, over: socket)
     }
 
-    /// Whose SSRC this is.
+    /// Sends the announcement of the talker's SSRC.
     func announce() {
         let announcement = Announcement(
             suite: .aesCounterMode, ssrc: SSRC(UInt32(stream)), epoch: epoch,

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Plain RTP.
+/// Sends plain RTP.
 struct LoadSend: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send streams of plain RTP, 50 packets a second each.")

@@ -1,10 +1,10 @@
 import TenfourChannelKeys
 
-/// Who has joined a channel by HELLO, COOKIE, JOIN and WELCOME, and said that it stays.
+/// A member that has joined a channel by HELLO, COOKIE, JOIN and WELCOME, and has renewed its lease once.
 struct Member {
     private var sealer: RecordSealer
     private var opener: RecordOpener
-    /// What the relay said last that only we have received.
+    /// The newest receipt of the relay, which only a peer at our address receives.
     private var receipt: UInt64 = 0
     private(set) var tagger: HopTagger
 
@@ -25,7 +25,7 @@ struct Member {
                 opener = keys.opener(for: .member)
                 tagger = keys.hopTagger(for: .member)
                 renew(over: socket)
-                // RENEWED: the session lives.
+                // RENEWED confirms that the session exists.
                 while receipt == 0, let answer = socket.receive() { take(answer) }
                 if receipt != 0 { return }
                 throw Refused()
@@ -36,7 +36,7 @@ struct Member {
         throw Refused()
     }
 
-    /// Does not wait.
+    /// Renews the lease without waiting for the answer.
     mutating func renew(over socket: BoundSocket) {
         while let answer = socket.receive(waits: false) { take(answer) }
         let record = [UInt8](capacity: 128) { sealer.seal(.renewal(token: 1, receipt: receipt), into: &$0) }
@@ -49,7 +49,7 @@ struct Member {
         if case .renewed(_, let receipt, _)? = try? opener.open(&span) { self.receipt = receipt }
     }
 
-    /// Sends a datagram of media or an announcement.
+    /// Sends a media packet or an announcement with a hop tag.
     mutating func send(over socket: BoundSocket, _ write: (inout OutputSpan<UInt8>) -> Void) {
         let datagram = [UInt8](capacity: 256) {
             write(&$0)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a relay is measured with: talkers, members who join by the real protocol, and junk.
+/// Loads a relay for measurements: with talkers, members that join by the real protocol, and random datagrams.
 @main
 struct Relayload: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +8,7 @@ struct Relayload: ParsableCommand {
         subcommands: [Configuration.self, LoadSend.self, LoadJoin.self, Flood.self, Strangers.self])
 }
 
-/// Where what is measured and what measures it meet.
+/// The options for the ports and the numbers of talkers and listeners.
 struct Places: ParsableArguments {
     @Option(help: "The port of the relay, or of its plain input, on 127.0.0.1.")
     var port: UInt16

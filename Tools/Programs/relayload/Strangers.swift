@@ -5,7 +5,7 @@ import TenfourChannelKeys
 import TenfourRelayCore
 import TenfourSession
 
-/// What a relay thinks about those whom it does not know, without the calls to the system.
+/// Measures the time that a relay spends on datagrams of strangers, without system calls.
 struct Strangers: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure a relay's processor time for a stranger's packet, and for a first hello.")
@@ -30,7 +30,8 @@ struct Strangers: ParsableCommand {
                 + "\"hello\": \(cost(of: hello, &relay))}")
     }
 
-    /// Nanoseconds each. Every one comes from a port of its own, and 20 us after the last.
+    /// Returns the processor time for one datagram, in nanoseconds. Each comes from another port, 20 µs after the
+    /// previous one.
     private func cost(of datagram: [UInt8], _ relay: inout Relay) -> Double {
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1_600)
         defer { unsafe memory.deallocate() }

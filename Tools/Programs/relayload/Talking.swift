@@ -1,7 +1,7 @@
 import Glibc
 
-/// Calls `send` for each packet of each stream when it is due: 50 a second, no two streams at once. Midway between two packets
-/// of a stream it calls `pause`, in its turn once a second.
+/// Calls `send` for each packet of each stream when it is due: 50 a second, never two streams at the same time. For
+/// each stream it calls `pause` once a second, midway between two packets.
 func talk(
     streams: Int, packets: Int, pause: (_ stream: Int) -> Void = { _ in }, send: (_ stream: Int, _ number: Int) -> Void
 ) {
@@ -19,7 +19,7 @@ func talk(
     }
 }
 
-/// RTP of 112 bytes with the stream in the SSRC, and the moment behind the header.
+/// Writes an RTP packet of 112 bytes with the stream number as SSRC and the current time after the header.
 func writePacket(_ stream: Int, _ number: Int, into packet: inout OutputSpan<UInt8>) {
     packet.append(0x80)
     packet.append(111)

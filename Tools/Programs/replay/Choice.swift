@@ -3,7 +3,7 @@ import TenfourRadio
 import TenfourSession
 import TenfourSimulation
 
-/// Which stream a person wants to hear.
+/// The criteria for the stream to be played.
 struct Choice {
     var ssrc: SSRC?
     var port: UInt16?
@@ -14,7 +14,8 @@ struct Choice {
         return UInt32(digits.hasPrefix("0x") ? String(digits.dropFirst(2)) : digits, radix: 16).map(SSRC.init)
     }
 
-    /// Returns the fitting stream with the most packets. Without an SSRC or payload type given it must look like Opus or G.711.
+    /// Returns the matching stream with the most packets. Unless its SSRC or payload type is given, it must look like
+    /// Opus or G.711.
     func stream(of survey: StreamSurvey, in capture: ReplayCapture) throws(RadioError) -> RTPStream {
         let streams = survey.streams
         guard !streams.isEmpty else {

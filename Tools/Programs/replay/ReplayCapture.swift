@@ -7,7 +7,7 @@ import TenfourRadio
 import TenfourSession
 import TenfourSimulation
 
-/// What a capture holds for us: the datagrams that may be RTP, and how many packets were something else.
+/// A capture file: the datagrams that may be RTP or RTCP, and the number of all other packets.
 struct ReplayCapture {
     private(set) var log = DatagramLog()
     /// Why the file was not read to its end.
@@ -17,7 +17,7 @@ struct ReplayCapture {
     private var packetCount = 0
     private var passedOver: [CapturedDatagram.PassedOver: Int] = [:]
 
-    /// More sound than a WAV file can hold.
+    /// The longest capture accepted, so that its audio fits into a WAV file.
     private static let longest = Duration.seconds(12 * 3_600)
 
     init(_ path: String) throws(RadioError) {
@@ -38,7 +38,7 @@ struct ReplayCapture {
             do throws(CapturedDatagram.PassedOver) {
                 let datagram = try CapturedDatagram(packet, in: bytes)
                 datagramCount += 1
-                // RTP and RTCP, by their version.
+                // RTP and RTCP are recognised by their version.
                 guard let first = datagram.payload.first, bytes[first] >> 6 == 2 else { continue }
                 log.append(
                     bytes.extracting(datagram.payload), from: datagram.source, to: datagram.destination, at: packet.time
@@ -50,7 +50,7 @@ struct ReplayCapture {
         damage = reader.damage
     }
 
-    /// All that was sent to where `stream` goes, its RTCP on the port above included.
+    /// Returns all datagrams sent to the destination of `stream`, with RTCP on the next higher port.
     func log(of stream: RTPStream) throws(RadioError) -> DatagramLog {
         var own = DatagramLog()
         let place = stream.destination
@@ -68,7 +68,7 @@ struct ReplayCapture {
         return own
     }
 
-    /// `talk.pcap: 3020 packets, 3000 of them UDP; passed over 12 that are not IP`.
+    /// A summary such as `talk.pcap: 3020 packets, 3000 of them UDP; passed over 12 that are not IP`.
     var summary: String {
         var text = "\(path): \(packetCount) packets, \(datagramCount) of them UDP"
         let others = CapturedDatagram.PassedOver.allCases.filter { passedOver[$0] != nil }

@@ -73,7 +73,7 @@ import TenfourTimePitch
             valueName: "factor"))
     var rate: Double?
 
-    // A number below zero begins like an option.
+    // Unconditional, because a negative number starts like an option.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
@@ -158,7 +158,7 @@ import TenfourTimePitch
 }
 
 extension RTPStream {
-    /// `SSRC 1a2b3c4d to 10.0.0.7:5004 (type 111, 2990 packets)`.
+    /// A text such as `SSRC 1a2b3c4d to 10.0.0.7:5004 (type 111, 2990 packets)`.
     var words: String {
         "SSRC \(ssrc.digits) to \(destination) (type \(payloadType), \(packetCount) packet\(packetCount == 1 ? "" : "s"))"
     }
@@ -171,7 +171,7 @@ extension RTPStream {
     }
 }
 
-/// What is heard, into a file where there is to be one.
+/// Writes the played audio to a file, if one was requested.
 private struct Recording: ~Copyable {
     private var file: AudioFileWriter?
     private var before = PlayoutStatistics()
@@ -187,7 +187,7 @@ private struct Recording: ~Copyable {
         }
     }
 
-    /// And marks in it what was made up, as far as has been `counted` by now.
+    /// Writes audio, and marks the concealed ranges that `counted` adds to the previous statistics.
     mutating func write(_ sound: Span<Float>, _ counted: PlayoutStatistics) throws(RadioError) {
         mark(counted)
         var start = 0
@@ -212,14 +212,14 @@ private struct Recording: ~Copyable {
         if ahead > .zero { file?.marks.add(start..<start + ahead) }
     }
 
-    /// How long that is at another rate.
+    /// Returns a duration as it is at the output's playback rate.
     private func timeScaled(_ count: FrameCount) -> FrameCount {
         FrameCount(Int(Double(count.rawValue) / timePitch.rate))
     }
 
     private mutating func put(_ count: FrameCount) throws(RadioError) { try Self.write(timeScaled, count, to: &file) }
 
-    // Apart from `self`, whose parts would otherwise be taken for one.
+    // Static functions, because the parts of `self` could not be accessed separately.
 
     private static func scale(
         _ sound: Span<Float>, through timePitch: inout TimePitch, into timeScaled: inout [Float]
