@@ -3,7 +3,7 @@ internal import TenfourPackets
 
 /// The parts of an RTP datagram that carries audio, alone or in redundant coding (RFC 2198).
 struct ParsedMedia {
-    /// Its timestamp counts at the clock rate of the encoding.
+    /// The RTP header. Its timestamp counts at the clock rate of `encoding`.
     let header: RTPHeader
     let encoding: AudioEncoding
     /// The position of the primary packet of the encoding in the datagram.

@@ -23,7 +23,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// The capacity of a datagram buffer, in bytes: no datagram that we send is longer.
     public static let maximumDatagramByteCount = 1_500
-    /// The longest payload, in bytes: the Ethernet MTU less the headers of IPv6, UDP and RTP.
+    /// The longest payload, sent or received, in bytes: the Ethernet MTU less the headers of IPv6, UDP and RTP.
     public static let maximumPayloadByteCount = 1_440
     /// The largest number of sources at a time: more than anybody can listen to at once.
     public static let maximumSourceCount = 64
@@ -66,9 +66,9 @@ public struct RTPSession: ~Copyable, Sendable {
         return reception
     }
 
-    /// Queues one packet of the configuration's encoding, of at most `maximumPayloadByteCount` bytes: receivers refuse a longer one.
-    /// `position` is where it begins, in frames at 48 000 Hz since the start of our stream, silence included; with G.711 a multiple
-    /// of 6. `startsTalkspurt` sets the marker.
+    /// Queues one packet of the configuration's encoding, of at most `maximumPayloadByteCount` bytes. `position` is where it
+    /// begins, in frames at 48 000 Hz since the start of our stream, silence included; with G.711 a multiple of 6.
+    /// `startsTalkspurt` sets the marker.
     public mutating func send(
         _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, now: Instant
     ) {

@@ -7,9 +7,9 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public var remotes: [Endpoint]
     /// The addresses whose datagrams are accepted.
     public var accepted: Accepted
-    /// The payload type of what we send: a dynamic one, 96…127, for Opus, or 0 or 8 for G.711.
+    /// The payload type that we send: a dynamic one, 96…127, for Opus, or 0 or 8 for G.711.
     public var payloadType: UInt8
-    /// The payload types that we take. Default: `payloadType` alone.
+    /// The payload types that we accept. Default: `payloadType` alone.
     public var acceptedPayloadTypes: Set<UInt8>
     public var controlPort: ControlPort
     /// The name that our reports state; nil if the user gives none.
@@ -49,7 +49,7 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         self.hearsGroup = hearsGroup
     }
 
-    /// The encoding of what we send.
+    /// The encoding that we send.
     public var encoding: AudioEncoding { AudioEncoding(payloadType: payloadType) }
 
     /// Whether `sender` has the address of a configured remote; its port may differ. Only receivers at these addresses

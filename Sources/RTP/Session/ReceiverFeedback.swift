@@ -14,7 +14,7 @@ struct ReceiverFeedback: Sendable {
         let sender: Endpoint
         /// Whether the sender has the address of a configured remote. Only such senders influence our stream.
         let isRemote: Bool
-        /// The clock rate of our encoding: jitter is reported in its ticks.
+        /// The clock rate of our encoding: receivers report jitter in its ticks.
         let clockRate: SampleRate
         let wallClock: NTPTime
         let arrival: Instant

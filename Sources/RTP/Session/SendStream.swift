@@ -12,7 +12,7 @@ public struct SendStream: Hashable, Sendable {
     public internal(set) var retransmission = RetransmissionCounts()
     private(set) var nextSequenceNumber: SequenceNumber
     private let firstTimestamp: RTPTimestamp
-    /// The encoding, whose clock rate timestamps count at.
+    /// The encoding of the stream. Its timestamps count at the clock rate of this encoding.
     private let encoding: AudioEncoding
     private var lastTimestamp: RTPTimestamp
     private(set) var lastSent: Instant?

@@ -3,32 +3,36 @@ internal import TenfourPackets
 
 /// Converts the timestamps of one source to 48 000 Hz.
 ///
-/// The payload type, and with it the clock rate, may change within a stream (RFC 7160). Time then goes on where the packet before the
-/// change ended. RFC 7160 lets a sender count on at the new rate or from another origin: only at the first packet of a talkspurt does
-/// the timestamp tell how long the silence before it was, and only where it counts on.
+/// The payload type, and with it the clock rate, may change within a stream (RFC 7160). The converted time then continues at
+/// the end of the packet before the change. After it, a sender may continue its timestamps at the new rate or from another
+/// origin (RFC 7160). Only in the first case, and only at the first packet of a talkspurt, does the timestamp state the
+/// length of the silence before.
 ///
-/// The session converts, and not the jitter buffer, because jitter, transit times and the age of redundant copies need one clock too.
+/// The session converts, not the jitter buffer, because jitter, transit times and the age of redundant copies need a common
+/// clock, too.
 struct SourceClock: Sendable {
     private var newest: Packet?
-    /// The time at which each clock, once scaled, reads zero.
+    /// The converted time of timestamp 0 for each clock rate, 48 000 Hz (`opus`) and 8000 Hz (`narrow`); nil before the
+    /// first packet at that rate.
     private var origins: (opus: UInt32?, narrow: UInt32?)
 
     private struct Packet: Sendable {
         var sequenceNumber: SequenceNumber
         var wireTimestamp: RTPTimestamp
-        /// At 48 000 Hz.
+        /// The converted timestamp, at 48 000 Hz.
         var time: RTPTimestamp
         var frameCount: FrameCount
         var framesPerTick: Int
         var arrival: Instant
     }
 
-    /// A longer silence before a talkspurt, 10 s, is taken for another origin of the timestamps.
+    /// The longest silence before a talkspurt, 10 s. A longer one means that the timestamps count from another origin.
     private static let longestSilence = FrameCount(480_000)
-    /// A packet so far behind the newest is no late one: the source has restarted (RFC 3550 appendix A.1).
+    /// A packet more than this number of packets before the newest is not late: the source has restarted (RFC 3550 appendix
+    /// A.1).
     private static let maximumMisorder = 100
 
-    /// Returns the time of a packet, at 48 000 Hz. `frameCount` is its duration at 48 000 Hz, nil if unknown.
+    /// Returns the timestamp of a packet, converted to 48 000 Hz. `frameCount` is its duration at 48 000 Hz; nil if unknown.
     mutating func time(
         of header: RTPHeader, _ encoding: AudioEncoding, frameCount: FrameCount?, at now: Instant
     ) -> RTPTimestamp {
@@ -53,7 +57,7 @@ struct SourceClock: Sendable {
         return time
     }
 
-    /// The time of the first packet after a change of the clock rate, `step` packets after the newest.
+    /// Returns the converted time of the first packet after a change of the clock rate, `step` packets after the newest.
     private func timeAfterChange(
         _ header: RTPHeader, _ framesPerTick: Int, step: Int, at now: Instant
     ) -> RTPTimestamp {

@@ -13,7 +13,7 @@ public struct RTPStream: Hashable, Sendable {
     public var packetCount: Int
     /// Packets of `payloadType` whose payload parses as a packet of its encoding.
     public var readableCount: Int
-    /// Packets whose sequence number is one above the previous packet's, which have its encoding and no marker.
+    /// Packets without a marker whose sequence number is one above the previous packet's, and whose encoding is the same.
     var followers: Int
     /// Followers whose timestamp lies later than the previous packet's by exactly its duration.
     var consistentFollowers: Int
