@@ -37,7 +37,7 @@ private func refusal(
     let pipe = Pipe()
     do {
         _ = try AudioFileReader(fileDescriptor: pipe.output, name: "standard input")
-        Issue.record("nothing was taken for sound")
+        Issue.record("empty input was accepted")
     } catch {
         #expect(error.reason == .isEmpty)
     }
@@ -87,7 +87,7 @@ private func refusal(
     #expect(refusal(toWrite: folder.file("song.v2.MP3"))?.reason == .namedAsAnother("mp3"))
     #expect(refusal(toWrite: folder.file("mp3"))?.reason == nil && refusal(toWrite: folder.file("a.mp3.wav")) == nil)
     #expect(refusal(toWrite: folder.file("a"), coding: .signed24)?.reason == .unsupportedCoding(.signed24))
-    #expect(unsafe access(folder.file("a"), F_OK) != 0, "what is refused for its format is not made")
+    #expect(unsafe access(folder.file("a"), F_OK) != 0, "no file is created for an unsupported format")
 }
 
 @Test func aFileThatMayNotBeOpenedIsReported() async {

@@ -40,7 +40,7 @@ struct WAVHeaderParserTests {
         var parser = WAVHeaderParser()
         let short = [UInt8](repeating: 0, count: 8)
         parser.parseSizes(short.span)
-        #expect(parser.sampleByteCount(stated: 0xFFFF_FFFF) == nil, "too short")
+        #expect(parser.sampleByteCount(stated: 0xFFFF_FFFF) == nil, "the ds64 chunk is too short")
         let sizes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]
         parser.parseSizes(sizes.span)
         #expect(parser.sampleByteCount(stated: 0xFFFF_FFFF) == 0x2_0000_0000)

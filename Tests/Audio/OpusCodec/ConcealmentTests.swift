@@ -49,14 +49,14 @@ import Testing
     let packet = try packets(of: speech(960))[0]
     do {
         _ = try decoder.decode(packet.span, into: &span)
-        Issue.record("20 ms went into 10")
+        Issue.record("20 ms were written into a buffer of 10 ms")
     } catch {
         #expect(error.code == .bufferTooSmall)
         #expect(error.description == "opus_decode_float: buffer too small")
     }
     do {
         try decoder.conceal(FrameCount(960), into: &span)
-        Issue.record("20 ms went into 10")
+        Issue.record("20 ms were written into a buffer of 10 ms")
     } catch {
         #expect(error.code == .bufferTooSmall)
     }

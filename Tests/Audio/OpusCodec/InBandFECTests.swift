@@ -60,7 +60,7 @@ func theFlagForetellsWhetherTheLostFrameCanBeRecovered(
         settings: fecSettings(bitRate: bitRate, expectedLoss: expectedLoss))
     let losses = try losses(in: packets, frame: frame, channelCount: channelCount)
     for loss in losses where loss.isSteady { #expect(loss.hasCopy == (loss.recovered != loss.concealed)) }
-    #expect(losses.contains { $0.isSteady && $0.hasCopy }, "nothing was tested")
+    #expect(losses.contains { $0.isSteady && $0.hasCopy }, "no loss with FEC was tested")
     #expect(losses.contains { $0.isSteady && !$0.hasCopy }, "speech has pauses, which have no copies")
 }
 

@@ -48,7 +48,7 @@ private struct Owned: ~Copyable {
         case .denied(let priority, _):
             #expect(priority == 10)
             #expect(notes.sum.load(ordering: .relaxed) == 0)
-        case .notAsked, .lowered: Issue.record("it was asked, and does nothing")
+        case .notAsked, .lowered: Issue.record("no priority was requested, or it was lowered")
         }
     }
 }

@@ -41,7 +41,7 @@ import Testing
         do {
             var card = try PlaybackCard(device: "stereotape", format: .stereo, period: FrameCount(100))
             guard case .demand(let demand) = card.wait() else {
-                Issue.record("interrupted")
+                Issue.record("the card was interrupted")
                 return
             }
             queued = demand.position.rawValue * 2
@@ -61,7 +61,7 @@ import Testing
         while heard.count < sound.count {
             var span = frame.mutableSpan
             guard case .captured = card.read(into: &span) else {
-                Issue.record("interrupted")
+                Issue.record("the card was interrupted")
                 return
             }
             heard += frame.map { level in
@@ -170,7 +170,7 @@ import Testing
         let ear = try #require(devices.first { $0.name == "earonly" })
         #expect(ear.playback == .nothing)
         guard case .grants = ear.capture else {
-            Issue.record("it hears")
+            Issue.record("the device cannot capture")
             return
         }
         #expect(Set(devices.map(\.name)).count == devices.count)

@@ -36,7 +36,7 @@ import Testing
         let first = try PlaybackCard(device: "labcard:busy", period: FrameCount(480))
         do throws(SoundCardError) {
             _ = try PlaybackCard(device: "labcard:busy", period: FrameCount(480))
-            Issue.record("it played twice")
+            Issue.record("a busy card was opened twice")
         } catch {
             #expect(error == .busy("labcard:busy", holder: nil))
         }
@@ -95,7 +95,7 @@ import Testing
         let stalls = card.counts.xruns
         sleep(milliseconds: 200)
         guard case .interrupted(let interruption) = card.wait() else {
-            Issue.record("nothing happened")
+            Issue.record("no interruption was reported")
             return
         }
         #expect(interruption.cause == .xrun)
@@ -269,7 +269,7 @@ import Testing
         var frame = [Float](repeating: 0, count: 240)
         var span = frame.mutableSpan
         guard case .interrupted(let interruption) = card.read(into: &span), let after = capture(&card) else {
-            Issue.record("nothing happened")
+            Issue.record("no interruption was reported")
             return
         }
         #expect(interruption.cause == .xrun)

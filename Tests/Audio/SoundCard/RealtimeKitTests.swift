@@ -50,7 +50,7 @@ import Testing
         let mock = try MockRealtimeKit(mood)
         var client = kit(mock)
         client.limitProcessorTime = { _ in
-            Issue.record("limited")
+            Issue.record("a limit was set")
             return false
         }
         _ = client.grant(priority: 50)
@@ -85,7 +85,7 @@ import Testing
         let byLimit = RealTime.request(
             priority: 50, byLimit: { .success($0) },
             byRealtimeKit: { _ in
-                Issue.record("asked")
+                Issue.record("RealtimeKit was called")
                 return .failure(.noBus)
             })
         #expect(byLimit == .granted(priority: 50, by: .limit))

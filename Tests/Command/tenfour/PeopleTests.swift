@@ -68,11 +68,11 @@ struct PeopleWordsTests {
         #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: false) == nil)
         #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == "Anna opens the microphone")
         channelStatus.apply(.memberChanged(open))
-        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == nil, "another SSRC")
+        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == nil, "a changed SSRC causes no notice")
         #expect(channelStatus.memberNotice(for: .memberChanged(closed), verbose: true) == "Anna closes the microphone")
         #expect(channelStatus.memberNotice(for: .memberLeft(open), verbose: false) == "Anna has left")
         channelStatus.apply(.memberLeft(open))
-        #expect(channelStatus.lists(SSRC(1)), "the end of the sound is no news either")
+        #expect(channelStatus.lists(SSRC(1)), "the end of a talkspurt causes no notice")
     }
 
     @Test func aMomentIsToldByTheClockOrByTheDay() {

@@ -178,7 +178,7 @@ import Testing
         }
         let begin = ContinuousClock.now
         #expect(player.wait(.seconds(30)) == .code(0), "\(player.errors)")
-        #expect(ContinuousClock.now - begin > .seconds(2), "it ended where the file ended at first")
+        #expect(ContinuousClock.now - begin > .seconds(2), "playback ended at the file's initial length")
     }
 
     @Test func itsLevelScrollsByAboveTheStatusLine() throws {

@@ -144,7 +144,7 @@ import Testing
             #expect(result.end == .code(69) && result.output == "" && result.errors.hasPrefix("tenfour: "), "\(result)")
             #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
         }
-        #expect(Folder.bytes(of: folder("out.svg")).isEmpty, "nothing is left behind")
+        #expect(Folder.bytes(of: folder("out.svg")).isEmpty, "no partial file remains")
     }
 
     /// Audio lost by the network is red in the picture of a recording.

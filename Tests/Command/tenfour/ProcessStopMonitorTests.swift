@@ -19,7 +19,7 @@ struct ProcessStopMonitorTests {
         var stops = ProcessStopMonitor()
         let start = SuspendingClock.now
         #expect(stops.poll(at: start, wasContinued: false) == nil)
-        #expect(stops.poll(at: start + .seconds(4), wasContinued: false) == nil, "a slow terminal is no stop")
+        #expect(stops.poll(at: start + .seconds(4), wasContinued: false) == nil, "a gap without SIGCONT is no stop")
         #expect(stops.poll(at: start + .milliseconds(4_200), wasContinued: true) == .seconds(4))
     }
 

@@ -39,7 +39,7 @@ import Testing
             #expect(whole[name] is NSNumber, "\(name): \(whole)")
         }
         let codec = try #require(whole["codec_kbit_s"] as? Double)
-        #expect((26...36).contains(codec), "the rate at which it came; the default is 32 kbit/s")
+        #expect((26...36).contains(codec), "the received bit rate instead of the default of 32 kbit/s")
         let delay = try #require(whole["delay_ms"] as? [String: Any])
         #expect(Set(delay.keys) == ["mean", "p95", "max"] && delay.values.allSatisfy { $0 is NSNumber })
         let seconds = try #require(heard["seconds"] as? [[String: Any]])

@@ -81,7 +81,7 @@ import Testing
         let pipe = Pipe()
         try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
             receiver.send(SIGINT)
-            #expect(receiver.wait(.seconds(20)) == .code(1), "what was not taken is lost")
+            #expect(receiver.wait(.seconds(20)) == .code(1), "audio that the reader did not take is lost")
             #expect(receiver.errors.contains("tenfour: standard output leads to a program that does not read"))
         }
     }

@@ -42,7 +42,7 @@ import Testing
         #expect(Folder.text(of: file) == link + "\n")
         #expect(mode(file) == 0o600 && mode(folder("config") + "/tenfour") == 0o700)
         let again = try run("channel new family --save")
-        #expect(again.end == .code(69) && again.output == "", "no link is made that is lost")
+        #expect(again.end == .code(69) && again.output == "", "no link is printed that could not be saved")
         #expect(again.errors.contains("\(file) already exists"), "\(again.errors)")
         #expect(Folder.text(of: file) == link + "\n")
         // A symbolic link in its place is not followed either.

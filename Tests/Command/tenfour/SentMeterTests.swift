@@ -69,7 +69,7 @@ struct SentMeterTests {
         sender.send(packets: 25)
         sender.meter.record(.lost)
         sender.send(packets: 75)
-        #expect(sender.meter.lostCount == 102, "an outage that goes on")
+        #expect(sender.meter.lostCount == 102, "packets sent during a continuing outage are lost")
         sender.meter.record(joined)
         sender.send(packets: 200)
         sender.hear(of: 1, from: 9)

@@ -127,7 +127,7 @@ import Testing
                 $0.wholeMatch(of: /mic closed   -9 dBFS(  RTT \d+ ms)?  \|  Bob   -9 dBFS  .*delay \d.* ms.*/) != nil
             },
             "\(terminal.shown)\n\(voice.errors)")
-        #expect(terminal.localModes & tcflag_t(ICANON | ECHO) == 0, "keys come at once and are not shown")
+        #expect(terminal.localModes & tcflag_t(ICANON | ECHO) == 0, "keys are read singly and without echo")
 
         terminal.type(" ")
         #expect(
@@ -147,7 +147,7 @@ import Testing
         #expect(shows(person) { $0.hasPrefix("mic closed") }, "\(terminal.shown)")
         terminal.type("q")
         #expect(person.wait() == .code(0))
-        #expect(terminal.localModes == before, "the terminal is as it was")
+        #expect(terminal.localModes == before, "the terminal settings are restored")
 
         partner.send(SIGINT)
         #expect(partner.wait() == .code(0), "\(partner.errors)")

@@ -24,7 +24,7 @@
         func aFileWithoutAudioGetsAClearError(_ text: String, _ sentence: String) {
             do {
                 _ = try Self.open(Array(text.utf8))
-                Issue.record("it was taken for sound")
+                Issue.record("opened without an error")
             } catch { #expect("\(error)".contains(sentence)) }
         }
 

@@ -135,7 +135,7 @@
             let begin = ContinuousClock.now
             let landed = try reader.seek(to: .seconds(29))
             let heard = try #require(try second(reader))
-            #expect(ContinuousClock.now - begin < .seconds(20), "it waited for what is not here")
+            #expect(ContinuousClock.now - begin < .seconds(20), "the reader waited for bytes that have not arrived")
             #expect(landed.value.inSeconds < 20 && landed.value.inSeconds > 8, "\(landed)")
             #expect(abs(heard - landed.value.inSeconds) < 0.2, "\(heard), \(landed)")
             // Seeks back, and once more to the end of the available bytes.

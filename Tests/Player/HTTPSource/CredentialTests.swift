@@ -115,7 +115,7 @@ import Testing
         first.end()
         do {
             _ = try download.all()
-            Issue.record("it came whole")
+            Issue.record("the download did not fail")
         } catch {
             #expect("\(error)".contains("--give-up-after"), "\(error)")
         }

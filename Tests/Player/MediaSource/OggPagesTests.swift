@@ -14,7 +14,7 @@ struct OggPagesTests {
         let next = try pages.page(from: found?.end ?? 0, before: .max)
         #expect(next?.offset == bytes.count - second.count && next?.segments == [1])
         let none = try pages.page(from: 0, before: garbage.count)
-        #expect(none == nil, "none begins before the limit")
+        #expect(none == nil, "no page begins before the limit")
         let again = try pages.page(from: garbage.count + 1, before: .max)
         #expect(again == next)
     }
@@ -33,7 +33,7 @@ struct OggPagesTests {
         let source = LimitedBytes(bytes + [UInt8](repeating: 0, count: 8_000), arrived: bytes.count)
         var pages = OggPages(ByteWindow(of: source))
         let found = try pages.page(from: 0, before: .max)
-        #expect(found?.end == bytes.count, "no byte behind it is waited for")
+        #expect(found?.end == bytes.count, "bytes after the page must not be waited for")
     }
 
     @Test func aPacketOfTwoPagesIsPutTogether() throws {
@@ -42,7 +42,7 @@ struct OggPagesTests {
 
     @Test func withoutItsBeginningAPacketIsNone() throws {
         #expect(try packets(of: [1, 2]) == [30])
-        #expect(try packets(of: [0, 2]) == [20, 30], "the second half is missing")
+        #expect(try packets(of: [0, 2]) == [20, 30], "the packet of 300 bytes is incomplete")
     }
 
     /// Returns the sizes of the packets read from the pages `numbers` of three, the first two of which share a packet

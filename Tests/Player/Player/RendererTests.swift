@@ -20,7 +20,7 @@ import Testing
         _ = table.pull(2_400, RendererRequest(generation: 1, isOpen: true))
         let fading = table.pull(960, RendererRequest(generation: 1, isOpen: false))
         let position = table.consumed
-        #expect(position > 2_400 && position <= 2_400 + 384, "it fades for eight milliseconds")
+        #expect(position > 2_400 && position <= 2_400 + 384, "the fade takes eight milliseconds")
         #expect(fading[400...].allSatisfy { $0 == 0 })
         #expect(table.pull(4_800, RendererRequest(generation: 1, isOpen: false)).allSatisfy { $0 == 0 })
         #expect(table.consumed == position)
@@ -49,7 +49,7 @@ import Testing
         _ = table.pull(960, RendererRequest(generation: 1, isOpen: false))
         table.push(frames: 48_000..<52_800, generation: 2)
         #expect(table.pull(960, RendererRequest(generation: 2, isOpen: false)).allSatisfy { $0 == 0 })
-        #expect(table.position == .seconds(1), "and yet it is shown")
+        #expect(table.position == .seconds(1), "a seek in a pause moves the position")
         let after = table.pull(960, RendererRequest(generation: 2, isOpen: true))
         #expect((400..<960).allSatisfy { after[$0] == Table.sample(of: 48_000 + $0) })
     }
@@ -111,11 +111,11 @@ import Testing
         _ = table.pull(4_800, requested())
         _ = table.pull(960, requested(isOpen: false))
         ramp.number += 1
-        #expect(table.pull(960, requested())[959] < 0.2, "from silence again")
+        #expect(table.pull(960, requested())[959] < 0.2, "the volume fades in from silence")
         ramp = GainRamp(0)
         #expect(table.pull(1_920, requested())[1_919] == 0)
         ramp = .none
-        #expect(table.pull(960, requested()).allSatisfy { $0 == 0 }, "not while it still sounds")
+        #expect(table.pull(960, requested()).allSatisfy { $0 == 0 }, "the last gain is kept while audio plays")
         #expect(table.pull(960, requested(isOpen: false)).allSatisfy { $0 == 0 })
         #expect(table.pull(960, requested())[959] == 1)
     }

@@ -80,7 +80,7 @@ import Testing
         #expect(machine.state == .playing)
         _ = machine.handle(.readToEnd)
         _ = machine.handle(.starved)
-        #expect(machine.state == .playing, "at the end the ring is empty for another reason")
+        #expect(machine.state == .playing, "an empty ring at the end of the queue is no starvation")
     }
 
     @Test func theQueueGoesOnWithoutAGap() {
@@ -117,7 +117,7 @@ import Testing
         #expect(machine.handle(.readToEnd) == [.append(item: 2)])
         #expect(machine.handle(.failed(Self.error)) == [.skipped(item: 2, Self.error), .finish])
         _ = machine.handle(.heardAll)
-        #expect(machine.state == .ended(.finished), "something was heard")
+        #expect(machine.state == .ended(.finished), "an item was heard before the failure")
     }
 
     @Test func aQueueOfNothingPlayableFailsAndDoesNotGoRoundForEver() {
@@ -128,7 +128,7 @@ import Testing
         _ = machine.handle(.failed(Self.error))
         _ = machine.handle(.failed(Self.error))
         #expect(machine.state == .failed(Self.error))
-        #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "it can be tried again")
+        #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "play tries the items again")
     }
 
     @Test func aBrokenStreamPlaysToTheBreakAndThenFails() {

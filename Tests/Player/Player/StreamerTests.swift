@@ -26,7 +26,7 @@ import Testing
             case .title(let title): titles.append(title)
             case .progress(let progress): positions.append(progress.position.value)
             case .item(let number, let track): #expect(number == 0 && track.codec == "coded")
-            case .skipped, .seekRefused: Issue.record("nothing was skipped, nor sought")
+            case .skipped, .seekRefused: Issue.record("unexpected skip or refused seek")
             }
         }
         #expect(states == [.idle, .paused, .buffering, .playing, .ended(.finished)])
@@ -47,14 +47,14 @@ import Testing
         #expect(streamer.state == .buffering && streamer.progress.position.value == .zero)
         opener.opened[0].holdBack(after: 0.9)
         #expect(waiting { streamer.state == .playing })
-        #expect(waiting { streamer.state == .buffering }, "it has run out")
+        #expect(waiting { streamer.state == .buffering }, "playback has run out of audio")
         // The audio already written to the output is still heard.
         usleep(200_000)
         let position = streamer.progress.position.value
         #expect(position > .milliseconds(800) && position <= .milliseconds(900))
         opener.opened[0].holdBack(after: 1.4)
         usleep(300_000)
-        #expect(streamer.state == .buffering, "half a second is too little to go on with")
+        #expect(streamer.state == .buffering, "half a second is too little to resume")
         #expect(streamer.progress.position.value == position)
         opener.opened[0].holdBack(after: 3)
         #expect(waiting { streamer.state == .playing })
@@ -136,7 +136,7 @@ import Testing
         streamer.play()
         try streamer.wait()
         #expect(streamer.state == .ended(.finished))
-        #expect(streamer.progress.played < .seconds(10), "not all of it was played again")
+        #expect(streamer.progress.played < .seconds(10), "playback did not restart from the beginning")
         streamer.close()
     }
 
@@ -150,7 +150,7 @@ import Testing
         streamer.next()
         try streamer.wait()
         #expect(streamer.progress.item == 1)
-        #expect(opener.opened.count == 2, "it was not fetched again")
+        #expect(opener.opened.count == 2, "the item was fetched again")
         streamer.close()
     }
 
@@ -199,7 +199,7 @@ import Testing
         streamer.play()
         #expect(
             waiting { streamer.state == .buffering && streamer.progress.position.value > .milliseconds(400) },
-            "it has run out")
+            "playback has run out of audio")
         streamer.seek(by: .seconds(-5))
         let early = Duration.milliseconds(100)..<Duration.milliseconds(400)
         #expect(waiting { streamer.state == .playing && early.contains(streamer.progress.position.value) })
