@@ -68,7 +68,7 @@ struct PeopleWordsTests {
         #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: false) == nil)
         #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == "Anna opens the microphone")
         channelStatus.apply(.memberChanged(open))
-        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == nil, "a changed SSRC causes no notice")
+        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == nil, "only the SSRC changed")
         #expect(channelStatus.memberNotice(for: .memberChanged(closed), verbose: true) == "Anna closes the microphone")
         #expect(channelStatus.memberNotice(for: .memberLeft(open), verbose: false) == "Anna has left")
         channelStatus.apply(.memberLeft(open))

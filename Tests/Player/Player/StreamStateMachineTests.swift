@@ -128,7 +128,7 @@ import Testing
         _ = machine.handle(.failed(Self.error))
         _ = machine.handle(.failed(Self.error))
         #expect(machine.state == .failed(Self.error))
-        #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "play tries the items again")
+        #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "play tries again")
     }
 
     @Test func aBrokenStreamPlaysToTheBreakAndThenFails() {

@@ -1,5 +1,5 @@
-// glibc's allocator, with a count for each thread. A program's own malloc goes before the library's, for every library that
-// is linked to it.
+// Counts the calls of glibc's allocator, for each thread. A malloc that the program defines replaces the library's for all
+// libraries linked to the program.
 #include "allocations.h"
 
 #include <errno.h>

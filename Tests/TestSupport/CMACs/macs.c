@@ -1,5 +1,5 @@
-// libsodium's MACs, with a count for each thread. A program's own function goes before the library's, for all that is linked
-// into the program.
+// Counts libsodium's MAC computations, for each thread. A function that the program defines replaces the library's for
+// everything linked to the program.
 #define _GNU_SOURCE
 #include "macs.h"
 

@@ -1,9 +1,9 @@
-// A stand-in for a libopus with neural models, to be preloaded over one without (LD_PRELOAD). Of the decoder it changes only
-// what OPUS_SET_COMPLEXITY does, as OPUS_MODELS says:
+// A substitute for a libopus with neural models, to be preloaded over one without models (LD_PRELOAD). It changes only the effect
+// of OPUS_SET_COMPLEXITY on a decoder, as the variable OPUS_MODELS says:
 //
-//   deaf      the setting is taken and changes nothing, as in a libopus that was built without the models
-//   models    from complexity 5 on lost frames sound different, from 6 on speech, too, and lost frames take OPUS_MODELS_COST
-//             microseconds of processor time; OPUS_MODELS_FACTOR times as long from call OPUS_MODELS_SLOW_FROM on
+//   deaf      the setting is accepted without effect, as in a libopus built without the models
+//   models    from complexity 5 on concealed frames sound different, from 6 on decoded speech too; concealing a frame takes
+//             OPUS_MODELS_COST microseconds of processor time, from call OPUS_MODELS_SLOW_FROM on OPUS_MODELS_FACTOR times as long
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,25 +1,25 @@
 /*
- * audiowatch: what the audio threads of a program ask of the memory allocator and of locks. A library for LD_PRELOAD.
+ * audiowatch: counts the calls of the memory allocator and of locks by the audio threads of a program. A library for LD_PRELOAD.
  *
- *     AUDIOWATCH_REPORT   file for the report, JSON (standard error when not given)
- *     AUDIOWATCH_THREADS  watched are the threads whose name begins so (tf-audio)
- *     AUDIOWATCH_RUN_IN   seconds from a thread's naming that do not count: set-up may allocate (2)
- *     AUDIOWATCH_SPAN     seconds after the run-in that count (0: to the end); tearing down may free
+ *     AUDIOWATCH_REPORT   file for the report in JSON (default: standard error)
+ *     AUDIOWATCH_THREADS  prefix of the names of the watched threads (tf-audio)
+ *     AUDIOWATCH_RUN_IN   seconds after a thread got its name that do not count, since set-up may allocate (2)
+ *     AUDIOWATCH_SPAN     seconds after the run-in that count (0: to the end), since tearing down may free memory
  *
- * The report is written when the program exits, and at each SIGUSR2, which the program must not want for itself. A thread takes
- * part from the moment it is named by itself, or from its first counted call after another named it, by pthread_setname_np or
- * prctl; so does one that has such a name from the program's (the name of a main thread) without ever being named.
+ * The report is written when the program exits, and at each SIGUSR2, which the program must not use itself. A thread is watched from
+ * the moment it names itself, or from its first counted call after another thread has named it, by pthread_setname_np or prctl; also
+ * if it has such a name from the program (the name of a main thread) without ever being named.
  *
- * Counted, per thread and per place in the code that called: malloc, calloc, realloc, posix_memalign, aligned_alloc, memalign,
- * free (not of NULL); pthread_mutex_lock, pthread_rwlock_rdlock and _wrlock, and the trylocks; of these, the contended ones, for
- * which a first trylock failed; waits on condition variables; and futex system calls made through syscall(2), which is how
- * locks that are no pthread locks (Swift's Mutex) wait when they are contended. The fast path of such a lock is inlined, cannot
- * be counted from outside, and is an atomic instruction.
+ * Counted, per thread and calling address: malloc, calloc, realloc, posix_memalign, aligned_alloc, memalign, free (not of NULL);
+ * pthread_mutex_lock, pthread_rwlock_rdlock and _wrlock, and the trylocks; of these also the contended ones, for which a first
+ * trylock failed; waits on condition variables; and futex system calls made through syscall(2), with which locks other than pthread
+ * locks (Swift's Mutex) wait when they are contended. The fast path of such a lock is an inlined atomic instruction, which cannot be
+ * counted from outside.
  *
- * Nothing here allocates or locks. A hook knows its caller by the return address; addresses become names only in the report.
- * So that they still can, dlclose unloads nothing while this library is loaded.
+ * Nothing here allocates or locks. A hook identifies its caller by the return address; addresses are resolved to names only in the
+ * report. For that purpose dlclose unloads nothing while this library is loaded.
  *
- * For glibc. Not together with a sanitizer or another replacement of malloc.
+ * For glibc. Cannot be combined with a sanitizer or another replacement of malloc.
  */
 
 #define _GNU_SOURCE

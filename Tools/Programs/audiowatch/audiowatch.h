@@ -1,4 +1,4 @@
-/* What counts (audiowatch.c), what calls it (hooks.c) and what tells of it (report.c) share. */
+/* Declarations shared by counting (audiowatch.c), the hooks that call it (hooks.c) and the report (report.c). */
 #ifndef AUDIOWATCH_H
 #define AUDIOWATCH_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#pragma GCC visibility push(hidden) /* a program under watch has names of its own */
+#pragma GCC visibility push(hidden) /* keeps these names apart from those of the watched program */
 
 enum event { ALLOCATION, RELEASE, LOCK, WAIT, FUTEX, EVENTS };
 enum { THREADS_MAX = 64, PLACES_MAX = 256 };
@@ -18,7 +18,7 @@ struct place {
     int64_t first, last; /* ns of CLOCK_MONOTONIC */
 };
 
-/* One thread's counts. Written by that thread alone; the report reads them as they are. */
+/* The counts of one thread. Only that thread writes them; the report reads them without synchronisation. */
 struct record {
     atomic_bool used;
     char name[16];
@@ -26,13 +26,13 @@ struct record {
     int64_t named; /* ns */
     uint64_t run_in[EVENTS];
     uint64_t counts[EVENTS], contended;
-    uint64_t forgotten; /* events at places that found no room in the table */
+    uint64_t forgotten; /* events whose calling address found no room in the table */
     struct place places[PLACES_MAX];
 };
 
 extern struct record records[THREADS_MAX];
 extern atomic_int record_count;
-extern atomic_uint namings; /* how often any thread was named: a thread looks at its own name again when this moves */
+extern atomic_uint namings; /* the number of times that any thread was named: when it changes, each thread checks its own name */
 
 struct settings {
     char prefix[16];
@@ -43,7 +43,7 @@ struct settings {
 
 extern struct settings settings;
 
-/* Storage that exists with the thread: the other models may allocate at the first touch. */
+/* Storage that exists with the thread: other TLS models may allocate at the first access. */
 #define PER_THREAD __thread __attribute__((tls_model("initial-exec")))
 extern PER_THREAD unsigned seen_namings;
 extern PER_THREAD struct record *mine;
@@ -51,13 +51,13 @@ extern PER_THREAD bool inside;
 
 int64_t now(void); /* ns of CLOCK_MONOTONIC */
 
-/* Begins or ends watching this thread, by its name as it is now. */
+/* Starts or stops watching this thread, according to its current name. */
 void look_at_own_name(void);
 
-/* Counts an event of this thread, if it is watched. `caller` is where the program called from. */
+/* Counts an event of this thread if it is watched. `caller` is the address in the program that made the call. */
 void count(enum event event, bool contended, void *caller);
 
-/* Also called by a signal: nothing but write(2) and the dynamic linker's tables. */
+/* Also called by a signal handler: uses only write(2) and the dynamic linker's tables. */
 void write_report(void);
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 /*
- * audiowatch-check: a program that does known things, for audiowatch to count. Started plainly it starts itself again with the
- * library preloaded (its path is the argument), reads the report, and prints a line a question. Exit code 1 when one is wrong.
+ * audiowatch-check: a program with known allocations and locks, which audiowatch must count. Started directly, it starts itself again
+ * with the library preloaded (whose path is the argument), reads the report, and prints one line for each check. Exits with 1 if one
+ * fails.
  */
 
 #define _GNU_SOURCE
@@ -30,7 +31,7 @@ static void lock(pthread_mutex_t *mutex, int times)
     }
 }
 
-static void *volatile kept; /* so that the compiler cannot leave an allocation out */
+static void *volatile kept; /* volatile, so that the compiler cannot remove an allocation */
 
 static void allocate(void)
 {
@@ -58,7 +59,7 @@ static void *busy(void *context)
     pthread_rwlock_unlock(&shared);
     int word = 0;
     syscall(SYS_futex, &word, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
-    pthread_barrier_wait(&barrier); /* the other now holds the mutex, for 100 ms */
+    pthread_barrier_wait(&barrier); /* the other thread now holds the mutex, for 100 ms */
     pthread_mutex_lock(&held);
     pthread_mutex_unlock(&held);
     usleep(500000);
@@ -78,7 +79,7 @@ static void *calm(void *context)
 static void *baptised(void *context)
 {
     (void)context;
-    usleep(100000); /* named by main meanwhile */
+    usleep(100000); /* meanwhile main names this thread */
     lock(&plain, 1);
     usleep(400000);
     lock(&plain, 3);
@@ -111,7 +112,7 @@ static int be_watched(void)
     return 0;
 }
 
-/* ---- The one who watches ------------------------------------------------------------------------------------------------- */
+/* ---- The checking process --------------------------------------------------------------------------------------------- */
 
 static int wrong;
 

@@ -1,4 +1,4 @@
-/* The functions that stand before those of the C library. */
+/* The functions that replace those of the C library. */
 #define _GNU_SOURCE
 #include "audiowatch.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------------- */
 
-/* glibc's own names for its allocator: nothing has to be looked up, which would itself allocate. */
+/* glibc's own names for its allocator: no look-up is needed, which would itself allocate. */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -74,7 +74,7 @@ void free(void *memory)
 
 /* ---- Locks ----------------------------------------------------------------------------------------------------------- */
 
-/* The next definition of a function; found once, when first wanted (which may be before our constructor has run). */
+/* The next definition of a function, looked up at its first use (which may be before our constructor has run). */
 static void *next(_Atomic(void *) *cache, const char *name, const char *version)
 {
     void *found = atomic_load_explicit(cache, memory_order_acquire);
@@ -83,7 +83,7 @@ static void *next(_Atomic(void *) *cache, const char *name, const char *version)
     bool was_inside = inside;
     inside = true;
     if (version != NULL)
-        found = dlvsym(RTLD_NEXT, name, version); /* x86 keeps an older, incompatible condition variable beside it */
+        found = dlvsym(RTLD_NEXT, name, version); /* x86 also has an older, incompatible condition variable */
     if (found == NULL)
         found = dlsym(RTLD_NEXT, name);
     inside = was_inside;
@@ -106,7 +106,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (mine == NULL && seen_namings == atomic_load_explicit(&namings, memory_order_relaxed))
-        return NEXT(pthread_mutex_lock)(mutex); /* a thread nobody watches locks as ever */
+        return NEXT(pthread_mutex_lock)(mutex); /* a thread that is not watched locks as usual */
     int error = NEXT(pthread_mutex_trylock)(mutex);
     count(LOCK, error == EBUSY, CALLER);
     return error == EBUSY ? NEXT(pthread_mutex_lock)(mutex) : error;
@@ -167,7 +167,7 @@ long syscall(long number, ...)
 
 /* ---- Names ----------------------------------------------------------------------------------------------------------- */
 
-/* A thread that named itself is on record from here on, even if it never calls anything that is counted. */
+/* A thread that names itself is recorded from here on, even if it never makes a counted call. */
 static void someone_was_named(bool oneself)
 {
     atomic_fetch_add_explicit(&namings, 1, memory_order_release);

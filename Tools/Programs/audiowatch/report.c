@@ -1,4 +1,4 @@
-/* The report, as JSON. */
+/* Writes the report as JSON. */
 #define _GNU_SOURCE
 #include "audiowatch.h"
 
@@ -47,7 +47,7 @@ static void put_counts(struct page *page, const uint64_t counts[EVENTS])
         put(page, "%s\"%s\": %llu", event ? ", " : "", event_names[event], (unsigned long long)counts[event]);
 }
 
-/* A name in quotes, without what JSON would have to escape. */
+/* Writes a name in quotes, without the characters that JSON would require to be escaped. */
 static void put_name(struct page *page, const char *name)
 {
     put(page, "\"");
@@ -108,7 +108,7 @@ void write_report(void)
     inside = true;
     static struct page page;
     page.used = 0;
-    /* A process without watched threads (a shell around the program) must not write over the report of one that has some. */
+    /* A process without watched threads (a shell around the program) must not overwrite the report of one that has some. */
     int already = atomic_load(&record_count) > 0 ? O_TRUNC : O_EXCL;
     page.file = *settings.report ? open(settings.report, O_WRONLY | O_CREAT | already | O_CLOEXEC, 0644) : 2;
     if (page.file >= 0) {

@@ -1,7 +1,7 @@
 /*
- * bareloop: the least that a program must do to send or to play Opus over RTP, as plain C over libopus, ALSA and sockets. What
- * `Tools/benchmark cpu` holds tenfour against: the same periods, queue, frames, codec settings, resampler setting and socket calls,
- * one thread a direction, and nothing that a person would miss: no reports, no clocks compared, no second talker, no recovery.
+ * bareloop: the minimum that a program must do to send or to play Opus over RTP, in plain C with libopus, ALSA and sockets.
+ * `Tools/benchmark cpu` compares tenfour with it: the same periods, queue, frames, codec settings, resampler setting and socket calls,
+ * one thread per direction, and no further functions: no reports, no clock comparison, no second talker, no recovery.
  *
  *     bareloop send PCM HOST PORT         bareloop recv PCM PORT
  */
@@ -28,16 +28,16 @@
 
 enum {
     RATE = 48000,
-    FRAME = 960,       /* of a packet: 20 ms */
-    PERIOD = 240,      /* of the playing card: 5 ms */
-    PERIODS = 4,       /* in either card's buffer */
-    TARGET = 2,        /* periods queued to be played, at the most */
+    FRAME = 960,       /* frames of a packet: 20 ms */
+    PERIOD = 240,      /* frames of the playing card's period: 5 ms */
+    PERIODS = 4,       /* periods in each card's buffer */
+    TARGET = 2,        /* the largest number of periods queued for playing */
     BIT_RATE = 32000,
     QUALITY = 3,       /* of the resampler */
-    START_DEPTH = 1,   /* packets that wait before playing begins */
-    FIFO = 16,         /* packets, a power of two */
+    START_DEPTH = 1,   /* the number of packets buffered before playing begins */
+    FIFO = 16,         /* capacity in packets, a power of two */
     PACKET_MAX = 1500,
-    CARD_POLLS = 8,    /* descriptors of a card, at the most */
+    CARD_POLLS = 8,    /* the largest number of descriptors of a card */
     RTP_HEADER = 12
 };
 
@@ -139,7 +139,7 @@ static void send_sound(const char *card, const char *host, int port)
 
 /* ---- Playing ------------------------------------------------------------------------------------------------------------- */
 
-/* Packets by their sequence numbers; a count of zero is an empty place. */
+/* Packets by their sequence numbers; a count of zero marks an empty slot. */
 static struct {
     int count;
     uint8_t bytes[PACKET_MAX];
@@ -148,7 +148,7 @@ static struct {
 static uint16_t next_sequence, newest_sequence;
 static bool begun, playing;
 
-/* Takes in all datagrams that wait, as libuv does: up to twenty at a time until there are none. */
+/* Receives all waiting datagrams as libuv does: up to twenty at a time until there are none. */
 static void receive(int udp)
 {
     enum { BATCH = 20 };
@@ -180,7 +180,7 @@ static void receive(int udp)
     }
 }
 
-/* The next packet's sound, or what the decoder makes up for it. */
+/* Decodes the next packet, or conceals it. */
 static int decode(OpusDecoder *decoder, float *sound)
 {
     int waiting = (int16_t)(newest_sequence - next_sequence) + 1;

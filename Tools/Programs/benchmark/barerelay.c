@@ -1,4 +1,4 @@
-/* What a relay cannot leave out: barerelay PORT STREAMS LISTENERS SINKPORT. Receives RTP, and sends each packet to the
+/* The minimum that a relay must do: barerelay PORT STREAMS LISTENERS SINKPORT. Receives RTP, and sends each packet to the
  * LISTENERS of the stream that its SSRC names, by sendmmsg in batches of 64. No protocol, no members, no counts. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

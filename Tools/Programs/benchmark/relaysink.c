@@ -1,9 +1,9 @@
-/* Counts what the listeners of a relay hear: relaysink PORT STREAMS LISTENERS PACKETS [SECONDS].
+/* Counts the packets that a relay sends to its listeners: relaysink PORT STREAMS LISTENERS PACKETS [SECONDS].
  *
- * One socket is all listeners: number n of stream s is 127.1.h.l, where h·256 + l = s · LISTENERS + n. Packets are RTP with the
- * stream in the SSRC, and behind the header the time at which they were sent (nanoseconds, CLOCK_REALTIME). Delay is
- * that of the kernel's receive stamp. Ends when all has come, or when nothing has for a second after SIGINT or SECONDS.
- * Prints one line of JSON. */
+ * One socket stands for all listeners: number n of stream s is 127.1.h.l, where h·256 + l = s · LISTENERS + n. Packets are RTP with
+ * the stream in the SSRC, and the sending time after the header (nanoseconds, CLOCK_REALTIME). The delay is measured to the kernel's
+ * receive timestamp. Ends when all packets have arrived, or when none has for a second after SIGINT or SECONDS. Prints one line of
+ * JSON. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static uint32_t number(const unsigned char *bytes) {
     return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
-/* Of delays in microseconds; the last bin holds all that are longer. */
+/* Counts of delays in microseconds; the last bin holds all longer ones. */
 static uint32_t histogram[bins];
 static int64_t delays;
 
@@ -64,7 +64,7 @@ int main(int count, char **words) {
         vectors[i] = (struct iovec){bytes[i], room};
         messages[i].msg_hdr = (struct msghdr){.msg_iov = &vectors[i], .msg_iovlen = 1, .msg_control = controls[i]};
     }
-    /* By listener: the highest number so far, and by packet whether it came. */
+    /* For each listener, the highest number so far and, for each packet, whether it has arrived. */
     int32_t *highest = malloc(all * sizeof *highest);
     for (int i = 0; i < all; i++) highest[i] = -1;
     unsigned char *came = calloc((size_t)all, packets);
@@ -83,7 +83,7 @@ int main(int count, char **words) {
             last = now(CLOCK_MONOTONIC);
             for (int i = 0; i < got; i++) {
                 const unsigned char *packet = bytes[i];
-                if (packet[0] == 'c') { /* announcements, which every listener is sent, too, and what the relay says to members */
+                if (packet[0] == 'c') { /* announcements, which every listener also receives, and the relay's messages to members */
                     announcements += packet[2] == 8;
                     continue;
                 }
@@ -117,7 +117,7 @@ int main(int count, char **words) {
                 received++;
                 if (sequence < highest[listener]) reordered++; else highest[listener] = sequence;
                 int64_t delay = arrived - ((int64_t)number(packet + 12) << 32 | number(packet + 16));
-                if (sequence * 10 < packets) continue; /* caches warm up */
+                if (sequence * 10 < packets) continue; /* skipped while caches warm up */
                 if (delay > longest) longest = delay;
                 int64_t bin = delay < 0 ? 0 : delay / 1000;
                 histogram[bin < bins ? bin : bins - 1]++;

@@ -1,7 +1,7 @@
 /*
- * cable: carries sound from a capture device to a playback device, and does nothing else. It is the shortest way that a
- * program can offer, so it tells what a meter and a card add of their own: its delay is one period of capture and the fill of
- * playback. With --opus it is the shortest way through a codec: 20 ms frames, libopus in between, no network.
+ * cable: copies audio from a capture device to a playback device, and does nothing else. No program can have a shorter path, so its
+ * delay shows what a meter and a card add themselves: it is one period of capture and the fill of the playback buffer. With --opus it
+ * is the shortest path through a codec: 20 ms frames, libopus in between, no network.
  */
 
 #define _GNU_SOURCE
@@ -30,7 +30,7 @@ static void end(int signal)
     atomic_store(&ending, true);
 }
 
-/* Silence in the playback buffer, so that each block is written `fill` periods before it sounds. */
+/* Fills the playback buffer with silence, so that each block is written `fill` periods before it plays. */
 static void prepare(snd_pcm_t *capture, snd_pcm_t *playback, snd_pcm_uframes_t block)
 {
     static int16_t silence[RATE];
@@ -55,7 +55,7 @@ static void *carry(void *context)
     snd_pcm_uframes_t period = (snd_pcm_uframes_t)(options.period_ms * RATE / 1000 + 0.5);
     snd_pcm_uframes_t block = options.opus ? RATE / 50 : period, buffer = block * (snd_pcm_uframes_t)(options.fill + 8);
     snd_pcm_uframes_t capture_period = period, capture_buffer = buffer;
-    /* The first block after the silence starts the playback: from then on the two run in step. */
+    /* The first block after the silence starts playback; from then on both devices run in step. */
     snd_pcm_uframes_t start = block * (snd_pcm_uframes_t)options.fill + block;
     snd_pcm_t *capture = open_device(options.from, SND_PCM_STREAM_CAPTURE, &capture_period, &capture_buffer, 1);
     snd_pcm_t *playback = open_device(options.to, SND_PCM_STREAM_PLAYBACK, &period, &buffer, start);

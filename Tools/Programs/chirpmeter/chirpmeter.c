@@ -1,13 +1,13 @@
 /*
- * chirpmeter: how long does sound take from mouth to ear, and does any of it get lost?
+ * chirpmeter: measures the delay and the drop-outs of audio from mouth to ear.
  *
- * It plays chirps (and a pilot tone beneath them) into the device that a program under test takes for its microphone, records
- * the device that the program takes for its speaker, and compares. Both devices tell where they are at times read from
- * CLOCK_MONOTONIC, so the meter's own buffers, which are large, do not count: the delay of a chirp is the time at which it was
- * on the ear's wire minus the time at which it was on the microphone's.
+ * It plays chirps (and a pilot tone beneath them) into the device that a program under test uses as its microphone, records the device
+ * that the program uses as its speaker, and compares. Both devices report their positions at times read from CLOCK_MONOTONIC, so the
+ * meter's own buffers, which are large, do not count: the delay of a chirp is the time at which it was on the ear's wire minus the time
+ * at which it was on the microphone's.
  *
- * Beside it runs a bare timer thread of the same priority. A drop-out near a moment when that thread was late, too, is excused:
- * the machine, and not the program, was asleep.
+ * Besides, a thread of the same priority runs only a timer. A drop-out near a moment when that thread was late, too, is excused: the
+ * machine stalled, not the program.
  */
 
 #define _GNU_SOURCE
@@ -48,7 +48,7 @@ static void usage(FILE *stream)
           stream);
 }
 
-/* The meter has both ends, and nothing in between. */
+/* Explains that a program under test must connect the meter's two ends. */
 static void tell_what_must_connect_them(void)
 {
     fprintf(stderr,
@@ -116,7 +116,7 @@ int main(int count, char **arguments)
     if (count == 1)
         tell_what_must_connect_them();
 
-    /* Chirps until the end, then quiet for as long as the last may be under way. */
+    /* Chirps until the end, then silence for as long as the last one may take. */
     double tail = options.max_delay_ms / 1e3 + 0.3;
     mouth.chirps = schedule_chirps((int64_t)(options.lead * RATE), (int64_t)((options.duration - 0.05) * RATE), mouth.starts);
     if (options.count > 0 && mouth.chirps > (size_t)options.count)

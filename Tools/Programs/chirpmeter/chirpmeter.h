@@ -1,6 +1,6 @@
 /*
- * What the parts of the meter share: its options, the two ends of the sound, the bare timers and the result. Each end and each
- * timer is written by a thread of its own and read when that has ended.
+ * Declarations shared by the parts of the meter: its options, the two ends of the audio path, the bare timers and the result. Each end
+ * and each timer is written by a thread of its own and read when that thread has ended.
  */
 #ifndef CHIRPMETER_H
 #define CHIRPMETER_H
@@ -22,7 +22,7 @@ struct options {
 
 extern struct options options;
 extern atomic_bool ending, broken;
-extern bool granted; /* the priority that was asked for */
+extern bool granted; /* whether the requested priority was granted */
 
 /* ---- The mouth and the ear (ends.c) -------------------------------------------------------------------------------------- */
 
@@ -44,7 +44,7 @@ struct ear {
 extern struct mouth mouth;
 extern struct ear ear;
 
-/* Threads. `context` of the mouth: the PCM, and the address of its period. */
+/* Thread functions. The `context` of the mouth is the PCM and the address of its period. */
 void *run_mouth(void *context);
 void *run_ear(void *context);
 
@@ -53,7 +53,7 @@ void *run_ear(void *context);
 enum { TIMERS_MAX = 64, LATES_MAX = 4096 };
 
 struct timer {
-    int cpu; /* -1: wherever it likes */
+    int cpu; /* the processor to run on; -1: any */
     float *lateness;
     size_t count, max;
     struct {
@@ -68,7 +68,7 @@ extern int timer_count;
 
 void start_timers(void);
 
-/* How late a timer was near a stretch of time, in ms; 0 when none was later than allowed. */
+/* Returns the greatest lateness of a timer near a span of time, in ms; 0 if none exceeded the limit. */
 double lateness_near(double from, double to);
 
 /* ---- The result (report.c) ----------------------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ void *run_ear(void *context)
     while (!atomic_load(&ending) && ear.count + ear.period <= ear.max) {
         snd_pcm_sframes_t got = snd_pcm_readi(ear.pcm, ear.sound + ear.count, ear.period);
         if (got < 0) {
-            /* What was missed stays in the record as silence, by the clock, so that later frames keep their times. */
+            /* Missed frames are recorded as silence, according to the clock, so that later frames keep their times. */
             note_xrun(&ear.track);
             if (snd_pcm_recover(ear.pcm, (int)got, 1) < 0 || snd_pcm_start(ear.pcm) < 0) {
                 atomic_store(&broken, true);

@@ -37,7 +37,7 @@ void examine(void)
     median(result.sorted, result.heard);
     if (options.pilot && last > first) {
         result.watched = (double)(last - first) / RATE;
-        for (size_t i = 0; i < mouth.chirps; i++) /* a chirp too broken to be heard is still no break of the tone */
+        for (size_t i = 0; i < mouth.chirps; i++) /* a chirp too damaged to be found is still no break of the pilot */
             if (heard_at[i] < 0 && expected[i] >= 0)
                 heard_at[i] = expected[i] + result.sorted[result.heard / 2] * RATE / 1000;
         result.dropout_count = find_gaps(ear.sound, first, last, heard_at, mouth.chirps, gaps, GAPS_MAX);

@@ -1,4 +1,4 @@
-/* signal-check: are chirps found where they are, and breaks where something was broken, and nowhere else? */
+/* signal-check: tests that chirps are found at their positions, and breaks where the signal was damaged and nowhere else. */
 
 #include "signal.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The delay is longer than the longest skip: nothing is heard before it is sent. */
+/* The delay is longer than the longest skip, so that nothing is received before it is sent. */
 enum { RATE = 48000, LENGTH = 6 * RATE, DELAY = 4345, BREAK = 3 * RATE + 17000, MAX = 100 };
 
 static int16_t sent[LENGTH], heard[LENGTH];
@@ -35,7 +35,7 @@ static size_t examine(double *worst)
             last = fmax(last, heard_at[i]);
             *worst = fmax(*worst, fabs(heard_at[i] - expected[i] - DELAY));
         }
-    return found + 1 < chirps ? MAX : /* a long skip takes a chirp with it */
+    return found + 1 < chirps ? MAX : /* a long skip removes a chirp */
                find_gaps(heard, (size_t)first, (size_t)last, heard_at, chirps, gaps, MAX);
 }
 
@@ -64,7 +64,7 @@ int main(void)
     found = examine(&worst);
     expect(found == 0 && worst < 1, "nor has one with noise 30 dB below", (double)found);
 
-    for (size_t i = DELAY; i < LENGTH; i++) { /* 300 ppm fast: linear interpolation will do */
+    for (size_t i = DELAY; i < LENGTH; i++) { /* 300 ppm fast; linear interpolation is sufficient */
         double place = (double)(i - DELAY) * 1.0003;
         size_t whole = (size_t)place;
         double part = place - (double)whole;

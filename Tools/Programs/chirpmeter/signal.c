@@ -25,14 +25,14 @@ static double chirp(double frame)
 {
     double t = frame / RATE, length = (double)CHIRP_FRAMES / RATE, low = 800, high = 3000;
     double phase = 2 * M_PI * (low * t + (high - low) * t * t / (2 * length));
-    double edge = fmin(fmin(t, length - t) / 0.004, 1); /* 4 ms of fading at either end */
+    double edge = fmin(fmin(t, length - t) / 0.004, 1); /* 4 ms of fading at both ends */
     return sin(phase) * (0.5 - 0.5 * cos(M_PI * edge));
 }
 
 void compose(int16_t *sound, int64_t first, size_t count, const int64_t *starts, size_t chirps, int pilot)
 {
     size_t low = 0, high = chirps;
-    while (low < high) { /* the first chirp that has not ended when this begins */
+    while (low < high) { /* the first chirp that ends after `first` */
         size_t middle = (low + high) / 2;
         if (starts[middle] + CHIRP_FRAMES <= first)
             low = middle + 1;
@@ -52,7 +52,7 @@ void compose(int16_t *sound, int64_t first, size_t count, const int64_t *starts,
 
 /* ---- Chirps -------------------------------------------------------------------------------------------------------------- */
 
-/* How much of the sound at a place is the template, -1 to 1. */
+/* Returns the correlation of the sound with the template, -1 to 1. */
 static double likeness(const float *sound, const float *template, size_t length, double template_norm)
 {
     double product = 0, energy = 0;
@@ -71,7 +71,7 @@ static double norm(const float *template, size_t length)
     return sum;
 }
 
-/* The likeness at every fourth frame, on sound averaged by four (a chirp ends at 3 kHz). */
+/* Returns the correlation at every fourth frame, computed on averages of four frames (a chirp ends at 3 kHz). */
 static float *likeness_of_all(const int16_t *heard, size_t count, size_t *short_count)
 {
     static float template[SHORT_CHIRP];
@@ -89,7 +89,7 @@ static float *likeness_of_all(const int16_t *heard, size_t count, size_t *short_
     return result;
 }
 
-/* The delay, in short frames, that explains the most chirps at once. */
+/* Returns the delay that explains the most chirps together, in frames of the reduced rate. */
 static size_t common_delay(const float *like, size_t length, const double *expected, size_t chirps, double max_delay)
 {
     size_t best = 0, limit = (size_t)(max_delay / STEP);
@@ -109,7 +109,7 @@ static size_t common_delay(const float *like, size_t length, const double *expec
     return best;
 }
 
-/* The peak around a frame, between frames by a parabola. */
+/* Returns the position of the peak near a frame, interpolated between frames by a parabola. */
 static double refine(const int16_t *heard, size_t count, size_t around)
 {
     static float template[CHIRP_FRAMES];
@@ -136,7 +136,7 @@ static double refine(const int16_t *heard, size_t count, size_t around)
 size_t find_chirps(const int16_t *heard, size_t count, const double *expected, size_t chirps, double max_delay,
                    double *heard_at)
 {
-    size_t length, found = 0, reach = RATE * 6 / 25 / STEP; /* a call may change its delay by 240 ms: chirps are 500 apart */
+    size_t length, found = 0, reach = RATE * 6 / 25 / STEP; /* within a call the delay may change by 240 ms, as chirps are 500 ms apart */
     float *like = likeness_of_all(heard, count, &length);
     size_t delay = common_delay(like, length, expected, chirps, max_delay);
     for (size_t i = 0; i < chirps; i++) {
@@ -160,15 +160,15 @@ size_t find_chirps(const int16_t *heard, size_t count, const double *expected, s
 /* ---- Gaps ---------------------------------------------------------------------------------------------------------------- */
 
 enum {
-    CYCLE = 84,           /* frames in one cycle of the pilot, over which it is weighed */
+    CYCLE = 84,           /* frames in one cycle of the pilot, the length of the analysis window */
     MILLISECOND = 48,
-    MARGIN = 12 * 48,     /* around a chirp: codecs smear it */
-    SPAN = 3 * 48,        /* the pilot is compared over this distance to either side */
-    MERGE = 15 * 48,      /* breaks closer than this are one */
+    MARGIN = 12 * 48,     /* ignored around a chirp, because codecs smear it */
+    SPAN = 3 * 48,        /* the pilot's phases are compared over this distance to either side */
+    MERGE = 15 * 48,      /* breaks closer than this are merged */
 };
 
 struct pilot {
-    float *strength, *phase; /* of the cycle beginning at a frame; phase in cycles against a steady 572 Hz */
+    float *strength, *phase; /* of the cycle that begins at a frame; phase in cycles relative to a steady 572 Hz */
 };
 
 static struct pilot follow_pilot(const int16_t *heard, size_t count)
@@ -229,7 +229,7 @@ static int by_start(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Breaks seen in several ways, or close together, are one. */
+/* Merges breaks that were found in several ways or are close together. */
 static size_t merge(struct gap *gaps, size_t count)
 {
     size_t kept = 0;
@@ -241,7 +241,7 @@ static size_t merge(struct gap *gaps, size_t count)
             continue;
         }
         if (!strcmp(gaps[i].kind, "silence") && strcmp(last->kind, "silence")) {
-            last->kind = "silence"; /* the exact one of the ways: its place and length stand */
+            last->kind = "silence"; /* silence is located most exactly, so its position and length are kept */
             last->start = gaps[i].start;
             last->length = gaps[i].length;
         } else if (!strcmp(gaps[i].kind, last->kind)) {
@@ -276,7 +276,7 @@ size_t find_gaps(const int16_t *heard, size_t from, size_t to, const double *hea
                 masked[k] = true;
         }
 
-    /* Nothing at all for a millisecond: a tone never stays that near to zero. */
+    /* Silence for a millisecond: a tone never stays so close to zero. */
     for (size_t i = from, run = 0; i <= to; i++) {
         if (i < to && fabs((double)heard[i]) < usual / 50) {
             run++;
@@ -286,7 +286,7 @@ size_t find_gaps(const int16_t *heard, size_t from, size_t to, const double *hea
             add(&gaps, (double)(i - run), (double)run, 0, "silence");
         run = 0;
     }
-    /* A cycle with a millisecond missing has less than half its strength. */
+    /* A cycle with a millisecond missing has less than 0.6 of its usual strength. */
     for (size_t i = from, run = 0; i <= last; i++) {
         if (i < last && !masked[i] && pilot.strength[i] < 0.6 * usual) {
             run++;
@@ -296,7 +296,7 @@ size_t find_gaps(const int16_t *heard, size_t from, size_t to, const double *hea
             add(&gaps, (double)(i - run + CYCLE / 2), (double)run, 0, "dip");
         run = 0;
     }
-    /* The pilot turned within a few milliseconds, or somewhere under a chirp. */
+    /* The pilot's phase jumped within a few milliseconds, or somewhere under a chirp. */
     for (size_t i = from + SPAN; i < last;) {
         size_t before = i - SPAN, after = i + CYCLE + SPAN < last ? i + SPAN : last;
         if (masked[before]) {
@@ -310,7 +310,7 @@ size_t find_gaps(const int16_t *heard, size_t from, size_t to, const double *hea
         }
         double turn = turn_between(&pilot, before, after), allowed = crossing ? 0.11 : 0.1;
         if (after < last && fabs(turn) > allowed) {
-            /* Where within the span it turned most quickly. */
+            /* The position within the span at which the phase changed fastest. */
             size_t place = before;
             double fastest = 0;
             for (size_t k = before; k + MILLISECOND < after; k++)

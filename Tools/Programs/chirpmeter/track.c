@@ -14,7 +14,7 @@ void prepare_track(struct track *track, size_t max)
 
 void see(struct track *track, double before, double after, int64_t frame)
 {
-    if (after - before < 0.0002 && track->count < track->max) /* not when we were interrupted between the two */
+    if (after - before < 0.0002 && track->count < track->max) /* not if this thread was interrupted between the two readings */
         track->sightings[track->count++] = (struct sighting){(before + after) / 2, frame};
 }
 

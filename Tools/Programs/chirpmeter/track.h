@@ -1,4 +1,4 @@
-/* Where a device is, by CLOCK_MONOTONIC. A track is written by one thread and read when that has ended. */
+/* The positions of a device over CLOCK_MONOTONIC. A track is written by one thread and read when that thread has ended. */
 #ifndef TRACK_H
 #define TRACK_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A frame of a device and the time at which the device was there. */
+/* A frame of a device, and the time at which the device was at this frame. */
 struct sighting {
     double time;
     int64_t frame;
@@ -21,18 +21,18 @@ struct track {
 
 void prepare_track(struct track *track, size_t max);
 
-/* The device was at a frame at some time between two readings of the clock. */
+/* Records that the device was at a frame at some time between two readings of the clock. */
 void see(struct track *track, double before, double after, int64_t frame);
 void note_xrun(struct track *track);
 
-/* The time at which a device was at a frame, from the sightings around it: a device's clock may drift against ours. */
+/* Returns the time at which a device was at a frame, from the sightings around it, since the device's clock may drift. */
 double time_of(const struct track *track, double frame);
 double frame_at(const struct track *track, double time);
 
-/* Whether the device had an xrun within `distance` seconds of a time. */
+/* Returns whether the device had an xrun within `distance` seconds of a time. */
 bool near_xrun(const struct track *track, double time, double distance);
 
-/* Sorts the values. NAN of none. */
+/* Sorts the values and returns their median; NAN if there are none. */
 double median(double *values, size_t count);
 
 #endif

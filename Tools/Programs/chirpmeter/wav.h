@@ -1,4 +1,4 @@
-/* Writing what was heard. */
+/* Writes recordings. */
 #ifndef WAV_H
 #define WAV_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes a WAV file, mono, 16 bits, 48 kHz. False where that fails: errno says why. */
+/* Writes a WAV file, mono, 16 bits, 48 kHz. Returns false if that fails; errno has the reason. */
 bool write_wav(const char *path, const int16_t *sound, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * desktop-meter: how long does sound take from a sound server's microphone to its sink, and is any of it missing?
+ * desktop-meter: measures the delay and the drop-outs of audio from a sound server's microphone to its sink.
  *
- * It feeds chirps and a pilot tone (../chirpmeter/signal.h) to virtual microphones and hears what is played to sinks, as the
- * server's devices do: everything lies on one line of time, and what the meter itself misses is known and excused.
+ * It feeds chirps and a pilot tone (../chirpmeter/signal.h) to virtual microphones and records the audio played to sinks, as the
+ * server's devices do. All positions refer to one time line, and audio that the meter itself misses is known and excused.
  */
 #define _GNU_SOURCE
 #include "result.h"
@@ -85,7 +85,7 @@ void signal_at(int64_t first, float *sound, size_t count)
     }
 }
 
-/* Room is reserved, and taken from the machine as sound comes. */
+/* Address space is reserved; memory is allocated when audio arrives. */
 static struct line *new_line(const char *node, double length, bool has_sound)
 {
     struct line *line = &lines[line_count++];
@@ -115,7 +115,8 @@ void become_real_time(void)
         set_priority(meter_priority);
 }
 
-/* The witness is a bare timer. With a priority there is one on each processor, since one of them may stand still alone. */
+/* The witness is a thread with only a timer. With a real-time priority there is one on each processor, since a single one may
+   stall. */
 static void *watch(void *processor)
 {
     if (witness_priority && !set_priority(witness_priority))
@@ -153,7 +154,7 @@ static void *wait_for_end(void *unused)
     return NULL;
 }
 
-/* Says on stdout when the first sound, or silence, has come, so that nothing is missed of what begins after that. */
+/* Prints a line on stdout when the first audio, even silence, has arrived, so that nothing that starts after it is missed. */
 static void *wait_for_recording(void *data)
 {
     const struct line *line = data;
@@ -227,7 +228,7 @@ static int compose_file(const char *file)
     return 0;
 }
 
-/* Adds what was heard at another sink, to which a program was moved. */
+/* Adds the audio recorded at another sink, to which a program was moved. */
 static void mix(struct line *line, const struct line *other)
 {
     for (int64_t i = 0; i < other->next; i++)
@@ -238,7 +239,7 @@ static void mix(struct line *line, const struct line *other)
             line->holes[line->hole_count++] = other->holes[i];
 }
 
-/* Sound without a header, 16 bits, mono, from standard input, as if it were what a sink heard. */
+/* Examines headerless audio (16 bits, mono) from standard input, as if it had been recorded at a sink. */
 static int examine(void)
 {
     struct line *line = new_line("stdin", 7200, true);
@@ -275,7 +276,7 @@ static int measure(const char *wav, bool with_chirps)
     for (long i = 0; i < processors; i++)
         pthread_create(&watching[i], NULL, watch, (void *)(uintptr_t)i);
     chosen->run();
-    const int64_t end = frame_of(now()) - RATE / 2; /* servers hand sound out in blocks */
+    const int64_t end = frame_of(now()) - RATE / 2; /* servers deliver audio in blocks */
     pthread_join(timer, NULL);
     for (long i = 0; i < processors; i++)
         pthread_join(watching[i], NULL);
@@ -283,7 +284,7 @@ static int measure(const char *wav, bool with_chirps)
         struct line *sink = paths[i].sink;
         if (others[i])
             mix(sink, others[i]);
-        if (sink->next > 0 && sink->next < end) /* a device that stands still is silent */
+        if (sink->next > 0 && sink->next < end) /* a stopped device counts as silent */
             sink->next = end < sink->max ? end : sink->max;
     }
     struct question question = {paths, path_count, chirps, chirp_count, settle, &witness};

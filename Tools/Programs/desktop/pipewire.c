@@ -1,6 +1,6 @@
 /*
- * The meter in PipeWire: one node for each sink that is heard and each microphone that is fed, which run in the same cycle as
- * the device itself. The time of a cycle is what the server says; nothing is buffered between.
+ * The meter for PipeWire: one node for each recorded sink and each fed microphone, which run in the same cycle as the device itself.
+ * The server states the time of a cycle; nothing is buffered in between.
  */
 #include "meter.h"
 
@@ -21,7 +21,7 @@ struct node {
     bool real_time, placed;
     uint32_t clock;
     uint64_t position;
-    int64_t frame; /* of the next cycle */
+    int64_t frame; /* the frame of the next cycle */
     bool lost;
 };
 
@@ -38,8 +38,9 @@ static void listen_to(struct line *sink) { add(sink, false); }
 static void feed_into(struct line *feed) { add(feed, true); }
 
 /*
- * Where a cycle lies on the line of time: after the one before by the server's own count, as long as its clock agrees to 2 ms. It
- * does not after a change of the quantum, whose first cycle comes at any time, and after the whole server was held up.
+ * Returns the position of a cycle on the time line: directly after the previous cycle by the server's own count, as long as its clock
+ * agrees within 2 ms. It does not after a change of the quantum, whose first cycle comes at any time, and after a stall of the whole
+ * server.
  */
 static int64_t place(struct node *node, const struct spa_io_clock *clock)
 {
@@ -92,7 +93,7 @@ static void state_changed(void *data, enum pw_filter_state old, enum pw_filter_s
 
 static const struct pw_filter_events events = {PW_VERSION_FILTER_EVENTS, .state_changed = state_changed, .process = process};
 
-/* Ports appear a moment after their nodes, so that a child process tries until they are there. */
+/* Links the ports. They appear a moment after their nodes, so a child process tries until they exist. */
 static void link_ports(const struct node *node, const char *name)
 {
     char command[600];
@@ -112,7 +113,8 @@ static bool connect_node(struct node *node, size_t index)
 {
     char name[64];
     snprintf(name, sizeof name, "desktop-meter-%d-%zu", (int)getpid(), index);
-    /* The longest of latencies: the meter never makes the server's quantum shorter. It does not keep a device awake by itself. */
+    /* The longest possible latency, so that the meter never shortens the server's quantum. It does not keep a device awake by
+       itself. */
     node->filter = pw_filter_new_simple(
         pw_main_loop_get_loop(loop), name,
         pw_properties_new(PW_KEY_MEDIA_TYPE, "Audio", PW_KEY_MEDIA_CATEGORY, "Filter", PW_KEY_NODE_NAME, name,

@@ -1,7 +1,7 @@
 /*
- * The meter in PulseAudio. It records the monitors of the sinks, and those of the null sinks whose monitors are the microphones.
- * The server tells when what is read was at its device; the median of what it tells in the second half puts a recording on the line
- * of time.
+ * The meter for PulseAudio. It records the monitors of the sinks, and those of the null sinks whose monitors are the microphones. The
+ * server reports when the recorded audio was at its device; the median of these reports in the second half determines the position of
+ * a recording on the time line.
  */
 #include "meter.h"
 
@@ -13,13 +13,13 @@
 
 enum { PLACES_MAX = 4096 };
 
-/* One stream after the other, when the server is started again. */
+/* One stream; a restarted server has another one. */
 struct recording {
     struct line *line;
     pa_stream *stream;
-    int64_t first, frames;     /* where the stream's first frame was put, before its place was known; -1: nothing came. Read since */
-    int64_t told;              /* how many had been read when the server told the last place */
-    double places[PLACES_MAX]; /* of the stream's first frame, as told */
+    int64_t first, frames;     /* the first frame's provisional position, -1: none arrived; the number of frames read since */
+    int64_t told;              /* the number of frames read when the server last reported a position */
+    double places[PLACES_MAX]; /* the positions of the stream's first frame, as reported */
     size_t place_count;
 };
 
@@ -64,7 +64,7 @@ static void on_latency(pa_stream *stream, void *data)
     struct recording *recording = data;
     pa_usec_t latency;
     int negative;
-    /* An idle device stands still, and so does what is told about it. */
+    /* An idle device does not advance, and its reports are not updated. */
     if (recording->frames == recording->told || recording->place_count == PLACES_MAX ||
         pa_stream_get_latency(stream, &latency, &negative) < 0)
         return;
@@ -99,7 +99,8 @@ static void start_streams(pa_context *context)
         recording->frames = recording->told = 0;
         recording->place_count = 0;
         recording->stream = pa_stream_new(context, "meter", &format, NULL);
-        /* An idle null sink runs in blocks of 2 s, and so do those who join it. This bounds them as a card's buffer does. */
+        /* An idle null sink runs in blocks of 2 s, and so do streams that join it. This limits the blocks as a card's buffer
+           does. */
         pa_buffer_attr attributes = {.maxlength = (uint32_t)-1, .fragsize = RATE / 5 * sizeof(float)};
         pa_stream_set_read_callback(recording->stream, on_read, recording);
         pa_stream_set_latency_update_callback(recording->stream, on_latency, recording);
@@ -129,13 +130,13 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* What a stream brought is moved to where it was. */
+/* Moves the recorded audio to its true position. */
 static void settle(struct recording *recording)
 {
     struct line *line = recording->line;
     if (recording->first < 0 || recording->place_count == 0)
         return;
-    size_t half = recording->place_count / 2; /* before, nobody may have played */
+    size_t half = recording->place_count / 2; /* in the first half, nobody may have been playing yet */
     qsort(recording->places + half, recording->place_count - half, sizeof *recording->places, compare);
     int64_t first = recording->first, last = line->next, place = (int64_t)recording->places[half + (recording->place_count - half) / 2];
     place = place < 0 ? 0 : place + (last - first) > line->max ? line->max - (last - first) : place;

@@ -7,15 +7,15 @@
 
 enum {
     GAPS_MAX = 20000,
-    SHORTEST = RATE / 500,   /* a gap has 2 ms */
-    NEAR = RATE / 20,        /* a witness, or a hole of the meter's, tells about this much around it */
-    BRIEF = RATE / 2,        /* what is longer is never excused */
+    SHORTEST = RATE / 500,   /* the shortest gap: 2 ms */
+    NEAR = RATE / 20,        /* the distance at which a late witness or a hole of the meter excuses a gap */
+    BRIEF = RATE / 2,        /* a longer gap is never excused */
     LONGEST_DELAY = 3 * RATE,
-    TAIL = RATE / 2,         /* chirps of the end are not looked for, so no gaps are either */
-    AUDIBLE = 500,           /* a tenth of the pilot as it is sent */
+    TAIL = RATE / 2,         /* chirps at the end are not searched for, so gaps are not either */
+    AUDIBLE = 500,           /* a tenth of the pilot's amplitude */
 };
 
-/* By how much the witness was late about then; 0 when it was not. */
+/* Returns by how much the witness was late near this span, in ms; 0 if it was not. */
 static double lateness_ms(const struct witness *witness, double from, double to)
 {
     double worst = 0;
@@ -44,11 +44,11 @@ static int compare(const void *a, const void *b)
 static double seconds(double frames) { return frames / RATE; }
 
 struct heard {
-    double sent[CHIRPS_MAX], at[CHIRPS_MAX], sorted[CHIRPS_MAX]; /* frames; at < 0: not heard; sorted: delays */
+    double sent[CHIRPS_MAX], at[CHIRPS_MAX], sorted[CHIRPS_MAX]; /* frames; at < 0: not found; sorted: delays */
     size_t count, usable;
 };
 
-/* When each chirp was at the microphone, and when at the sink. */
+/* Finds the time at which each chirp was at the microphone, and that at the sink. */
 static void find(const struct question *question, const struct path *path, struct heard *heard)
 {
     heard->count = heard->usable = 0;
@@ -59,7 +59,7 @@ static void find(const struct question *question, const struct path *path, struc
         bool usable = start + TAIL < (double)path->sink->next && !in_hole(path->feed, start, start + CHIRP_FRAMES);
         heard->sent[i] = usable ? start : -1;
     }
-    if (path->feed->sound) { /* what the microphone heard was heard by the meter, too */
+    if (path->feed->sound) { /* the meter also recorded the microphone's feed */
         find_chirps(path->feed->sound, (size_t)path->feed->next, heard->sent, question->chirp_count, LONGEST_DELAY, heard->at);
         memcpy(heard->sent, heard->at, sizeof heard->sent);
     }
@@ -68,7 +68,7 @@ static void find(const struct question *question, const struct path *path, struc
         if (heard->at[i] >= 0)
             heard->sorted[heard->count++] = heard->at[i] - heard->sent[i];
         else if (heard->count == 0)
-            heard->sent[i] = -1; /* the programs may not have been there yet */
+            heard->sent[i] = -1; /* the programs may not have started yet */
         heard->usable += heard->sent[i] >= 0;
     }
     qsort(heard->sorted, heard->count, sizeof *heard->sorted, compare);
@@ -89,7 +89,7 @@ static void report_delays(const struct question *question, const struct heard *h
     fputc(']', out);
 }
 
-/* The first frame of a millisecond that sounds; -1 when nothing does. */
+/* Returns the first frame of the first audible millisecond; -1 if there is none. */
 static int64_t first_sound(const struct line *sink)
 {
     int64_t run = 0, quiet = 0;
@@ -106,7 +106,7 @@ static int64_t first_sound(const struct line *sink)
     return -1;
 }
 
-/* Where it is mostly silent, find_gaps has no tone to compare with. */
+/* Finds silences in a recording that is mostly silent, where find_gaps has no tone to compare with. */
 static size_t find_silences(const struct line *sink, int64_t from, int64_t end, struct gap *gaps, size_t max)
 {
     size_t count = 0;
@@ -131,7 +131,7 @@ static void report_gaps(const struct question *question, const struct path *path
     size_t found = 0, count = 0, excused = 0, jumps = 0, said = 0;
     double missing = 0, median = heard->count ? heard->sorted[heard->count / 2] : 0, longest = 0;
     if (first >= 0 && from < end) {
-        for (size_t i = 0; path->feed && i < question->chirp_count; i++) /* one too broken to be heard is no break of the tone */
+        for (size_t i = 0; path->feed && i < question->chirp_count; i++) /* a chirp too damaged to be found is no break of the pilot */
             if (heard->at[i] < 0 && heard->sent[i] >= 0)
                 heard->at[i] = heard->sent[i] + median;
         found = find_gaps(sink->sound, (size_t)from, (size_t)end, heard->at, path->feed ? question->chirp_count : 0, gaps,

@@ -1,4 +1,5 @@
-/* What the meter found on a path, by the sound alone and the witness. Times are frames on the meter's line of time. */
+/* The meter's results for a path, computed from the recordings and the witness only. Times are frames on the meter's time line.
+   */
 #ifndef RESULT_H
 #define RESULT_H
 
@@ -6,19 +7,19 @@
 
 #include <stdio.h>
 
-/* A bare timer thread, of the priority of the programs under test: where it is late, the machine stood still. */
+/* A thread with only a timer and the priority of the programs under test: if it is late, the machine stalled. */
 struct lateness {
     int64_t due, awake; /* frames */
 };
 
 struct witness {
-    struct lateness late[100000]; /* by `late_ms` and more */
+    struct lateness late[100000]; /* all that were late by `late_ms` or more */
     size_t count;
     double worst_ms;
 };
 
 struct path {
-    struct line *feed, *sink; /* no feed: something that has the pilot alone is played by others */
+    struct line *feed, *sink; /* `feed` is NULL if other programs play a file that has only the pilot */
 };
 
 struct question {
@@ -26,11 +27,11 @@ struct question {
     size_t path_count;
     const int64_t *chirps;
     size_t chirp_count;
-    double settle; /* s after the first sound from which gaps count */
+    double settle; /* gaps count from this number of seconds after the first audible frame */
     const struct witness *witness;
 };
 
-/* JSON. */
+/* Writes the results as JSON. */
 void report(const struct question *question, FILE *out);
 
 #endif

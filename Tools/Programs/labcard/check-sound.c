@@ -1,4 +1,4 @@
-/* What is played is what is captured. */
+/* Checks that captured audio equals the played audio. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -49,7 +49,8 @@ static snd_pcm_sframes_t finish(struct recording *recording)
     return recording->result;
 }
 
-/* Noise played in half a second is captured without a bit changed, by one who was there before and by one who came later. */
+/* Checks that half a second of noise is captured bit for bit, by a program that captured before and by one that joined later.
+   */
 static bool capture_equals_playback(const char *name, struct setup setup)
 {
     enum { LENGTH = RATE / 2 };
@@ -58,7 +59,7 @@ static bool capture_equals_playback(const char *name, struct setup setup)
     for (size_t i = 0; i < LENGTH * setup.channels; i++) {
         int32_t value = noise();
         if (setup.format == SND_PCM_FORMAT_S16_LE)
-            ((int16_t *)played)[i] = (int16_t)(value >> 16) | 1; /* never zero: silence is what surrounds it */
+            ((int16_t *)played)[i] = (int16_t)(value >> 16) | 1; /* never zero, because silence surrounds it */
         else if (setup.format == SND_PCM_FORMAT_FLOAT_LE)
             ((float *)played)[i] = (float)((value >> 8) | 1) / 8388608.0f;
         else if (setup.format == SND_PCM_FORMAT_S24_LE)
@@ -75,7 +76,7 @@ static bool capture_equals_playback(const char *name, struct setup setup)
     double started = now();
     snd_pcm_sframes_t written = -1;
     if (pcm) {
-        /* In mapped access it is the program that starts the card. */
+        /* In mapped access the program itself starts the card. */
         snd_pcm_uframes_t first = setup.access == SND_PCM_ACCESS_MMAP_INTERLEAVED ? setup.buffer / 2 : setup.buffer;
         written = move_frames(pcm, setup, played, first);
         started = now();
@@ -105,7 +106,7 @@ static bool capture_equals_playback(const char *name, struct setup setup)
         good = false;
         snprintf(why, sizeof why, "%zu frames after the end are not silent", differing);
     }
-    /* The late one begins in the middle of the noise: find it there, and let it run to the end of the noise. */
+    /* The late capture begins in the middle of the noise: finds this position, and compares up to the end of the noise. */
     for (size_t i = 0; good && i + 64 < LENGTH && !matched; i++)
         if (!memcmp(late.data, played + i * width, 64 * width) && !memcmp(late.data, played + i * width, (LENGTH - i) * width))
             matched = LENGTH - i;
@@ -158,7 +159,7 @@ bool mapped_s16_passes_bit_by_bit(void)
     return capture_equals_playback("labcard:bits", with(SND_PCM_FORMAT_S16_LE, 1, SND_PCM_ACCESS_MMAP_INTERLEAVED));
 }
 
-/* A tone from a card of another rate, heard by a card of 48 kHz: its frequency, and how clean it is. */
+/* Checks the frequency and the purity of a tone played by a card of another rate and captured by a card of 48 kHz. */
 static bool tone_crosses(const char *name, unsigned rate, double ppm)
 {
     struct setup setup = plain;

@@ -1,4 +1,4 @@
-/* Sizes, xruns, and the troubles that a test makes. */
+/* Checks sizes, xruns, and the faults that a test injects. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -114,7 +114,7 @@ bool without_a_stop_threshold_nothing_underruns(void)
     return true;
 }
 
-/* ---- Troubles -------------------------------------------------------------------------------------------------------- */
+/* ---- Faults --------------------------------------------------------------------------------------------------------- */
 
 static void trouble(const char *file, bool there)
 {
@@ -207,7 +207,7 @@ static bool a_suspended_card_goes_on(bool resuming)
     snd_pcm_writei(pcm, data, 9600);
     trouble("asleep.suspended", true);
     pause_for(0.01);
-    snd_pcm_avail(pcm); /* the first call finds out */
+    snd_pcm_avail(pcm); /* the first call notices the suspension */
     snd_pcm_sframes_t asleep = snd_pcm_writei(pcm, data, 480);
     int state = snd_pcm_state(pcm);
     pause_for(0.3); /* longer than the buffer lasts */

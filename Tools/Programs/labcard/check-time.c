@@ -1,4 +1,4 @@
-/* The pace of the card, and when a waiting program runs again. */
+/* Checks the card's clock, and when a waiting program wakes up. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -40,7 +40,7 @@ bool three_seconds_captured_take_three_seconds(void)
     return true;
 }
 
-/* Frames by which a capture pointer gains on the clock in two seconds. */
+/* Checks the number of frames by which a capture pointer gains on the clock in two seconds. */
 static bool pointer_gains(const char *name, unsigned rate, double expected)
 {
     struct setup setup = plain;
@@ -86,7 +86,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A loop over bare poll(): the descriptor is ready once a period, at its time, and quiet in between. */
+/* Checks with bare poll() that the descriptor is ready once a period, on time, and not in between. */
 static bool poll_wakes_once_a_period(snd_pcm_stream_t stream)
 {
     enum { WAKES = 100 };
@@ -113,7 +113,7 @@ static bool poll_wakes_once_a_period(snd_pcm_stream_t stream)
         }
         if (!(events & (POLLIN | POLLOUT)) && ++spurious < 1000)
             continue;
-        lasting += poll(&descriptor, 1, 0) == 1; /* level-triggered: as long as nothing was moved, it stays ready */
+        lasting += poll(&descriptor, 1, 0) == 1; /* level-triggered: it stays ready as long as no frames were moved */
         gaps[i++] = awake - last;
         last = awake;
         if (move_frames(pcm, plain, data, 480) != 480)

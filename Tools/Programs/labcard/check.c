@@ -1,8 +1,8 @@
 /*
- * labcard-check: does the card behave as a card should? Prints a line a question and exits 1 when one is answered wrongly.
+ * labcard-check: checks that the simulated card behaves as a card should. Prints one line for each check and exits with 1 if one fails.
  *
- * A question about time is asked up to ATTEMPTS times, because a busy machine may be late; a card that is wrong is wrong each
- * time. Run it by Tools/labcard check, which gives it wires of its own.
+ * A check of times is tried up to ATTEMPTS times, because a busy machine may be late; a card with a defect fails each time. Run it with
+ * Tools/labcard check, which gives it wires of its own.
  */
 
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* The questions of labcard-check, and what they have in common. */
+/* The checks of labcard-check, and their common functions. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -8,7 +8,7 @@
 
 enum { RATE = 48000 };
 
-/* In the order in which they are asked. Each says whether the card answered rightly, and in `why` what was wrong. */
+/* The checks in their order. Each returns whether it passed, and otherwise sets `why`. */
 #define QUESTIONS(Q) \
     Q(sizes_are_granted_as_asked) \
     Q(three_seconds_played_take_three_seconds) \
@@ -70,12 +70,12 @@ struct setup {
 /* S16, mono, 48 kHz, periods of 10 ms and a buffer of 200 ms. */
 extern const struct setup plain;
 
-/* A device with exactly this set-up, or NULL and why. */
+/* Opens a device with exactly this set-up. Returns NULL and sets `why` if it cannot. */
 snd_pcm_t *device(const char *name, snd_pcm_stream_t stream, struct setup setup);
 snd_pcm_t *player(const char *name);
 snd_pcm_t *recorder(const char *name);
 
-/* Writes or reads frames, by the access of the set-up. */
+/* Writes or reads frames with the access mode of the set-up. */
 snd_pcm_sframes_t move_frames(snd_pcm_t *pcm, struct setup setup, void *data, snd_pcm_uframes_t frames);
 
 #endif

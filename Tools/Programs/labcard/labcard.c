@@ -1,43 +1,43 @@
 /*
- * labcard: a sound card for machines without one.
+ * labcard: a simulated sound card for machines without one.
  *
- * This is a plugin of the ALSA library (an "ioplug"). Programs open it with plain snd_pcm_open and meet what a small, honest
- * card would show them: a pointer that moves by its own clock, sizes granted as asked, real underruns and overruns. There is no
- * daemon, no kernel module and no thread.
+ * This is a plugin of the ALSA library (an "ioplug"). Programs open it with plain snd_pcm_open and see what a simple, correct card
+ * would show them: a pointer that moves by its own clock, sizes granted as requested, real underruns and overruns. There is no daemon,
+ * no kernel module and no thread.
  *
  *     labcard:WIRE             play into WIRE, or capture from it
  *     labcard:WIRE,PPM         the card's own clock runs PPM parts per million fast (fractions and signs allowed)
- *     labcard:WIRE,PPM,RATE    the card runs at RATE Hz and at nothing else (8000 to 192000, 48000 when not given)
- *     labcard:WIRE,PPM,RATE,FORMAT    it takes and gives samples in FORMAT only
+ *     labcard:WIRE,PPM,RATE    the card runs at RATE Hz only (8000 to 192000, default 48000)
+ *     labcard:WIRE,PPM,RATE,FORMAT    it plays and captures samples in FORMAT only
  *
- * The wire. WIRE is a file of WIRE_FRAMES slots in $LABCARD_DIR (else $XDG_RUNTIME_DIR/labcard, else /dev/shm/labcard-UID),
- * mapped by everyone who plays or captures there. Frame w of a wire sounds when CLOCK_MONOTONIC reads w / 48000 s, so the wire
- * needs no clock, no header and nobody to serve it. A slot carries the lap in which it was written: what nobody played in this
- * lap is silence. What is played is on the wire before its time; what is captured is read after its time. One program at a time
- * may play into a wire (others get EBUSY), any number may capture from it.
+ * The wire. WIRE is a file of WIRE_FRAMES slots in $LABCARD_DIR (else $XDG_RUNTIME_DIR/labcard, else /dev/shm/labcard-UID), mapped
+ * by every program that plays or captures there. Frame w of a wire plays when CLOCK_MONOTONIC reads w / 48000 s, so the wire needs no
+ * clock, no header and no server. A slot carries the lap in which it was written: a slot that was not written in the current lap is
+ * silence. Played audio is on the wire before its time; captured audio is read after its time. One program at a time may play into a
+ * wire (others get EBUSY), any number may capture from it.
  *
- * The card. Its pointer is a function of the time and of nothing else, as with DMA, and two PCMs with equal PPM and RATE tick
- * together like the two halves of one card. A card of 48000 Hz at 0 ppm moves samples as they are (S16 and S32 bit by bit). Any
- * other meets the wire through a 32-tap windowed sinc and is 16 frames later, which snd_pcm_delay includes. Mono plays on both
- * channels of the wire and captures their mean.
+ * The card. Its pointer is a function of the time only, as with DMA, and two PCMs with equal PPM and RATE advance together like the
+ * two halves of one card. A card of 48000 Hz at 0 ppm copies samples unchanged (S16 and S32 bit by bit). Any other card uses a 32-tap
+ * windowed sinc between itself and the wire and is 16 frames later, which snd_pcm_delay includes. Mono plays on both channels of the
+ * wire and captures their mean.
  *
- * The poll descriptor is a timerfd, set to the moment when avail reaches avail_min. That moment depends only on the state and
- * on the application's pointer, so setting it again changes nothing, and it stays readable until the program has moved on.
+ * The poll descriptor is a timerfd, set to the time at which avail reaches avail_min. That time depends only on the state and on the
+ * application's pointer, so setting it again changes nothing, and it stays readable until the program has advanced.
  *
- * Troubles, made by a test: while the file WIRE.unplugged exists in the directory, the wire's PCMs are gone (ENODEV, POLLERR),
- * and stay gone for those who had them open. While WIRE.suspended exists they are asleep (ESTRPIPE); then snd_pcm_resume goes
- * on where it stopped, and snd_pcm_prepare starts afresh. Both are noticed within 5 ms of running. While WIRE.hanging exists,
- * opening and closing do not return, as with a sound server that hangs. While WIRE.quantum exists, which holds a number of frames,
- * the pointer moves this number at a time, as a sound server does: a playing card takes them at the start of each cycle.
+ * Faults, injected by a test: while the file WIRE.unplugged exists in the directory, the wire's PCMs are gone (ENODEV, POLLERR), and
+ * stay gone for programs that had them open. While WIRE.suspended exists they are suspended (ESTRPIPE); then snd_pcm_resume continues
+ * where it stopped, and snd_pcm_prepare starts again. Both are noticed within 5 ms of running. While WIRE.hanging exists, opening and
+ * closing do not return, as with a sound server that hangs. While WIRE.quantum exists, which contains a number of frames, the pointer
+ * moves by this number at a time, as with a sound server: a playing card takes them at the start of each cycle.
  *
- * A PCM whose configuration has a text in `says` writes it to standard error, and to alsa-lib's own handler, when it is opened,
- * as some plugins do.
+ * A PCM whose configuration has a text in `says` writes it to standard error, and to alsa-lib's own handler, when it is opened, as some
+ * plugins do.
  *
  * Sizes: S16_LE, S32_LE, FLOAT_LE, S24_LE, 1 or 2 channels, 2 or more periods of 64 bytes to 32 KiB, buffer up to 128 KiB (ALSA lets a
  * plugin limit bytes, not frames): for S16 mono a period of 32 to 16384 frames and a buffer of 64 to 65536.
  *
- * Not modelled: the FIFO behind the DMA (a few ms on USB), pause, and the old sound a card repeats after an underrun that
- * stop_threshold lets pass (silence here).
+ * Not modelled: the FIFO behind the DMA (a few ms on USB), pause, and the old audio that a card repeats after an underrun which
+ * stop_threshold permits (silence here).
  */
 
 #define _GNU_SOURCE
@@ -90,7 +90,7 @@ static void sample_to(void *bytes, snd_pcm_format_t format, int32_t sample)
     }
 }
 
-/* ---- What ALSA calls ----------------------------------------------------------------------------------------------------- */
+/* ---- Functions called by ALSA ---------------------------------------------------------------------------------------- */
 
 static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io)
 {
@@ -100,9 +100,9 @@ static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io)
     if (error == -EPIPE)
         return error;
     if (error < 0)
-        return (snd_pcm_sframes_t)io->hw_ptr; /* the state tells; a negative answer would be taken for an xrun */
+        return (snd_pcm_sframes_t)io->hw_ptr; /* the state reports the error; a negative value would be taken for an xrun */
     if (io->state == SND_PCM_STATE_DRAINING && !is_playback(card))
-        return -EPIPE; /* capture has nothing to wait for: ALSA stops it */
+        return -EPIPE; /* capture has nothing to drain: ALSA stops it */
     rearm(card, io->state, program);
     return (snd_pcm_sframes_t)(card->boundary ? hardware % (int64_t)card->boundary : hardware);
 }
@@ -149,7 +149,7 @@ static snd_pcm_sframes_t on_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel
     }
     if (is_playback(card) && io->state == SND_PCM_STATE_RUNNING)
         publish(card, program, program + (int64_t)size);
-    if (moves) /* a mapped capture only fills the program's view; the program moves on later, without telling us */
+    if (moves) /* a mapped capture only fills the program's view; the program advances later, without a call */
         rearm(card, io->state, program + (int64_t)size);
     return (snd_pcm_sframes_t)size;
 }
@@ -198,7 +198,7 @@ static int on_resume(snd_pcm_ioplug_t *io)
     if (io->state != SND_PCM_STATE_SUSPENDED)
         return -EBADFD;
     if (exists(card, card->suspended)) {
-        /* ALSA drops this answer, and a program asleep would not be asking: do not let it ask in a circle. */
+        /* ALSA drops this result, and a suspended program would not call: the pause keeps it from polling in a busy loop. */
         usleep(20000);
         return -EAGAIN;
     }

@@ -1,4 +1,4 @@
-/* What the parts of the plugin share. labcard.c says what the card is. */
+/* Declarations shared by the parts of the plugin. labcard.c describes the card. */
 #ifndef LABCARD_H
 #define LABCARD_H
 
@@ -7,17 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#pragma GCC visibility push(hidden) /* programs load the plugin beside code of their own */
+#pragma GCC visibility push(hidden) /* keeps these names apart from those of the programs that load the plugin */
 
 enum {
     WIRE_RATE = 48000,
-    WIRE_FRAMES = 1 << 18, /* 5.46 s: the longest buffer ahead of now, the longest behind it, and as much again */
+    WIRE_FRAMES = 1 << 18, /* 5.46 s: the longest buffer ahead of now, the longest one behind it, and as much again */
     TAPS = 32,
     HALF = TAPS / 2,
     PHASES = 256,
 };
 
-/* Clock rates are counted in billionths of a hertz, so that parts per billion of drift stay whole numbers. */
+/* Clock rates are in billionths of a hertz, so that parts per billion of drift are whole numbers. */
 static const uint64_t WIRE_CLOCK = WIRE_RATE * UINT64_C(1000000000);
 
 typedef unsigned __int128 wide;
@@ -39,9 +39,9 @@ struct card {
     struct slot *wire;
 
     uint64_t clock; /* frames per second of CLOCK_MONOTONIC, times 10^9 */
-    bool direct;    /* the card's frames are the wire's frames */
+    bool direct;    /* whether the card's frames are the wire's frames */
     unsigned rate;
-    snd_pcm_format_t format; /* the only one; SND_PCM_FORMAT_UNKNOWN: any of formats */
+    snd_pcm_format_t format; /* the only format; SND_PCM_FORMAT_UNKNOWN: any of the formats */
     float *sinc; /* PHASES + 1 rows of TAPS; only when not direct */
 
     struct sample *memory; /* playback: the last frames written, at (frame & memory_mask); the card's own RAM */
@@ -49,12 +49,12 @@ struct card {
 
     snd_pcm_uframes_t avail_min, stop_threshold, boundary;
 
-    int64_t base;    /* the clock's tick at which frame 0 sounds */
-    int64_t frozen;  /* where the pointer stood when the machine was suspended */
-    int64_t armed;   /* what the timer is set to, in ns; 0: not set */
-    int64_t quantum; /* frames that the pointer moves at a time; 0: it moves evenly */
-    int64_t reached; /* the furthest the pointer was since the start */
-    int64_t checked; /* when the trouble files were looked for, in ns */
+    int64_t base;    /* the clock's tick at which frame 0 plays */
+    int64_t frozen;  /* the pointer's position when the machine was suspended */
+    int64_t armed;   /* the time that the timer is set to, in ns; 0: not set */
+    int64_t quantum; /* frames by which the pointer moves at a time; 0: it moves evenly */
+    int64_t reached; /* the furthest position of the pointer since the start */
+    int64_t checked; /* the time of the last look for fault files, in ns */
     snd_pcm_state_t before_suspend;
 };
 
@@ -62,7 +62,7 @@ struct card {
 
 int64_t now_ns(void);
 
-/* The tick at which a clock stands at a time, and the first nanosecond at which it stands there. */
+/* The tick of a clock at a time, and the first nanosecond of a tick. */
 int64_t tick_at(uint64_t clock, int64_t ns);
 int64_t time_of(uint64_t clock, int64_t tick);
 
@@ -71,52 +71,54 @@ int64_t time_of(uint64_t clock, int64_t tick);
 /* Fills a card's `sinc`. `cutoff` is the highest frequency that passes, in halves of the slower rate. */
 void make_sinc(float *table, double cutoff);
 
-/* A sample from a real number; 0 from NaN. */
+/* Converts a real number to a sample; NaN gives 0. */
 int32_t clip(double value);
 
-/* Puts the card frames from..<to, which are in the card's memory, on the wire. What is too late for its time is not heard. */
+/* Copies the card frames from..<to from the card's memory to the wire. Frames that are too late for their time are not heard.
+   */
 void publish(struct card *card, int64_t from, int64_t to);
 
-/* Takes back what was played ahead of now, up to a card frame. */
+/* Removes audio from the wire that was to play later, up to a card frame. */
 void silence(struct card *card, int64_t end_frame);
 
-/* What the card hears at one of its frames. */
+/* Returns the sample that the card captures at one of its frames. */
 struct sample captured(const struct card *card, int64_t frame);
 
 /* ---- Pointers and the poll descriptor (pointer.c) ------------------------------------------------------------------------ */
 
 bool is_playback(const struct card *card);
 
-/* Which frame sounds or is heard now, counted from the start. */
+/* Returns the frame that plays or is captured now, counted from the start. */
 int64_t position_now(const struct card *card);
 
-/* Where the card's pointer is, as frames since it started. */
+/* Returns the card's pointer, in frames since it started. */
 int64_t pointer_now(struct card *card);
 
-/* Where the program is: ALSA's pointer runs around at the boundary (hours on 32-bit machines), this one does not. */
+/* Returns the program's position. Unlike ALSA's pointer it does not wrap at the boundary (hours on 32-bit machines). */
 int64_t program_at(const struct card *card, int64_t hardware);
 
-/* How many frames the program can write or read. */
+/* Returns the number of frames that the program can write or read. */
 int64_t available(const struct card *card, int64_t hardware, int64_t program);
 
 enum { NEVER = 0, AT_ONCE = 1 };
 
-/* `deadline` in ns of CLOCK_MONOTONIC, or one of the above. */
+/* Sets the timer to `deadline`, in ns of CLOCK_MONOTONIC, or to one of the values above. */
 void set_timer(struct card *card, int64_t deadline);
 
-/* Sets the timer to the moment at which the program should wake. */
+/* Sets the timer to the time at which the program should wake up. */
 void rearm(struct card *card, snd_pcm_state_t state, int64_t program);
 
-/* Whether a file of a test's is in the directory of the wires. */
+/* Returns whether a test has put this file into the directory of the wires. */
 int exists(const struct card *card, const char *file);
 
-/* Does not return while a test has the card hang. */
+/* Blocks as long as a test lets the card hang. */
 void hang(const struct card *card);
 
-/* 0, -ENODEV or -ESTRPIPE; looks at most every 5 ms, so that it costs a running stream nothing worth measuring. */
+/* Returns 0, -ENODEV or -ESTRPIPE. Looks at most every 5 ms, so that the cost for a running stream is negligible. */
 int look_for_trouble(struct card *card);
 
-/* The pointer and the program's place at this moment. -EPIPE after an xrun, whose state is then set; -ENODEV, -ESTRPIPE. */
+/* Gets the current positions of the pointer and the program. Returns -EPIPE after an xrun, whose state is then set; or -ENODEV
+   or -ESTRPIPE. */
 int locate(struct card *card, int64_t *hardware, int64_t *program);
 
 /* ---- The card (labcard.c) ------------------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* Opening a card: its directory and wire, the limits that ALSA is told, and the configuration that names it. */
+/* Opens a card: its directory and wire, the limits that ALSA is told, and the configuration that names it. */
 #define _GNU_SOURCE
 #include "labcard.h"
 
@@ -13,7 +13,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* The directory of the wires, made when it is not there. In a place others can write to, it must be our own. */
+/* Opens the directory of the wires, and makes it if it does not exist. In a place that others can write to, it must be our own.
+   */
 static int open_directory(void)
 {
     char path[4096];
@@ -55,7 +56,7 @@ static int open_wire(struct card *card, const char *name, snd_pcm_stream_t strea
     if (stream == SND_PCM_STREAM_PLAYBACK && flock(card->wire_file, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? -EBUSY : -errno;
     size_t size = WIRE_FRAMES * sizeof *card->wire;
-    int error = posix_fallocate(card->wire_file, 0, (off_t)size); /* a full disk must not become a SIGBUS later */
+    int error = posix_fallocate(card->wire_file, 0, (off_t)size); /* so that a full disk does not cause a SIGBUS later */
     if (error != 0)
         return -error;
     card->wire = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, card->wire_file, 0);
@@ -137,7 +138,7 @@ static int open_card(snd_pcm_t **pcm, const char *name, const char *wire, double
     }
     error = limit(&card->io);
     if (error < 0) {
-        snd_pcm_ioplug_delete(&card->io); /* this closes, and so releases */
+        snd_pcm_ioplug_delete(&card->io); /* this also calls close, which releases the card */
         return error;
     }
     *pcm = card->io.pcm;
@@ -150,7 +151,7 @@ static bool is_wire_name(const char *name)
     return length > 0 && length <= 64 && name[length] == 0;
 }
 
-/* A number from the configuration, whether it stands there as a number or as text. */
+/* Reads a number from the configuration, where it may be a number or a text. */
 static int get_number(const snd_config_t *node, double *value)
 {
     char *text = NULL, *end;
@@ -163,7 +164,7 @@ static int get_number(const snd_config_t *node, double *value)
     return error;
 }
 
-/* The name of a format that the card has; an empty one means any of them. */
+/* Reads the name of a format that the card has; an empty name means any format. */
 static int get_format(const snd_config_t *node, snd_pcm_format_t *format)
 {
     const char *text = NULL;

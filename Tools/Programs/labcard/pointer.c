@@ -1,4 +1,4 @@
-/* Where the card's pointer is, when the program should wake, and the troubles that a test makes. */
+/* The card's pointer, the wake-up time of the program, and the faults that a test injects. */
 #define _GNU_SOURCE
 #include "labcard.h"
 
@@ -34,7 +34,7 @@ int64_t pointer_now(struct card *card)
     return card->reached;
 }
 
-/* The position at which the pointer reaches a frame. */
+/* Returns the position at which the pointer reaches a frame. */
 static int64_t position_of(const struct card *card, int64_t pointer)
 {
     if (card->quantum <= 1)
@@ -73,7 +73,7 @@ void rearm(struct card *card, snd_pcm_state_t state, int64_t program)
 {
     int64_t buffer = (int64_t)card->io.buffer_size, wanted = (int64_t)card->avail_min;
     if ((snd_pcm_uframes_t)wanted > card->stop_threshold)
-        wanted = (int64_t)card->stop_threshold; /* an xrun wakes too */
+        wanted = (int64_t)card->stop_threshold; /* an xrun wakes the program too */
     switch (state) {
     case SND_PCM_STATE_PREPARED:
         set_timer(card, is_playback(card) && buffer - program >= wanted ? AT_ONCE : NEVER);

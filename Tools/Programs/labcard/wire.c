@@ -1,4 +1,4 @@
-/* The wire, and the clocks that tell where on it a card is. */
+/* The wire, and the clocks that determine a card's position on it. */
 #define _GNU_SOURCE
 #include "labcard.h"
 
@@ -24,7 +24,7 @@ int64_t time_of(uint64_t clock, int64_t tick)
     return (int64_t)(((wide)tick * UINT64_C(1000000000000000000) + clock - 1) / clock);
 }
 
-/* Where a tick of one clock lies on another: whole ticks, rounded down, and the rest as a fraction of a tick. */
+/* Converts a tick of one clock to another: whole ticks, rounded down, and the rest as a fraction of a tick. */
 static int64_t convert(int64_t tick, uint64_t from, uint64_t to, float *fraction)
 {
     wide product = (wide)tick * to;
@@ -48,7 +48,7 @@ static struct slot *slot_of(const struct card *card, int64_t frame)
 static struct sample wire_read(const struct card *card, int64_t frame)
 {
     struct slot *slot = slot_of(card, frame);
-    /* The slot could be taken for a later lap while it is read, but only by someone writing a whole ring ahead. */
+    /* While it is read, the slot could be overwritten for a later lap, but only by a program that writes a whole ring ahead. */
     if (__atomic_load_n(&slot->lap, __ATOMIC_ACQUIRE) != lap_of(frame))
         return (struct sample){{0, 0}};
     return slot->sample;
@@ -87,7 +87,7 @@ void make_sinc(float *table, double cutoff)
     }
 }
 
-/* The sound between window[HALF - 1] and window[HALF], at a fraction of the way. */
+/* Returns the sample between window[HALF - 1] and window[HALF], at a fraction of the distance. */
 static struct sample interpolate(const struct card *card, const struct sample window[TAPS], float fraction)
 {
     float place = fraction * PHASES;
@@ -110,7 +110,7 @@ static struct sample remembered(const struct card *card, int64_t frame)
     return frame < 0 ? (struct sample){{0, 0}} : card->memory[(uint64_t)frame & card->memory_mask];
 }
 
-/* The first wire frame that sounds at or after a card frame. */
+/* Returns the first wire frame that plays at or after a card frame. */
 static int64_t wire_frame_for(const struct card *card, int64_t frame)
 {
     wide product = (wide)(card->base + frame) * WIRE_CLOCK;

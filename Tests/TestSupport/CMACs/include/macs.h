@@ -1,10 +1,10 @@
-/// What the calling thread has had libsodium authenticate, since it began.
+/// The computations that libsodium has done for the calling thread so far.
 struct macs {
-    /// HMAC-SHA256 computations that were begun.
+    /// The number of HMAC-SHA256 computations begun.
     unsigned long hmacs;
-    /// Bytes of keys and messages that went into those.
+    /// The number of bytes of keys and messages in these computations.
     unsigned long hmac_bytes;
-    /// SipHash-2-4 computations, of 64 or 128 bits.
+    /// The number of SipHash-2-4 computations, of 64 or 128 bits.
     unsigned long siphashes;
 };
 

@@ -1,12 +1,12 @@
-// Plays a capture of RTP through NetEQ, WebRTC's jitter buffer, on a simulated clock: every 10 ms it asks for sound, as a
-// card would. Built for Tools/benchmark loss only, against the Debian package libtgowt-dev.
+// Plays an RTP capture through NetEQ, WebRTC's jitter buffer, on a simulated clock: every 10 ms it pulls audio, as a card would.
+// Built for Tools/benchmark loss only, against the Debian package libtgowt-dev.
 //
 //   neteq CAPTURE WAV SECONDS
 //
-// CAPTURE is what `losslab packets` writes: IPv4 without a link layer, little-endian, RTP of payload type 111 at 48 kHz, whose
-// timestamps count from the moment that time 0 of the capture stands for. WAV is what was heard from then on, at 48 kHz mono. One
-// line of JSON on standard output: delays in milliseconds from a packet's sending to its playout, shares in percent.
-// Exit codes: 0; 1 when a file cannot be read or written or NetEQ refuses; 2 for wrong arguments.
+// CAPTURE is the output of `losslab packets`: IPv4 without a link layer, little-endian, RTP of payload type 111 at 48 kHz, whose
+// timestamps count from time 0 of the capture. WAV is the audio played from then on, at 48 kHz mono. Prints one line of JSON on
+// standard output: delays in milliseconds from a packet's sending to its playout, shares in percent.
+// Exit codes: 0; 1 if a file cannot be read or written or NetEQ refuses; 2 for wrong arguments.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,9 +33,9 @@ constexpr int kRate = 48'000;
 constexpr int kTickMs = 10;
 constexpr int kTick = kRate / 1'000 * kTickMs;
 constexpr int kPayloadType = 111;
-// Of the global header, of a packet's, and of IPv4, UDP and RTP in it.
+// The lengths of the global header, a packet's header, the IPv4 and UDP headers, and the RTP header.
 constexpr size_t kCaptureHeader = 24, kPacketHeader = 16, kDatagramHeader = 28, kRtpHeader = 12;
-// NetEQ's clock begins here, as time 0 is no time to it.
+// NetEQ's clock starts here, because it treats time 0 as unset.
 constexpr int64_t kBeginningMs = 1'000;
 
 struct Packet {
@@ -137,7 +137,7 @@ int main(int count, char** words) {
   for (int64_t now_ms = 0; now_ms < int64_t{seconds} * 1'000; now_ms += kTickMs) {
     while (next < packets.size() && packets[next].arrival_us <= now_ms * 1'000) {
       if (neteq->InsertPacket(packets[next].header, packets[next].payload)) Fail("NetEQ refuses a packet");
-      // After the last packet all is concealed, and means nothing.
+      // After the last packet everything is concealed and must not count.
       if (++next == packets.size()) {
         life = neteq->GetLifetimeStatistics();
         state = neteq->GetOperationsAndState();
@@ -150,7 +150,7 @@ int main(int count, char** words) {
     heard.insert(heard.end(), frame.data(), frame.data() + kTick);
     const auto last = neteq->GetPlayoutTimestamp();
     const bool sounds = frame.speech_type_ == webrtc::AudioFrame::kNormalSpeech;
-    // It names the end of these 10 ms.
+    // This timestamp belongs to the end of the 10 ms.
     if (last && sounds && next < packets.size()) {
       delays.push_back(now_ms + kTickMs - static_cast<int32_t>(*last) * 1'000.0 / kRate);
     }
