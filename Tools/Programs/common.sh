@@ -1,13 +1,13 @@
-# Read by the tools (`source`): where things are, what is installed, how something is built. Says on stderr what it does.
+# Sourced by the tools: paths, the installation of packages, and builds. Prints its steps on stderr.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 tool=$(basename -- "$0")
 
-# What the package itself is built from.
+# The packages that the package itself is built from.
 build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libogg-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev
     libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev)
 
-# -y, or --yes, before a -- is for `need` below, and taken out of the arguments of the tool that reads this file.
+# -y, or --yes, before a -- is for `need` below, and removed from the arguments of the tool that sources this file.
 assume_yes=
 others=()
 while (($#)) && [[ $1 != -- ]]; do
@@ -26,8 +26,8 @@ fail() {
     exit 1
 }
 
-# need PACKAGE…: installs the Debian packages that are missing. Lists them and asks first where standard input is a terminal,
-# unless there was a -y.
+# need PACKAGE…: installs the missing Debian packages. If standard input is a terminal, it lists them and asks first, unless -y
+# was given.
 need() {
     local missing=() package
     for package in "$@"; do
@@ -58,7 +58,7 @@ need() {
     rm -f "$log"
 }
 
-# The lists of a fresh machine are empty or old: they are fetched when the first try fails.
+# On a fresh machine the package lists are empty or old, so they are updated if the first attempt fails.
 install_with() {
     local install=("$@" apt-get install -qy --no-install-recommends "${missing[@]}")
     "${install[@]}" || { "$@" apt-get update -q && "${install[@]}"; }
@@ -68,7 +68,7 @@ need_swift() {
     command -v swift >/dev/null || fail "Swift 6.2 or later is missing: see https://www.swift.org/install/linux/"
 }
 
-# help_if_built PRODUCT ARGUMENT…: where all that is asked for is help, a program that was built before gives it at once.
+# help_if_built PRODUCT ARGUMENT…: if only help is requested and the program was built before, prints the help without building.
 help_if_built() {
     local program=$root/.build/release/$1
     shift
@@ -77,7 +77,7 @@ help_if_built() {
     esac
 }
 
-# build PRODUCT…: in release form. Shows what the compiler says only when it fails.
+# build PRODUCT…: builds in release mode. Shows the compiler's output only if it fails.
 build() {
     need_swift
     local product log

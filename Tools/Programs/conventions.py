@@ -1,11 +1,10 @@
-"""Checks the conventions of this repository that a compiler does not: names, words and sizes. Prints each breach and exits with 1.
+"""Checks the conventions of this repository that a compiler does not: names, words and sizes. Prints each violation and exits with 1.
 
 usage: conventions.py [--count] [KIND…]
 
-Without KIND all are checked: names, twice (types of one name in two modules), words, files, functions, products, folders, map (types that
-Sources/README.md names and nobody declares). --count prints the number of breaches of each kind instead.
+Without KIND all are checked: names, twice (types of the same name in two modules), words, files, functions, products, folders, map
+(types that Sources/README.md names but that are not declared). --count prints the number of violations of each kind instead.
 """
-
 import collections
 import pathlib
 import re
@@ -14,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Names of types and files that are no words of RTP, audio or networks. CONTRIBUTING.md says what to write instead.
+# Names of types and files that are not words of RTP, audio or networks. CONTRIBUTING.md lists the replacements.
 RETIRED_NAMES = set(
     """
     Engine Station PlayoutLane Voice DecodedSound Listener TalkerTimeline Arriving Asking Defence Greeting Abilities Plausibility
@@ -52,7 +51,7 @@ breaches = collections.defaultdict(list)
 
 
 def files():
-    """Every text file of the repository that people read, but for this one and test data."""
+    """Returns every text file of the repository that people read, except this one and test data."""
     listed = subprocess.run(
         ["git", "ls-files", *TEXT_FOLDERS], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split("\n")
@@ -67,7 +66,7 @@ def files():
 
 
 def module(name):
-    """The folder of a target of ours: the part of a path below which a top-level type must be the only one of its name."""
+    """Returns the folder of the target that contains a file: within it, a top-level type must be the only one of its name."""
     parts = name.split("/")
     if parts[0] == "Sources" and len(parts) > 3:
         return "/".join(parts[:3])
@@ -77,7 +76,7 @@ def module(name):
 
 
 def words_of(line):
-    """A line with its names taken apart: `handoffCount` contains the word handoff."""
+    """Splits the names in a line into words: `handoffCount` contains the word handoff."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", line).lower()
 
 
@@ -92,7 +91,7 @@ def check_words(name, lines, patterns):
 
 
 def check_functions(name, lines):
-    """The lines from a function's head to the brace that closes it; swift format puts that brace below the head."""
+    """Checks the number of lines from a function's head to its closing brace, which swift format indents like the head."""
     index = 0
     while index < len(lines):
         match = FUNCTION.match(lines[index])
@@ -109,7 +108,7 @@ def check_functions(name, lines):
 
 
 def check_map(declared_names):
-    """Types that the map names in `code` exist; the first part of `Type.function` is the type."""
+    """Checks that the types which the map names in `code` exist; the first part of `Type.function` is the type."""
     for number, line in enumerate((ROOT / "Sources" / "README.md").read_text().split("\n"), 1):
         for name in re.findall(r"`([A-Z]\w+)(?:\.[a-z]\w*)?`", line):
             if name not in declared_names and not name.startswith("Tenfour") and name not in FOREIGN_TYPES:

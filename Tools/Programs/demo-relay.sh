@@ -1,4 +1,4 @@
-# Read by Tools/demo: a relay, a talker and three listeners on this machine, in a channel that nobody else can hear.
+# Sourced by Tools/demo: runs a relay, a talker and three listeners on this machine, in a channel with a new secret.
 
 need "${build_packages[@]}" alsa-utils
 build tenfour

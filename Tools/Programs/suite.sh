@@ -1,15 +1,15 @@
-# Read by Tools/test and Tools/Programs/places, after common.sh: runs the tests of the package.
+# Sourced by Tools/test and Tools/Programs/places, after common.sh: runs the tests of the package.
 
-# The programs that some of the tests run, beside what Tools/labcard and Tools/desktop install for themselves.
+# The programs that some of the tests run, besides those that Tools/labcard and Tools/desktop install themselves.
 suite_packages=("${build_packages[@]}" gcc make python3 alsa-utils sox ffmpeg mpv tmux gstreamer1.0-tools gstreamer1.0-plugins-base
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-alsa dbus-daemon python3-dbusmock)
 
-# A crash must end a run, not leave the backtracer holding its output.
+# After a crash the run must end, without a backtracer that holds its output.
 export SWIFT_BACKTRACE=enable=no
 export TENFOUR_LABCARD=1
 
-# suite [OPTION…]: the tests, on labcard, with wires of its own; with options of `swift test`. What failed stands at the end again,
-# where it is not looked for among hundreds of lines.
+# suite [OPTION…]: runs the tests on labcard, with wires of their own and with options of `swift test`. Failures are listed
+# again at the end, where they are easy to find.
 suite() {
     local log
     log=$(mktemp)
@@ -24,14 +24,14 @@ suite() {
     fi
 }
 
-# build_tests: in debug form.
+# build_tests: builds in debug mode.
 build_tests() {
     need_swift
-    # What is built already could otherwise be imported by any module, whatever Package.swift says.
+    # Otherwise a module could import any other that is already built, whatever Package.swift says.
     swift build --build-tests --explicit-target-dependency-import-check error
 }
 
-# slowest LOG: the ten tests that took longest, from the output of `swift test`. Tests run beside each other and wait for each other.
+# slowest LOG: prints the ten slowest tests, from the output of `swift test`. Tests run in parallel and may wait for each other.
 slowest() {
     say "the slowest tests, in seconds:"
     sed -nE 's/^. Test (.*) passed after ([0-9.]+) seconds\.$/\2 \1/p' "$1" | sort -rn | head -n 10 >&2

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A proxy for tests, on a loopback port of its own choosing, which it prints: SOCKS 5 and HTTP.
+"""A SOCKS 5 and HTTP proxy for tests, on a free loopback port, which it prints.
 
 usage: proxy.py [refuse | silent]
 
-It leads every name to 127.0.0.1, so that one which nobody else knows shows that the proxy was asked for it. `refuse` reaches
-nobody; `silent` takes connections and says nothing. What it is asked for is written to standard error.
+It resolves every name to 127.0.0.1, so a name that exists nowhere else shows that the proxy was used. With `refuse` it connects to
+nothing; with `silent` it accepts connections and sends nothing. Each request is written to standard error.
 """
 import re, select, socket, socketserver, sys, time
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""A message bus of its own with a mock of RealtimeKit on it (python3-dbusmock), for tests.
+"""A private message bus with a mock of RealtimeKit (python3-dbusmock), for tests.
 
 usage: realtimekit.py grant | pretend | deny | hang | wrong-types | tiny | none | deaf FOLDER
 
-`grant` sets the caller's priority as RealtimeKit does, for which it must be root; `pretend` says so and does nothing; `deny`
-answers with AccessDenied, `hang` never; `wrong-types` has texts for properties, `tiny` allows 1 µs of processor time. With
-`none` nobody has the name; with `deaf` the bus itself takes connections and says nothing. The socket
-lies in FOLDER. The bus's address is the first line on standard error, each call a further one.
+`grant` sets the caller's priority as RealtimeKit does, for which it must be root; `pretend` reports success without effect; `deny`
+answers with AccessDenied, `hang` never answers; `wrong-types` has strings as properties, `tiny` allows 1 µs of processor time. With
+`none` nobody owns the name; with `deaf` the bus itself accepts connections and sends nothing. The socket is in FOLDER. The first
+line on standard error is the address of the bus, each further line a call.
 """
 import ctypes, os, signal, socket, subprocess, sys, time
 
@@ -33,7 +33,7 @@ def begin_bus():
     os.chmod(folder, 0o755)
     subprocess.Popen(
         ["dbus-daemon", f"--config-file={folder}/conf", "--nofork"], stderr=subprocess.DEVNULL, preexec_fn=end_with_parent)
-    # The socket's name is there before anybody listens to it.
+    # The socket file exists before the daemon listens on it.
     while not answers():
         time.sleep(0.01)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Runs a program under the system-call filter of a systemd unit, where no systemd runs (libseccomp2, systemd-analyze).
+"""Runs a program under the system-call filter of a systemd unit, on machines where systemd does not run (libseccomp2,
+systemd-analyze).
 
 usage: sandbox.py UNIT COMMAND…
 
-Of the unit it takes SystemCallFilter, SystemCallErrorNumber=EPERM, RestrictAddressFamilies, MemoryDenyWriteExecute and UMask, as
-systemd would: what the filter does not allow ends with EPERM.
+It applies the unit's SystemCallFilter, SystemCallErrorNumber=EPERM, RestrictAddressFamilies, MemoryDenyWriteExecute and UMask, as
+systemd does: a system call that the filter does not allow fails with EPERM.
 """
 import ctypes, errno, os, socket, subprocess, sys
 
@@ -18,7 +19,7 @@ class Comparison(ctypes.Structure):
 
 
 def settings(path):
-    """Each setting's values, in their order."""
+    """Returns the values of each setting, in their order."""
     found = {}
     for line in open(path):
         name, equals, value = line.strip().partition("=")
@@ -28,7 +29,7 @@ def settings(path):
 
 
 def calls(name):
-    """The system calls of a set such as @system-service, by its members' members."""
+    """Returns the system calls of a set such as @system-service, with those of the sets that it contains."""
     if not name.startswith("@"):
         return {name}
     lines = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True, text=True, check=True).stdout
@@ -72,7 +73,7 @@ else:
     rule(ALLOW, "mmap")
     rule(ALLOW, "mprotect")
 os.umask(int(unit["UMask"][0], 8))
-# The filter is to hold for the program, which is not root in the unit either.
+# The filter must hold for the program, which is not root in the unit either.
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
 if library.seccomp_load(context) != 0:
     sys.exit("sandbox.py: the kernel takes no filter")

@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""A web server for tests, on a loopback port of its own choosing, which it prints. Serves the files of a folder.
+"""A web server for tests, on a free loopback port, which it prints. Serves the files of a folder.
 
 usage: soundserver.py FOLDER [--tls CERTIFICATE KEY]
 
-How a file is served stands in front of its name, in parts between slashes:
+Parts of the path in front of the file's name, between slashes, select how it is served:
 
-  norange       knows nothing of ranges
-  chunked       by chunks, without a length; `notag` for without ETag and Last-Modified, too
+  norange       without support for ranges
+  chunked       in chunks, without a length; with `notag` also without ETag and Last-Modified
   close         until the connection closes, without a length
-  cut=N         hangs up after N bytes of the body of each response, `cutonce=N` of the first one alone
-  stall=N       says nothing more after N bytes, `stallonce=N` in the first response alone
-  slow=N        N bytes a second
-  late=S        S seconds before anything
-  claim=N       says that it is N bytes long
-  redirect=N    leads on N times before; `redirect=-1` for ever; `leads=X` to the address X, in hexadecimal
-  status=N      answers so, `laterstatus=N` to all but the first
-  icy=N         a station: after every N bytes a block of metadata, which counts up
-  html          a page instead
-  packed        packed by gzip, whatever was asked for
-  changing      another tag with each response
-  type=X        as X, with `+` for a slash
+  cut=N         closes the connection after N bytes of the body of each response, `cutonce=N` of the first one only
+  stall=N       sends nothing more after N bytes, `stallonce=N` in the first response only
+  slow=N        at N bytes a second
+  late=S        after S seconds
+  claim=N       with a stated length of N bytes
+  redirect=N    after N redirections; `redirect=-1` redirects for ever; `leads=X` redirects to the address X, in hexadecimal
+  status=N      with this status, `laterstatus=N` for all responses but the first
+  icy=N         as a station: a metadata block with a rising number after every N bytes
+  html          as an HTML page
+  packed        compressed with gzip, whatever was requested
+  changing      with another tag in each response
+  type=X        with the content type X, in which `+` stands for a slash
 
-Each request is written to standard error: method, path, Range, the connection that it came over, and what else it said.
+Each request is written to standard error: method, path, Range, the number of the connection, and other headers.
 """
 import gzip, os, re, socketserver, ssl, sys, threading, time
 from http.server import BaseHTTPRequestHandler

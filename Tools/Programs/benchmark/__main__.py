@@ -40,7 +40,7 @@ def main():
     if arguments.json:
         print_json(tables)
     if isShort:
-        # Too few seconds to judge a time by: only what is broken counts.
+        # The time is too short to judge durations, so only broken rows count.
         return 1 if any(row.broken for table in tables for row in table.rows) else 0
     return 0 if all(table.is_met for table in tables) else 1
 

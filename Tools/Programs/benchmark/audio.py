@@ -1,4 +1,4 @@
-"""What the audio threads ask of the memory allocator and of locks, once sound flows: audiowatch counts."""
+"""Counts the calls of the memory allocator and of locks by audio threads while audio flows, with audiowatch."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from rig import AUDIOWATCH, BADLINK, TENFOUR, pause, say, speech
 from table import Row
 
 PORT = 6304  # the first of eight, each followed by one for RTCP
-RUN_IN = 3   # seconds: threads, decoders and filters are set up
+RUN_IN = 3   # seconds in which threads, decoders and filters are set up
 TEARDOWN = 1
 
 
@@ -27,18 +27,18 @@ SHORT = Extent(12)
 
 
 class Watched(Program):
-    """A tenfour whose audio threads are watched from the run-in on for `seconds`."""
+    """A tenfour whose audio threads are watched for `seconds` after the run-in."""
 
     def __init__(self, name, *words, seconds, stdin=None):
         self.name, self.report = name, tempfile.NamedTemporaryFile(suffix=".json")
-        os.unlink(self.report.name)  # audiowatch leaves alone what another process has written
+        os.unlink(self.report.name)  # audiowatch does not overwrite a file that another process has written
         environment = {
             "LD_PRELOAD": str(AUDIOWATCH), "AUDIOWATCH_REPORT": self.report.name, "AUDIOWATCH_RUN_IN": str(RUN_IN),
             "AUDIOWATCH_SPAN": str(seconds)}
         super().__init__(TENFOUR, *words, environment=environment, **({"stdin": stdin} if stdin is not None else {}))
 
     def row(self, thread, way):
-        """Of one thread: nothing but libasound's own locks, which nobody else ever holds."""
+        """Returns the row of one thread, which may take only libasound's own locks, and these without contention."""
         name, ask = f"{self.name}: {way}", "none of ours"
         path = pathlib.Path(self.report.name)
         report = json.loads(path.read_text()) if path.exists() else {"threads": []}
@@ -57,7 +57,7 @@ class Watched(Program):
 
 
 def is_allowed(place):
-    """alsa-lib guards each PCM by a mutex, which only the thread that owns the PCM ever takes."""
+    """alsa-lib guards each PCM with a mutex, which only the thread that owns the PCM takes."""
     return place["library"].startswith("libasound.so") and not any(
         place[count] for count in ("allocations", "frees", "waits", "futex_calls", "contended"))
 
@@ -87,8 +87,8 @@ def run(table, extent):
 
 
 def converse(seconds):
-    """send and recv, and talk with talk, all at once, each pair over a bad wireless network of its own. The sender is started
-    anew half-way, with another SSRC; one talker closes the microphone now and then."""
+    """Runs send and recv, and talk and talk, at the same time, each pair over its own bad wireless network. The sender is
+    restarted half-way with another SSRC; one talker closes its microphone now and then."""
     stream, alice, bob = PORT, PORT + 4, PORT + 6
     both, capture, playback = ("tf-audio-capt", "tf-audio-play"), ("tf-audio-capt",), ("tf-audio-play",)
     half = seconds / 2
@@ -115,7 +115,7 @@ def talk(name, port, partner):
 
 
 def wait_and_press(keyboard, seconds):
-    """Closes the microphone for a second in every four."""
+    """Closes the microphone for one second in every four."""
     end, is_open, next_press = time.monotonic() + seconds, True, time.monotonic() + 3
     while (now := time.monotonic()) < end:
         if now >= next_press:

@@ -1,4 +1,4 @@
-"""Processor time of a sender and a receiver, held against a bare C loop in the same sitting."""
+"""Compares the processor time of a sender and a receiver with that of a bare C loop in the same session."""
 
 import shutil
 
@@ -9,7 +9,7 @@ from table import Row
 
 PORT = 6204
 ASK = 1.15
-RUN_IN = 3  # seconds: clocks have been compared and first uses are over
+RUN_IN = 3  # seconds in which clocks are compared and caches are filled
 
 
 class Extent:
@@ -33,12 +33,12 @@ TENFOUR_PAIR = Contender(
     [TENFOUR, "recv", "-q", "-D", "lab_speaker", f"rtp://127.0.0.1:{PORT}"])
 BARE = Contender(
     "the bare loop", [BARELOOP, "send", "lab_mic", "127.0.0.1", PORT], [BARELOOP, "recv", "--resampled", "lab_speaker", PORT])
-# trx resamples nothing, so only this plays at the same settings.
+# trx does not resample, so it is compared with this contender at the same settings.
 DIRECT = Contender("the bare loop without a resampler", BARE.send, [BARELOOP, "recv", "--direct", "lab_speaker", PORT])
 
 
 class Cost:
-    """Of one run, each way: percent of one processor, in all and by thread."""
+    """The results of one run for each direction: percent of one processor, in total and by thread."""
 
     def __init__(self, send, recv):
         self.send, self.recv = send, recv
@@ -73,7 +73,7 @@ def run(table, extent):
 
 
 def trx(extent):
-    """At the same settings, where it is installed, and the bare loop at its settings: whether the bare loop is bare."""
+    """Compares trx, if it is installed, with the bare loop at trx's settings, to show that the bare loop is minimal."""
     if not extent.with_trx:
         return []
     for peer in peers.present():
@@ -105,7 +105,7 @@ def share(before, after, seconds):
 
 
 def threads(turns, way):
-    """Where tenfour's time went."""
+    """Prints the processor time of tenfour by thread."""
     costs = [turn[0].send if way == "send" else turn[0].recv for turn in turns]
     names = sorted({name for cost in costs for name in cost})
     shares = {name: median([cost.get(name, 0) for cost in costs]) for name in names}

@@ -1,4 +1,5 @@
-"""Mouth to ear: how long a chirp takes from the microphone's wire to the loudspeaker's, through send and recv on loopback."""
+"""Measures the mouth-to-ear delay: the time of a chirp from the microphone's wire to the loudspeaker's, through send and
+recv on loopback."""
 
 import random
 
@@ -12,7 +13,7 @@ PORT = 6104
 
 class Case:
     def __init__(self, name, ask, period, *options, frame="20ms"):
-        self.name, self.ask, self.period = name, ask, period  # both in ms; the period is the playing card's
+        self.name, self.ask, self.period = name, ask, period  # both in ms; `period` is the playing card's
         self.send = ["--frame", frame, *options]
         self.recv = list(options)
 
@@ -29,7 +30,7 @@ SPREAD = 3
 
 
 class Extent:
-    """How much is measured: starts of each command, seconds for the first and for each of the others, which rows."""
+    """The extent of the measurement: starts of each command, seconds of the first and of each other one, and the rows."""
 
     def __init__(self, starts, first, others, cases=CASES):
         self.starts, self.first, self.others, self.cases = starts, first, others, cases
@@ -67,7 +68,7 @@ def rows(case, extent):
 
 
 def once(case, seconds):
-    """One start. The two programs begin at any phase to each other, as they would in life."""
+    """Measures one start. The two programs start with a random phase to each other, as in real use."""
     with Program(TENFOUR, "recv", "-q", f"rtp://127.0.0.1:{PORT}", "-D", "lab_speaker", *case.recv) as receiver:
         pause(0.5 + random.random() * 0.02)
         with Program(TENFOUR, "send", "-q", "-D", "lab_mic", *case.send, f"rtp://127.0.0.1:{PORT}") as sender:

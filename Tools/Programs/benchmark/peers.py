@@ -1,4 +1,4 @@
-"""Other programs that carry Opus over RTP from card to card, at settings as near to ours as they offer."""
+"""Other programs that send Opus over RTP from card to card, with settings as close to ours as possible."""
 
 import shutil
 import tempfile
@@ -8,13 +8,13 @@ from rig import at_priority
 
 class Peer:
     def __init__(self, name, send, recv, start=0.5):
-        self.name, self.start = name, start  # seconds that it takes to begin
+        self.name, self.start = name, start  # seconds that it takes to start
         self.send = lambda port: at_priority(*send(port))
         self.recv = lambda port: at_priority(*recv(port))
 
 
 def present():
-    """Those that are installed."""
+    """Returns the peers that are installed."""
     peers = []
     tx, rx = shutil.which("trx-tx") or shutil.which("tx"), shutil.which("trx-rx") or shutil.which("rx")
     if tx and rx:
@@ -29,7 +29,7 @@ def present():
 
 
 def trx(tx, rx, buffer, jitter, frame=960, frame_ms=20):
-    """Mono at 32 kbit/s; `buffer` and `jitter` in milliseconds."""
+    """Returns trx in mono at 32 kbit/s; `buffer` and `jitter` are in milliseconds."""
     return Peer(
         f"trx, {frame_ms} ms frames, -m {buffer} -j {jitter}",
         lambda port: [tx, "-d", "lab_mic", "-h", "127.0.0.1", "-p", port, "-c", "1", "-b", "32", "-f", frame, "-m", buffer, "-v", "0"],
@@ -37,7 +37,7 @@ def trx(tx, rx, buffer, jitter, frame=960, frame_ms=20):
 
 
 def gstreamer(launch, frame_ms, jitter, buffer, period):
-    """`jitter` in milliseconds, the other two in microseconds."""
+    """Returns GStreamer; `jitter` is in milliseconds, the other two in microseconds."""
     times = [f"buffer-time={buffer}", f"latency-time={period}"]
     caps = "application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS,payload=96"
     return Peer(

@@ -1,4 +1,5 @@
-"""The streamer and the waveform: first sound, processor time, memory and seeks of `tenfour play`, and the time of `tenfour plot`."""
+"""Measures the streamer and the waveform: start time, processor time, memory and seeks of `tenfour play`, and the time of
+`tenfour plot`."""
 
 import os
 import pathlib
@@ -17,16 +18,16 @@ from table import Row
 from wire import Wire
 
 CARD, WIRE = "lab_speaker", Wire("speaker")
-RUN_IN = 3  # seconds: what comes is fetched and decoded as it will be from then on
-SEEK = 0.8  # seconds from one to the next
-RATE = 32   # the fastest at which it skims
+RUN_IN = 3  # seconds until downloading and decoding are in a steady state
+SEEK = 0.8  # seconds between two seeks
+RATE = 32   # the highest playback rate
 NOISE = "0.3*(random(0)-0.5)*sin(2*PI*t/7)"
-LOW, HIGH = 600, 1200  # Hz, in even and in odd minutes of the sound that is sought in
+LOW, HIGH = 600, 1200  # Hz, in even and in odd minutes of the audio used for seeks
 
 
 class Extent:
-    """How many starts and seeks; turns of processor time, and seconds of each; megabytes of the large file, and seconds of it on
-    the card; plots."""
+    """The extent of the measurement: starts and seeks; runs for processor time, and seconds of each; megabytes of the large
+    file, and seconds of it on the card; plots."""
 
     def __init__(self, starts, turns, seconds, seeks, megabytes, skimmed, plots):
         self.starts, self.turns, self.seconds, self.seeks = starts, turns, seconds, seeks
@@ -39,7 +40,7 @@ SHORT = Extent(2, 1, 5, 4, 30, 5, 0)
 
 
 class Folder:
-    """Sounds that ffmpeg makes, and a server of the tests that serves them on loopback."""
+    """Audio files made by ffmpeg, and a test server that serves them on loopback."""
 
     def __init__(self):
         self.place = tempfile.TemporaryDirectory()
@@ -60,7 +61,7 @@ class Folder:
         self.place.cleanup()
 
     def listen(self):
-        """A request is told before its first byte is sent."""
+        """Records the time of each request, which the server prints before it sends the first byte."""
         for _ in self.server.stderr:
             self.requests.append(time.monotonic())
 
@@ -73,7 +74,7 @@ class Folder:
              *options, self.path / name], check=True)
 
     def repeat(self, name, piece, count):
-        """Where frames of MP3 have no header before them, they may follow each other as they like."""
+        """Joins MP3 data without headers in front of the frames, which may be concatenated in any order."""
         data = (self.path / piece).read_bytes()
         with open(self.path / name, "wb") as file:
             for _ in range(count):
@@ -128,14 +129,14 @@ def first_sound(table, folder, extent):
 
 
 class Start:
-    """Seconds to the first sound, from the start of the process and from the first byte of the server."""
+    """The seconds to the first audible frame, from the start of the process and from the server's first byte."""
 
     def __init__(self, begun, sent, heard):
         self.after_start, self.after_byte = heard - begun, heard - sent
 
 
 def start(folder, command):
-    """Looks only afterwards, so that the looking slows nothing down."""
+    """Analyses the wire only afterwards, so that the analysis does not slow down the start."""
     folder.requests.clear()
     begun = looked = time.monotonic()
     with Program(*command) as program:
@@ -163,7 +164,7 @@ def processor(table, folder, extent):
 
 
 def cost(command, seconds):
-    """Percent of a processor by the name of the thread."""
+    """Returns the percent of a processor by thread name."""
     with Program(*command) as player:
         pause(RUN_IN)
         before = player.threads()
@@ -175,7 +176,8 @@ def cost(command, seconds):
 
 
 def seeks(table, folder, extent):
-    """By a minute, forward and then back, so that each leads to the other tone; what is played stays the same within a minute."""
+    """Seeks forward by a minute and back, so that each seek leads to the other tone; within a minute the tone stays the
+    same."""
     say(f"{extent.seeks} seeks")
     keyboard, terminal = pty.openpty()
     delays, busy = [], Busy()
@@ -225,7 +227,7 @@ def memory(table, folder, extent):
 
 
 class Size:
-    """What is resident, in MB, and what of that is not code and constants of the program and its libraries."""
+    """The resident memory in MB, and the part that is not code and constants of the program and its libraries."""
 
     def __init__(self, everything, data):
         self.all, self.data = everything, data
@@ -241,14 +243,14 @@ class Size:
 
     @classmethod
     def of(cls, program):
-        """None where it has just ended."""
+        """Returns None if the program has just ended."""
         lines = dict(line.split(":", 1) for line in open(f"/proc/{program.process.pid}/status"))
         sizes = [int(lines[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon") if name in lines]
         return cls(*sizes) if sizes else None
 
 
 def watch(program, atMost):
-    """Its size ten times a second until it ends or the time is up; and how many seconds that took."""
+    """Samples the program's size ten times a second until it ends or the time is up. Also returns the duration in seconds."""
     begun, sizes = time.monotonic(), []
     while program.runs and time.monotonic() < begun + atMost:
         if size := Size.of(program):
@@ -279,7 +281,7 @@ def timed(command):
 
 
 def add_time(table, name, ask, delays, busy):
-    """The ask is for a machine that does nothing else."""
+    """The required value applies to an otherwise idle machine."""
     middle = median(delays)
     isVoid = middle > ask and busy.others > 0.25
     table.add(Row(

@@ -1,4 +1,4 @@
-"""A program that runs for a while beside what measures it. Tools/desktop takes this file along, too."""
+"""A program that runs beside its measurement. Tools/desktop copies this file, too."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import tempfile
 
 
 class Program:
-    """A process, ended as by Ctrl-C when its `with` is over."""
+    """A process that is interrupted as by Ctrl-C at the end of its `with`."""
 
     def __init__(self, *command, environment=None, stdin=subprocess.DEVNULL):
         self.command = [str(word) for word in command]
@@ -37,24 +37,24 @@ class Program:
         return self.process.returncode
 
     def words(self):
-        """What it has printed."""
+        """Returns the program's output so far."""
         self.said.seek(0)
         return self.said.read().decode(errors="replace").strip()
 
     def threads(self):
-        """The processor time of each thread so far, in seconds, by its name and number."""
+        """Returns the processor time of each thread so far, in seconds, by its name and number."""
         times = {}
         for task in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*"):
             try:
                 name = (task / "comm").read_text().strip()
                 times[name, int(task.name)] = processor_time(task)
             except (FileNotFoundError, ProcessLookupError):
-                pass  # it has just ended
+                pass  # the thread has just ended
         return times
 
 
 def processor_time(task):
-    """In seconds. The scheduler's own account is exact; where the kernel keeps none, the clock ticks have to do."""
+    """Returns seconds. The scheduler's own count is exact; if the kernel keeps none, clock ticks are used."""
     try:
         return int((task / "schedstat").read_text().split()[0]) * 1e-9
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A relay's processor time, delay and memory, held against a bare loop of sendmmsg and GStreamer in the same sitting."""
+"""Compares a relay's processor time, delay and memory with a bare loop of sendmmsg and with GStreamer in the same session."""
 
 import json
 import pathlib
@@ -16,8 +16,8 @@ BINARIES = ROOT / ".build-tools/benchmark"
 LOAD = ROOT / ".build/release/relayload"
 PORT, PLAIN, SINK = 6304, 6306, 6310
 ASK = 1.15
-FLOOD = 200_000  # packets of junk a second
-TALKERS = 60  # are not late because the relay is busy
+FLOOD = 200_000  # random packets per second
+TALKERS = 60  # the real-time priority of talkers, so that a busy relay does not delay them
 
 
 KEPT = tempfile.TemporaryDirectory()
@@ -34,7 +34,8 @@ ORDINARY = Extent(3, 7, 3, 8)
 
 
 class Relay:
-    """A contender: how it is started for a number of streams with a number of listeners each, and where it takes RTP."""
+    """A contender: the command for a number of streams with a number of listeners each, and the port on which it receives
+    RTP."""
 
     def __init__(self, name, command, port, joins=False, ready="ready"):
         self.name, self.command, self.port, self.joins, self.ready = name, command, port, joins, ready
@@ -44,7 +45,7 @@ def ours(name, joins):
     def command(streams, listeners):
         places = ["--port", PORT, "--streams", streams, "--listeners", listeners, "--sink-port", SINK]
         words = [LOAD, "configuration", *places, *([] if joins else ["--rtp-in", PLAIN])]
-        # It has keys in it: only its owner may read it.
+        # The file contains keys, so only its owner may read it.
         file = FILES / f"{streams}x{listeners}{'' if joins else '-plain'}.conf"
         file.touch(mode=0o600)
         file.write_bytes(subprocess.run([str(word) for word in words], check=True, capture_output=True).stdout)
@@ -67,13 +68,13 @@ def gstreamer():
 
 
 class Figures:
-    """Of one run."""
+    """The results of one run."""
 
     def __init__(self, seconds, heard, duration):
         self.heard = heard
-        # Of one processor.
+        # The share of one processor.
         self.share = seconds / duration
-        # Nanoseconds of processor time a delivered packet.
+        # Nanoseconds of processor time per delivered packet.
         self.cost = 1e9 * seconds / max(heard["received"] + heard["announcements"], 1)
         self.p99 = heard["p99"]
 
@@ -85,7 +86,7 @@ class Figures:
 
 
 class Talking(Program):
-    """A program that says on a line of its own how far it is."""
+    """A program that prints one line for each step that it has completed."""
 
     def __init__(self, *command):
         self.command = [str(word) for word in command]
@@ -142,7 +143,7 @@ def once(contender, streams, listeners, packets, beside=lambda: None):
         before = processor_time(relay)
         with load(contender, streams, listeners, packets) as talking:
             if contender.joins:
-                # Thousands have just joined: a host that lends processors may take back what that took.
+                # Thousands have just joined: on a virtual machine, the host may take back the processor time that this used.
                 pause(2)
                 before = processor_time(relay)
                 talking.say("")
@@ -159,7 +160,7 @@ def processor_time(program):
 
 
 def resident(program):
-    """Kilobytes."""
+    """Returns the resident memory in kilobytes."""
     for line in open(f"/proc/{program.process.pid}/status"):
         if line.startswith("VmRSS:"):
             return int(line.split()[1])
@@ -207,8 +208,8 @@ def cost(table, name, ours, bare, isBare):
 
 
 def delay(table, name, ours, bare):
-    """Where the machine is held up for a moment, a turn is ten or a hundred times as slow: the quietest of each is told, too. Where
-    the bare loop has hardly a processor's time left, packets queue, and a little more to do is a multiple of the delay."""
+    """If the machine stalls for a moment, a run is ten or a hundred times as slow, so the quietest run of each is printed,
+    too. If the bare loop uses nearly a whole processor, packets queue, and slightly more work multiplies the delay."""
     ratio = median([mine.p99 / max(other.p99, 1) for mine, other in zip(ours, bare)])
     mine, other = (min(run.p99 for run in runs) for runs in (ours, bare))
     share = median([run.share for run in bare])
@@ -228,7 +229,7 @@ def faults(runs):
 
 
 def memory(table):
-    """Growth is told between a thousand and five thousand, where first uses are over."""
+    """Reports the growth between one thousand and five thousand members, after the first allocations."""
     sizes = []
     with started(JOINED, 10, 0) as relay:
         places = ["--port", PORT, "--streams", 10, "--sink-port", SINK]
@@ -242,7 +243,7 @@ def memory(table):
 
 
 def flood(table, seconds):
-    """From another address, while one talks to ten."""
+    """Floods from another address while one talker sends to ten listeners."""
     floods = []
     heard = once(JOINED, 1, 10, 50 * (seconds - 1), lambda: floods.append(
         Talking(*at_priority(LOAD, "flood", "--port", PORT, "--rate", FLOOD, "--seconds", seconds)))).heard
@@ -257,7 +258,8 @@ def flood(table, seconds):
 
 
 def strangers(table):
-    """System calls apart. A hello is answered with a cookie, which costs a MAC; other packets from strangers are not."""
+    """Excludes system calls. A HELLO is answered with a cookie, which costs a MAC; other packets of strangers are not
+    answered."""
     costs = json.loads(subprocess.run([str(LOAD), "strangers"], check=True, capture_output=True).stdout)
     worst = max(costs.values())
     table.add(Row("a stranger's packet", "<= 1 us", f"{worst / 1000:.2f} us", worst <= 1000,

@@ -1,4 +1,5 @@
-"""What every measurement needs: programs that run for a while on the card's wires, what they cost, and how busy the machine was."""
+"""The common parts of all measurements: programs that run on the card's wires, their processor time, and the load of the
+machine."""
 
 import json
 import os
@@ -16,24 +17,24 @@ BADLINK = ROOT / ".build/release/badlink"
 BARELOOP = ROOT / ".build-tools/benchmark/bareloop"
 AUDIOWATCH = ROOT / ".build-tools/audiowatch/audiowatch.so"
 
-# That of tenfour's audio threads: peers, the bare loop, the meter and its timer thread get the same.
+# The priority of tenfour's audio threads; peers, the bare loop, the meter and its timer thread get the same.
 PRIORITY = 50
 
 
 def say(text):
-    """To the person who waits. Tables are data and go to stdout."""
+    """Prints a message for the user on stderr. Tables are data and go to stdout."""
     print(f"benchmark: {text}", file=sys.stderr, flush=True)
 
 
 def at_priority(*command, priority=PRIORITY):
-    """For programs that do not ask for a real-time priority themselves; as it is where none is granted."""
+    """Prefixes a command that does not request a real-time priority itself; unchanged if none is granted."""
     granted = subprocess.run(["chrt", "-f", str(priority), "true"], stderr=subprocess.DEVNULL).returncode == 0
     return ["chrt", "-f", str(priority), *command] if granted else list(command)
 
 
 def measure(duration, late=2.5):
-    """Chirps from lab_mic to lab_speaker for `duration` seconds: the chirpmeter's JSON, with `delay_ms` None when it heard none.
-    A drop-out is excused where a bare timer thread of the same priority was more than `late` ms late, too."""
+    """Runs the chirpmeter from lab_mic to lab_speaker for `duration` seconds. Returns its JSON, with `delay_ms` None if no
+    chirp was found. A drop-out is excused if a bare timer thread of the same priority was more than `late` ms late, too."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         meter = subprocess.run(
             ["chirpmeter", "-d", str(duration), "--priority", str(PRIORITY), "--late", str(late), "--json", file.name],
@@ -44,7 +45,7 @@ def measure(duration, late=2.5):
 
 
 class Busy:
-    """The load of the whole machine between `begin` and `end`: figures of a busy machine cannot be trusted."""
+    """The load of the whole machine between `begin` and `end`, since figures from a busy machine cannot be trusted."""
 
     def __init__(self):
         self.first, self.own = self.read(), own_time()
@@ -55,7 +56,8 @@ class Busy:
 
     @property
     def others(self):
-        """The share of the processors that went to neither this process nor what it has started and ended since."""
+        """Returns the share of the processors used neither by this process nor by the processes that it has started and
+        ended since."""
         ticks = [b - a for a, b in zip(self.first, self.read())]
         busy = sum(ticks) - ticks[3] - ticks[4] - (own_time() - self.own) * os.sysconf("SC_CLK_TCK")
         return max(busy / max(sum(ticks), 1), 0)
@@ -70,13 +72,13 @@ class Busy:
 
 
 def own_time():
-    """Processor time of this process and of those it has started that are over, in seconds."""
+    """Returns the processor time of this process and of its finished child processes, in seconds."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def real_time_threads():
-    """Threads of other programs that may keep ours waiting. What this process has started is over when it asks."""
+    """Returns the number of threads of other programs that may delay ours. All child processes have ended when it is called."""
     count = 0
     for task in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
         try:
@@ -89,7 +91,8 @@ def real_time_threads():
 
 
 def speech(seconds):
-    """A WAV of recorded speech, as long as asked, mono at 48 kHz: what Debian's alsa-utils brings to test loudspeakers."""
+    """Returns a WAV file of recorded speech of the given length, mono at 48 kHz, made of alsa-utils' loudspeaker test
+    recordings."""
     said = b""
     for path in sorted(pathlib.Path("/usr/share/sounds/alsa").glob("*_*.wav")):
         with wave.open(str(path)) as file:

@@ -1,10 +1,11 @@
-"""Rows of a table: what was asked, what was seen, and whether that will do."""
+"""Rows of a table: the required value, the measured value, and whether the requirement is met."""
 
 import json
 
 
 class Row:
-    """`met` is True, False, or None where nothing was asked. `broken` is worse than not met: it is so on every machine."""
+    """`met` is True, False, or None if nothing is required. `broken` is worse than not met: the result is wrong on any
+    machine."""
 
     def __init__(self, name, ask, figure, met, *notes, broken=False, **values):
         self.name, self.ask, self.figure, self.met, self.broken, self.values = name, ask, figure, met, broken, values
@@ -16,7 +17,7 @@ class Row:
 
 
 class Table:
-    """Printed row by row as figures come in, or as JSON at the end."""
+    """A table that is printed row by row as figures arrive, or as JSON at the end."""
 
     WIDTHS = (44, 12, 34)
 
@@ -34,7 +35,7 @@ class Table:
                 print(f"      {note}", flush=True)
 
     def note(self, text):
-        """Beneath the rows."""
+        """Adds a line below the rows."""
         self.notes.append(text)
         if not self.as_json:
             print(f"  {text}", flush=True)

@@ -1,4 +1,4 @@
-"""What sounds on a wire of labcard, to the frame: its file is read after the time of what is in it."""
+"""Reads the audio on a labcard wire, exact to the frame: its file is read after the audio's time."""
 
 import mmap
 import os
@@ -6,9 +6,9 @@ import pathlib
 import struct
 
 RATE = 48_000
-FRAMES = 1 << 18  # as in labcard.h: slots of a lap number and two samples, and frame n sounds n / 48000 s after the clock's start
+FRAMES = 1 << 18  # as in labcard.h: slots of a lap number and two samples; frame n plays n / 48000 s after the clock's start
 SLOT = struct.Struct("<Iii")
-TONE = 480  # frames in which a tone is told by how often it crosses zero
+TONE = 480  # frames over which a tone is recognised by its zero crossings
 
 
 class Wire:
@@ -16,7 +16,8 @@ class Wire:
         self.name = name
 
     def between(self, start, end):
-        """The left channel, -1 to 1, between two moments of time.monotonic(): not of the future, nor older than two seconds."""
+        """Returns the left channel, -1 to 1, between two times of time.monotonic(), which must be past and at most two
+        seconds old."""
         first, last = int(start * RATE), int(end * RATE)
         path = pathlib.Path(os.environ["LABCARD_DIR"]) / self.name
         if not path.exists():
@@ -30,12 +31,13 @@ class Wire:
         return left / (1 << 31) if lap == frame // FRAMES + 1 else 0.0
 
     def first_sound(self, start, end, above=0.01):
-        """When it first is louder than that; None where it is not."""
+        """Returns the first time at which the level exceeds `above`; None if there is none."""
         samples = self.between(start, end)
         return next((start + index / RATE for index, sample in enumerate(samples) if abs(sample) > above), None)
 
     def first_tone(self, low, high, start, end):
-        """When a hundredth of a second first is filled by a tone between two frequencies; None where none is."""
+        """Returns the first time from which a tone between two frequencies lasts a hundredth of a second; None if there is
+        none."""
         samples = self.between(start, end)
         crossings = [0]
         for before, after in zip(samples, samples[1:]):

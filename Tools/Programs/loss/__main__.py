@@ -22,14 +22,14 @@ from table import Row, Table, print_json
 
 LOSSLAB = os.path.join(ROOT, ".build/release/losslab")
 NETEQ = os.path.join(ROOT, ".build-tools/neteq/neteq")
-# What Opus looks ahead, and half of the round trip of a call: audio is heard this much later than playout reports.
+# Opus's look-ahead in ms. With half of a call's round trip, it is how much later audio is heard than playout reports.
 LOOK_AHEAD = 6.5
-# The first segment that is to sound as if there had never been loss.
+# The first segment that must sound as if there had been no loss.
 RECOVERED = 6
 
 
 class Laboratory:
-    """Runs the seeds side by side, one a processor."""
+    """Runs the seeds in parallel, one per processor."""
 
     def __init__(self, speech, first, seeds, folder, pool, decoder=None, library=None):
         self.speech, self.seeds, self.folder, self.pool = speech, range(first, first + seeds), folder, pool
@@ -39,8 +39,8 @@ class Laboratory:
         self.peers = {}
 
     def run(self, network, words, *, scored, transit=0, first=0, library=None):
-        """Mean of each figure over the seeds, PESQ among them where it is asked for. `library` is a folder with the libopus that is
-        used: that of the laboratory, or "" for the machine's own."""
+        """Returns the mean of each figure over the seeds, with PESQ if requested. `library` is a folder with the libopus to
+        use: that of the laboratory, or "" for the machine's own."""
         library = self.library if library is None else library
         words = [*words, *self.options]
         runs = list(self.pool.map(
@@ -50,7 +50,7 @@ class Laboratory:
         return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
 
     def neteq(self, network):
-        """NetEQ on the same packets: the mean of each figure over the seeds."""
+        """Runs NetEQ on the same packets. Returns the mean of each figure over the seeds."""
         runs = list(self.pool.map(
             neteq.one, *zip(*((LOSSLAB, NETEQ, self.speech, self.folder, network, seed) for seed in self.seeds))))
         return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
@@ -59,7 +59,7 @@ class Laboratory:
         self.players.shutdown(cancel_futures=True)
 
     def begin(self, network, words):
-        """GStreamer gets the same seeds, in real time while others are at work."""
+        """Runs GStreamer with the same seeds, in real time while other work goes on."""
         key = (network, *words)
         if key not in self.peers:
             self.peers[key] = [self.players.submit(self.peer, network, seed, words) for seed in self.seeds]
@@ -83,7 +83,7 @@ def one(speech, folder, network, words, seed, scored, transit, first, library):
         raise SystemExit(told.stderr)
     run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
     if scored:
-        # When the loss is over, the depth is another.
+        # After the loss has ended, the playout delay differs.
         delay = run["delay_at_the_end_ms" if first == RECOVERED else "delay_ms"]
         run["pesq"] = speech.score(path, delay + transit + LOOK_AHEAD, first)
     return run
@@ -99,7 +99,7 @@ def loss(lab, table):
         peers = [run.result() for run in lab.begin(row.network, row.peer)]
         peer = sum(peers) / len(peers)
         within = ours["kbit_s"] <= row.kbit_s + 0.5 and ours["delay_ms"] <= row.depth_ms + 0.5
-        # Where what is asked and what the ideal receiver reaches part, the receiver tells.
+        # If the requirement and the ideal receiver's score differ, the ideal receiver decides.
         met = within and ours["pesq"] >= ideal["pesq"] - 0.1
         table.add(Row(
             f"{row.network}, {row.kbit_s:g} kbit/s, {row.depth_ms} ms{', way back' if transit else ''}",
@@ -111,8 +111,8 @@ def loss(lab, table):
 
 
 def models(lab, table):
-    """What the neural models of the laboratory's libopus are worth: against its own ideal receiver, and against the machine's own
-    libopus."""
+    """Measures the benefit of the neural models in the laboratory's libopus, against its own ideal receiver and against the
+    machine's own libopus."""
     for row in DEFENDED:
         transit = 20 if row.ours[0] == "call" else 0
         words = row.ours + (["--depth", str(row.depth_ms)] if not transit else [])
@@ -133,7 +133,7 @@ def models(lab, table):
 
 
 def jitter(lab, table):
-    """Both figures of NetEQ are to be beaten at once."""
+    """Both figures of NetEQ must be beaten at the same time."""
     for network in JITTER:
         ours, peer = lab.run(network, ["receive"], scored=True), lab.neteq(network)
         met = ours["pesq"] > peer["pesq"] and ours["delay_ms"] <= peer["delay_ms"]
@@ -159,8 +159,8 @@ def tempo(lab, table):
 
 
 def auto(lab, table):
-    """From a cold start: after the first segment, so some seconds of loss, no worse than the best of what can be chosen; and
-    the clean score again in the segments that begin 10 s or more after the loss has ended."""
+    """Starts cold. After the first segment, which has some seconds of loss, the score must be no worse than the best fixed
+    choice; in the segments that begin 10 s or more after the loss has ended, it must be the clean score again."""
     for network, bit_rate, depth, words in AUTO:
         way = ["call", "--bitrate", str(bit_rate), "--rtt", "40", "--max-latency", str(depth), *words]
 
@@ -226,7 +226,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(
             initializer=os.nice, initargs=(10,)) as pool:
-        # Its processes begin before there are threads, which would leave them locks that nobody opens.
+        # Starts the pool's processes before any threads, whose locks they would otherwise inherit in a locked state.
         pool.submit(os.getpid).result()
         library = None
         if arguments.libopus:

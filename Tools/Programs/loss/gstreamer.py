@@ -1,16 +1,16 @@
-"""GStreamer's receiver over the same packets: rtpjitterbuffer and opusdec with all its help."""
+"""GStreamer's receiver for the same packets: rtpjitterbuffer, and opusdec with all its recovery features."""
 
 import os
 import subprocess
 
-# In milliseconds: what it needs to play without a gap where nothing is lost.
+# The latency in milliseconds that it needs to play without a gap if nothing is lost.
 LATENCY = 60
-# This number of pipelines at once is no load to speak of.
+# This number of pipelines at the same time is only a light load.
 COUNT = 24
 
 
 def hear(losslab, speech, network, seed, words, path):
-    """Plays what arrives of the speech into the WAV `path`, in real time."""
+    """Plays the packets that arrive of the speech into the WAV file `path`, in real time."""
     capture = path + ".pcap"
     subprocess.run(
         [losslab, "packets", speech, "--network", network, "--seed", str(seed), *words, "-o", capture], check=True)

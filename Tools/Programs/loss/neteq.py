@@ -1,17 +1,17 @@
-"""WebRTC's jitter buffer over the same packets, on a simulated clock; see neteq/neteq.cpp."""
+"""WebRTC's jitter buffer for the same packets, on a simulated clock; see neteq/neteq.cpp."""
 
 import json
 import os
 import subprocess
 
-# What Opus looks ahead: audio is heard this much later than playout reports.
+# Opus's look-ahead in ms: audio is heard this much later than playout reports.
 LOOK_AHEAD = 6.5
-# It plays on after the last packet, so that the end of the speech is heard.
+# Seconds of playout after the last packet, so that the end of the speech is heard.
 TAIL = 2
 
 
 def one(losslab, program, speech, folder, network, seed):
-    """One minute of speech: its figures, PESQ among them."""
+    """Runs one minute of speech and returns its figures, with PESQ."""
     capture = os.path.join(folder, f"neteq-{os.getpid()}.pcap")
     heard = os.path.join(folder, f"neteq-{os.getpid()}.wav")
     subprocess.run(

@@ -1,4 +1,4 @@
-"""Speech at other rates by our time-pitch, by mpv's scaletempo2, by SoundTouch and by sonic."""
+"""Speech at other rates, by our time-pitch, mpv's scaletempo2, SoundTouch and sonic."""
 
 import os
 import subprocess
@@ -23,7 +23,8 @@ COMMANDS = {
 
 
 def run(speech, losslab, folder, rate):
-    """One row a maker: PESQ of there and back, the spectral distance and the error in length of there alone."""
+    """Returns one row per program: PESQ after both conversions; the spectral distance and the error in length after the
+    first only."""
     rows = []
     for maker, command in COMMANDS.items():
         there, back = (os.path.join(folder, f"pitch-{maker}-{name}.wav") for name in ("there", "back"))
@@ -38,7 +39,8 @@ def run(speech, losslab, folder, rate):
 
 
 def distance(source, scaled, rate, window=1024, step=480, search=1440):
-    """Mean over windows of how far the spectrum is from that of the likest window within 30 ms of where it should be from, in dB."""
+    """Returns the mean spectral distance, over windows, to the most similar window within 30 ms of the expected position, in
+    dB."""
     centres = numpy.arange(step * 20, len(scaled) - step * 20, step)
     spectra = _spectra(scaled, window, centres)
     best = numpy.full(len(centres), numpy.inf)

@@ -1,10 +1,10 @@
-"""What is asked of a bad network, and by what it is measured."""
+"""The requirements for bad networks, and the commands that measure them."""
 
 
 class LossRow:
-    """Speech over a lossy network. `ours` is how tenfour is run; `ideal` the best that libopus makes of the same scheme, where
-    a scheme is fixed; asks are least PESQ scores, bit rates and depths the most allowed. `peer` is what GStreamer gets: the
-    same bits, with in-band FEC."""
+    """Speech over a lossy network. `ours` are tenfour's arguments; `ideal` is the best that libopus achieves with the same
+    scheme, if a scheme is fixed. Required are a minimum PESQ score, and maximum bit rates and playout delays. `peer` is
+    GStreamer's configuration: the same bit rate, with in-band FEC."""
 
     def __init__(self, network, ask, kbit_s, depth_ms, ours, ideal, *, peer):
         self.network, self.ask, self.kbit_s, self.depth_ms, self.peer = network, ask, kbit_s, depth_ms, peer
@@ -12,14 +12,14 @@ class LossRow:
 
 
 def plain(bit_rate, *words):
-    """One way, nothing sent back, the scheme fixed: ours and the ideal receiver on the same packets."""
+    """One direction, no feedback, fixed scheme: ours and the ideal receiver on the same packets."""
     scheme = ["--bitrate", str(bit_rate), *words]
     return ["receive", *scheme], ["receive", *scheme, "--receiver", "ideal"]
 
 
 def call(bit_rate, depth, defence, *ideal):
-    """Two stations with a way back of 40 ms, more depth than 100 ms by --profile quality; the ideal receiver gets the scheme
-    that is worth most there."""
+    """Two stations with a round trip of 40 ms; playout delays above 100 ms use --profile quality. The ideal receiver gets
+    the scheme that scores best there."""
     ours = ["call", "--bitrate", str(bit_rate), "--rtt", "40", "--max-latency", str(depth), "--defence", defence]
     if depth > 100:
         ours.append("--quality")
@@ -58,9 +58,9 @@ LOSS = [
     LossRow("g10", 2.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=FEC_32),
 ]
 
-# Nothing but in-band FEC and concealment: here a decoder's neural models show.
+# Rows with in-band FEC and concealment only, in which a decoder's neural models make a difference.
 CONCEALED = [row for row in LOSS if "--expect-loss" in row.ours]
-# Those, and what has copies or is sent again.
+# These rows, and those with copies or retransmissions.
 DEFENDED = [row for row in LOSS if row in CONCEALED or "--copy" in row.ours or "nack" in row.ours]
 
 AUTO = [
@@ -75,5 +75,5 @@ AUTO = [
     ("g10", 34_000, 100, []),
 ]
 
-# Networks that only delay. NetEQ is what all of them are measured by.
+# Networks that only delay. All of them are compared with NetEQ.
 JITTER = ["j10", "j30", "gam", "par", "wifi-lab", "step"]

@@ -1,4 +1,4 @@
-"""Recorded speech for the benchmarks, from Debian packages, at 48 kHz; and its score by PESQ-WB."""
+"""Recorded speech for the benchmarks, from Debian packages, at 48 kHz; and its PESQ-WB score."""
 
 import glob
 import os
@@ -12,7 +12,7 @@ PACKAGES = ["asterisk-core-sounds-en-g722", "pocketsphinx-testdata", "alsa-utils
 
 RATE = 48_000
 SEGMENT = 7.5
-# Sounds of one person and place follow each other in a segment; nothing shorter is worth a score.
+# Recordings of one speaker and place are joined in a segment; shorter ones are not worth scoring. In seconds.
 SHORTEST = 2.0
 
 SOURCES = [
@@ -27,7 +27,7 @@ class Speech:
     """Segments of 7.5 s, one after another in one file."""
 
     def __init__(self, folder, seconds=60, skip=0):
-        """`skip` segments of each source are left out: other speech."""
+        """`skip` segments of each source are left out, which gives other speech."""
         self.path = os.path.join(folder, f"speech-{seconds}-{skip}.wav")
         self.count = int(seconds // SEGMENT)
         if not os.path.exists(self.path):
@@ -51,7 +51,7 @@ class Speech:
 
     @staticmethod
     def _segments(pattern):
-        """Recordings one after another, a third of a second apart, until a segment is full."""
+        """Joins recordings, a third of a second apart, until a segment is full."""
         length = int(SEGMENT * RATE)
         begun = []
         for path in sorted(glob.glob(pattern)):
@@ -65,8 +65,8 @@ class Speech:
                 begun = []
 
     def score(self, path, delay_ms, first=0):
-        """Mean MOS-LQO of the recording, which is `delay_ms` late, over the segments from `first` on that fit. None when PESQ finds no
-        speech."""
+        """Returns the mean MOS-LQO of the recording, which is `delay_ms` late, over the segments from `first` on that are
+        complete. Returns None if PESQ finds no speech."""
         from pesq import NoUtterancesError, pesq
 
         heard = to16(read(path))
@@ -91,7 +91,7 @@ def to16(samples):
 
 
 def read(path):
-    """Any sound file as mono at 48 kHz, full scale at ±1."""
+    """Reads any audio file as mono at 48 kHz, full scale at ±1."""
     given = ["-f", "g722"] if path.endswith(".g722") else []
     command = ["ffmpeg", "-v", "error", *given, "-i", path, "-f", "f32le", "-ac", "1", "-ar", str(RATE), "-"]
     run = subprocess.run(command, capture_output=True)

@@ -1,4 +1,4 @@
-"""Tempo 5 % up and back by our time-stretch, by SoundTouch and by sonic, on the same speech."""
+"""Changes the tempo by 5 % and back, by our time-stretch, SoundTouch and sonic, on the same speech."""
 
 import json
 import os
@@ -11,14 +11,14 @@ from speech import RATE, read, to16
 
 PACKAGES = ["soundstretch", "sonic"]
 PERCENT = 5
-# A seam that is this much louder, in its second differences, than the sound around it is a click.
+# A seam whose second differences exceed those of the surrounding audio by this much is a click.
 CLICK_DB = 6
 
 MAKERS = ["tenfour", "SoundTouch", "sonic"]
 
 
 def run(speech, losslab, folder):
-    """One row a maker: PESQ, the pitch error in cents (median and 95th percentile), and our worst seam."""
+    """Returns one row per program: PESQ, the pitch error in cents (median and 95th percentile), and our worst seam."""
     return [_row(maker, speech, losslab, folder) for maker in MAKERS]
 
 
@@ -48,7 +48,7 @@ def _other(maker, source, target, tempo):
 
 
 def align(speech, sound, path):
-    """Moves all of `sound` to where it is most like the speech, so that nobody's own delay counts."""
+    """Shifts all of `sound` to the best match with the speech, so that no program's own delay counts."""
     own = numpy.abs(to16(speech.samples))[::16]
     other = numpy.abs(to16(sound))[::16]
     length = max(len(own), len(other))
@@ -62,14 +62,14 @@ def align(speech, sound, path):
 
 
 def pitch_error(own, other):
-    """Median and 95th percentile of how far the pitch of voiced speech is off, in cents. Both at 16 kHz."""
+    """Returns the median and the 95th percentile of the pitch error of voiced speech, in cents. Both inputs are at 16 kHz."""
     one, two = pitches(own), pitches(other)
     length = min(len(one), len(two))
     errors = []
     for index in range(2, length - 2):
         if one[index] == 0:
             continue
-        # The same place may lie a little earlier or later.
+        # The same position may be slightly earlier or later.
         near = [pitch for pitch in two[index - 2 : index + 3] if pitch > 0]
         if near:
             cents = min(abs(1200 * numpy.log2(pitch / one[index])) for pitch in near)
@@ -79,7 +79,7 @@ def pitch_error(own, other):
 
 
 def pitches(sound, step=160, length=640):
-    """By the best lag of the autocorrelation each 10 ms, between its samples; 0 where the sound is not voiced."""
+    """Returns the pitch every 10 ms, from the best lag of the autocorrelation, interpolated between samples; 0 if unvoiced."""
     found = []
     for start in range(0, len(sound) - 2 * length, step):
         piece = sound[start : start + length]
@@ -92,7 +92,7 @@ def pitches(sound, step=160, length=640):
             / numpy.sqrt(energy * float(sound[start + lag : start + lag + length] @ sound[start + lag : start + lag + length]) + 1e-12)
             for lag in range(40, 267)])
         best = int(numpy.argmax(likeness))
-        # The shortest lag that is nearly as good is the period and not two of them.
+        # The shortest lag with nearly the same correlation is one period; longer ones are multiples.
         for lag in range(1, best):
             if likeness[lag] > 0.9 * likeness[best] and likeness[lag - 1] <= likeness[lag] >= likeness[lag + 1]:
                 best = lag

@@ -30,7 +30,7 @@ itself was not served. A run with more than three excused is void."""
 
 
 def measure(case, arguments, port):
-    # The meter begins first, and the programs take their time.
+    # The meter starts first, and the programs need time to start.
     seconds = arguments.seconds + arguments.settle + 2 + 2 * case.pause
     if case.tone:
         cases.compose(seconds + 5)
@@ -63,13 +63,13 @@ def measure(case, arguments, port):
 
 
 def examine(output, result, arguments):
-    """What was written to a file takes the place of what the sink heard."""
+    """Replaces the sink's recording by the content of a file that the program has written."""
     with wave.open(str(output)) as file:
         frames, channels = file.readframes(file.getnframes()), file.getnchannels()
     mono = array.array("h", frames)[::channels].tobytes()
     said = subprocess.run(["desktop-meter", "examine", "--settle", str(arguments.settle)], input=mono, check=True, capture_output=True)
     path = json.loads(said.stdout)["paths"][0]
-    # Nobody tells when the file began: late moments of the witness anywhere near excuse.
+    # The start time of the file is not known exactly, so a late witness in a wider range excuses a gap.
     begin = time_of_file(result, len(mono) / 96_000)
     for gap in path["gaps"]:
         gap["timer_late_ms"] = max(
@@ -82,7 +82,7 @@ def examine(output, result, arguments):
 
 
 def time_of_file(result, length):
-    """On the meter's line of time: the file ended when its program was stopped, a moment ago."""
+    """Returns the file's start on the meter's time line: the file ended when its program was stopped, a moment ago."""
     return (time.monotonic_ns() - result["origin_ns"]) / 1e9 - length
 
 

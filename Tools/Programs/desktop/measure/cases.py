@@ -1,5 +1,5 @@
-"""What is run on the desktop: tenfour's commands, and other programs that do the same. Each is a function of a port, and of more
-words for tenfour, that yields the commands to start one after the other."""
+"""The programs measured on the desktop: tenfour's commands, and other programs with the same purpose. Each case is a
+function of a port and of further options for tenfour; it yields the commands to start one after the other."""
 
 import subprocess
 
@@ -10,8 +10,8 @@ HEARD = FOLDER / "heard.wav"
 
 
 class Case:
-    """`paths` are the meter's. Programs start `pause` seconds apart. `tone`: they play a file that has the
-    meter's tone. `output`: they write what is to be examined to this file. The first command is the one that plays."""
+    """`paths` are the meter's. Programs start `pause` seconds apart. `tone`: they play a file with the meter's tone.
+    `output`: they write the audio to be examined to this file. The first command is the playing one."""
 
     def __init__(self, name, paths, start, pause=0.5, output=None, tone=False):
         self.name, self.paths, self.start, self.pause, self.output, self.tone = name, paths, start, pause, output, tone
@@ -48,7 +48,7 @@ def talk(port, options):
 
 
 def listen(port, options):
-    """A relay on loopback carries a channel; its talker sends what the microphone hears."""
+    """A relay on loopback serves a channel; its talker sends the microphone's audio."""
     new = ["tenfour", "channel", "new", "desktop", "--relay", f"127.0.0.1:{port}"]
     lines = subprocess.run(new, check=True, capture_output=True, text=True).stdout.splitlines()
     for kind in ("talk", "listen"):

@@ -1,4 +1,4 @@
-"""What happens on a desktop while somebody talks: each change is given as SECONDS:WHAT, from the start of the programs on."""
+"""Changes on a desktop during a call: each is given as SECONDS:WHAT, counted from the start of the programs."""
 
 import json
 import os
@@ -24,7 +24,7 @@ class Change:
 
 
 class Changes:
-    """Makes them, each at its time, from a thread of its own."""
+    """Makes each change at its time, on a thread of its own."""
 
     def __init__(self, changes, player):
         self.changes, self.player, self.stream = sorted(changes, key=lambda change: change.seconds), player, None
@@ -66,7 +66,7 @@ class Changes:
             subprocess.run(["desktop-server", "restart"], check=True)
 
     def join(self):
-        """A stream that plays silence, and wants little delay."""
+        """Starts a stream that plays silence and requests a low latency."""
         self.stream = Program("aplay", "-q", "-D", "default", "-f", "S16_LE", "-r", "48000", "-c", "2", "--period-size=256",
                               "--buffer-size=1024", "/dev/zero")
 
@@ -82,7 +82,7 @@ def quantum(frames):
 
 
 def move(process, sink):
-    """Moves what a process plays."""
+    """Moves the streams that a process plays to another sink."""
     if SERVER == "pulseaudio":
         streams = json.loads(subprocess.run(["pactl", "-f", "json", "list", "sink-inputs"], check=True, capture_output=True).stdout)
         stream = next(stream for stream in streams if stream["properties"].get("application.process.id") == str(process))
@@ -102,7 +102,7 @@ def move(process, sink):
 
 
 def told(change, following, path, origin):
-    """What a change did to a path: gaps until the next one, how long there was no sound, delay before and after."""
+    """Returns the effect of a change on a path: gaps until the next change, the longest silence, the delay before and after."""
     at = (change.at - origin) / 1e9
     end = (following.at - origin) / 1e9 if following and following.at else float("inf")
     gaps = [gap for gap in path["gaps"] if at < gap["at_s"] + gap["ms"] / 1000 and gap["at_s"] < end and gap["kind"] != "jump"
@@ -119,12 +119,12 @@ def told(change, following, path, origin):
 
 
 def excused(gap, change):
-    """The meter itself is away while the server is."""
+    """Whether a gap is excused. While the server restarts, the meter always misses audio, which excuses nothing then."""
     return gap["timer_late_ms"] > 0 or (gap["meter"] and change.name != "restart")
 
 
 def merged(gaps):
-    """Gaps less than 200 ms apart are one to the ear."""
+    """Merges gaps less than 200 ms apart, which sound like one."""
     kept = []
     for gap in gaps:
         if kept and gap["at_s"] - kept[-1][1] < 0.2:

@@ -1,4 +1,4 @@
-"""Programs that run within Tools/desktop, and the meter beside them."""
+"""Programs that run inside Tools/desktop, and the meter beside them."""
 
 import json
 import os
@@ -10,12 +10,12 @@ import sys
 import tempfile
 import time
 
-from program import Program  # of Programs/benchmark
+from program import Program  # in Programs/benchmark
 
 SERVER = os.environ["DESKTOP_SERVER"]
 SINK, FEED = os.environ["DESKTOP_SINK"], os.environ["DESKTOP_FEED"]
 FAR_SINK, FAR_FEED = os.environ["DESKTOP_FAR_SINK"], os.environ["DESKTOP_FAR_FEED"]
-# That of tenfour's audio threads, where it is granted; 0: ordinary.
+# The priority of tenfour's audio threads, if it is granted; 0: ordinary.
 PRIORITY = int(os.environ["DESKTOP_PRIORITY"])
 FOLDER = pathlib.Path(tempfile.mkdtemp(dir=os.environ["XDG_RUNTIME_DIR"]))
 
@@ -25,7 +25,7 @@ def say(text):
 
 
 class Meter:
-    """desktop-meter on some paths. `result` waits for its end."""
+    """Runs desktop-meter on some paths. `result` waits for its end."""
 
     def __init__(self, paths, seconds, settle, wav=None, chirps=True):
         command = ["desktop-meter", "measure", "--seconds", seconds, "--settle", settle, "--priority", PRIORITY]
@@ -60,7 +60,7 @@ class Busy:
 
 
 def free_ports():
-    """The first of eight UDP ports that nobody has: others may measure on this machine, too."""
+    """Returns the first of eight free UDP ports, since other measurements may run on this machine."""
     while True:
         first = random.randrange(20_000, 32_000, 10)
         try:
@@ -73,7 +73,7 @@ def free_ports():
 
 
 def at_priority(*command):
-    """For programs that do not ask for a real-time priority themselves."""
+    """Prefixes a command that does not request a real-time priority itself."""
     return ["chrt", "-f", str(PRIORITY), *map(str, command)] if PRIORITY else list(map(str, command))
 
 

@@ -48,12 +48,13 @@ def benchmark(is_long):
 
 
 def rows(sitting, results, is_short=False):
-    """Peers first: they are what ours is held against."""
+    """Judges peers first, because ours are compared with them."""
     peers = {name: result for name, result in results.items() if name in PEERS}
     for result in peers.values():
         yield from rows_of(str(sitting), result, must=False)
     ask = 70 if sitting.server == PULSE else ask_beside(peers.get("ffmpeg"), OTHERWISE.get(sitting.quantum))
-    # Ordinary threads miss the cycles of a server on a busy machine, those of all programs: so the limit is what other programs miss there.
+    # On a busy machine, ordinary threads of all programs miss cycles of the server, so the limit is the number of gaps that
+    # other programs have.
     allowed = most_of(peers.values()) if sitting.user and not sitting.quantum else 0
     for name, result in results.items():
         if name not in PEERS and is_short:
@@ -66,7 +67,8 @@ def rows(sitting, results, is_short=False):
 
 
 def meter():
-    """Does the meter find what is there, and nothing else? A tone; then with 5 ms of silence in it, and 6 ms cut out."""
+    """Checks that the meter finds what is there and nothing else: in a tone, in one with 5 ms of silence, and in one with 6
+    ms cut out."""
     program = ROOT / ".build-tools/desktop/desktop-meter"
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "tone.wav"

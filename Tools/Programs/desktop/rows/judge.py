@@ -1,22 +1,24 @@
-"""What a measured case must show."""
+"""The requirements for a measured case."""
 
 from sitting import OTHERS, breaks, is_void, worst
 from table import Row
 
-BESIDE_FFMPEG = 10  # ms that a jitter buffer may cost
-MOST_MISSING = 6  # % of a run of the short form: two blocks of PulseAudio are 4
+BESIDE_FFMPEG = 10  # ms that a jitter buffer may add
+MOST_MISSING = 6  # % of a run of the short form; two blocks of PulseAudio are 4
 WHOLE = f"<= {MOST_MISSING} % missing"
 
 
 def rows_of(title, result, delay_ask=None, allowed=0, must=True):
-    """A row for each path. `allowed`: gaps. `must`: False for other programs, of which nothing is asked."""
+    """Adds a row for each path. `allowed` is the number of gaps. `must` is False for other programs, which have no
+    requirements."""
     for number, path in enumerate(result["paths"]):
         way = f" {number + 1}" if len(result["paths"]) > 1 else ""
         yield row(f"{title}, {result['case']}{way}", result, path, delay_ask, allowed, must)
 
 
 def heard(title, result):
-    """A row for each path of a run of 10 s, which is too short to judge a single gap: is there sound, and is it whole?"""
+    """Adds a row for each path of a 10 s run, which is too short to judge single gaps: there must be audio, and it must be
+    nearly complete."""
     for number, path in enumerate(result["paths"]):
         way = f" {number + 1}" if len(result["paths"]) > 1 else ""
         name = f"{title}, {result['case']}{way}"
@@ -55,7 +57,7 @@ def asked(delay, allowed):
 
 
 def most_of(peers):
-    """The gaps of that of other programs that had most of them."""
+    """Returns the number of gaps of the other program that had most of them."""
     return max((breaks(peer["paths"][0]) for peer in peers if peer["paths"][0]["first_sound_s"] >= 0), default=0)
 
 
@@ -66,7 +68,7 @@ def why(gap):
 
 
 def of_changes(title, result):
-    """A row for each change: at most one gap, sound within a second (5 s after a restart)."""
+    """Adds a row for each change: at most one gap, and audio again within a second (5 s after a restart)."""
     for path in result["paths"]:
         if path["first_sound_s"] < 0:
             yield Row(f"{title}, {result['case']}", "sound", "silence", False, broken=True)
@@ -82,7 +84,7 @@ def of_changes(title, result):
 
 
 def ask_beside(peer, otherwise=None):
-    """The delay that ours may have beside ffmpeg's, where that had no gaps."""
+    """Returns the delay that ours may have, relative to ffmpeg's if ffmpeg had no gaps."""
     if peer is None or is_void(peer):
         return otherwise
     path = peer["paths"][0]

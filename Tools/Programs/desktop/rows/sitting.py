@@ -1,4 +1,4 @@
-"""One start of a sound server, and what is measured in it, one after the other."""
+"""One start of a sound server, and the cases measured in it, one after the other."""
 
 import json
 import pathlib
@@ -9,9 +9,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "benchmark"))
 from rig import Busy  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-TRIES = 3  # where the machine stood still, or others kept it busy
-EXCUSED = 3  # gaps of a run that counts
-OTHERS = 0.25  # of the processors, taken by others: then gaps do not count
+TRIES = 3  # if the machine stalled or other programs kept it busy
+EXCUSED = 3  # the most excused gaps in a run that is not void
+OTHERS = 0.25  # share of the processors used by other programs above which gaps do not count
 
 
 def say(text):
@@ -19,7 +19,7 @@ def say(text):
 
 
 class Sitting:
-    """`cases` are those of desktop-measure, `changes` its --change, `user` and `quantum` are options of Tools/desktop."""
+    """`cases` are those of desktop-measure, `changes` its --change; `user` and `quantum` are options of Tools/desktop."""
 
     def __init__(self, server, cases, user=False, quantum=None, settle=0.5, changes=(), busy=0, seconds=None):
         self.server, self.cases, self.user, self.quantum = server, cases, user, quantum
@@ -32,7 +32,7 @@ class Sitting:
         return ", ".join(words)
 
     def measure(self, seconds, programs):
-        """The result of each case, by its name: the first of three that is not void, or the last."""
+        """Returns the result of each case by name: the first of three that is not void, or the last."""
         results, left = {}, self.cases
         for turn in range(TRIES):
             for result in self.run(left, self.seconds or seconds, programs):
@@ -61,7 +61,7 @@ def breaks(path):
 
 
 def is_void(result):
-    """The machine stood still too often, or there are gaps and others kept it busy."""
+    """Whether the machine stalled too often, or there are gaps while other programs kept it busy."""
     return any(path["excused"] > EXCUSED or (breaks(path) and result["others"] > OTHERS) for path in result["paths"])
 
 
