@@ -69,7 +69,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// An SDP file of ours tells `recv` where to listen, and `send` what its receiver takes.
+    /// Our SDP file tells `recv` the port to listen on, and `send` which codec the receiver accepts.
     @Test func g711IsFoundByItsSDP() throws {
         let uri = "rtp://127.0.0.1:\(port)"
         try describe(uri, ["--codec", "pcma"], in: folder)

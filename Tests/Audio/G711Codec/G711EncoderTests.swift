@@ -4,7 +4,7 @@ import TenfourAudioCore
 import TenfourG711Codec
 import Testing
 
-/// Samples of the encoder come back from the decoding tables, within the steps of the law.
+/// Decoding the encoder's output gives the samples back, within the quantisation steps of the law.
 struct G711EncoderTests {
     private func encode(_ samples: [Float], _ law: G711Law) -> [UInt8] {
         var encoder = G711Encoder(law: law)

@@ -103,7 +103,8 @@ struct SentMeterTests {
         #expect(sender.meter.lostCount == 3)
     }
 
-    /// 64 kbit/s whatever the loss protection says, and the score of a telephone line: `Ie` = 0 and `Bpl` = 25.1.
+    /// The bit rate of G.711 is always 64 kbit/s, and its score is that of a telephone line: `Ie` = 0 and `Bpl` =
+    /// 25.1.
     @Test func aStreamOfG711IsScoredAsG711() {
         func figures(_ encoding: AudioEncoding) -> [String: String] {
             var sender = Sender(encoding: encoding)

@@ -149,7 +149,8 @@ import Testing
         #expect(talker.say(tone(440, seconds: 0.02)).first?.position == FrameCount(2_400 + 4_800))
     }
 
-    /// At whatever rate the source is: 160 bytes for 20 ms, and positions that its clock of 8 000 Hz can tell.
+    /// Whatever the source's rate, each packet has 160 bytes for 20 ms, and its position is a multiple of a tick at
+    /// 8000 Hz.
     @Test(arguments: [8_000, 44_100, 48_000], [AudioEncoding.pcmu, .pcma])
     func soundBecomesPacketsOfG711(hertz: Int, encoding: AudioEncoding) throws {
         var coding = CodingSettings()
@@ -179,7 +180,7 @@ import Testing
         #expect(packets.map(\.position.rawValue) == packets.indices.map { $0 * byteCount * 6 })
     }
 
-    /// Missed frames of 48 000 Hz are whole ticks of 8 000 Hz on average, and each position is a whole tick.
+    /// Missed frames at 48 000 Hz are rounded to whole ticks of 8000 Hz, without errors that add up.
     @Test func missedSoundTakesItsTimeInG711() throws {
         var coding = CodingSettings()
         coding.encoding = .pcmu
@@ -190,7 +191,7 @@ import Testing
         #expect(packets.allSatisfy { $0.position.rawValue % 6 == 0 })
     }
 
-    /// What the network demands of Opus changes nothing in G.711.
+    /// The bit rate that loss protection requests has no effect on G.711.
     @Test func g711HasNoSettings() throws {
         var coding = CodingSettings()
         coding.encoding = .pcmu

@@ -9,12 +9,13 @@ import Testing
 
 @testable import TenfourRadio
 
-/// A stream that changes between Opus and G.711 while it is heard, from datagrams to audio.
+/// Streams that change between Opus and G.711 while they are played, from datagrams to audio.
 struct PayloadTypeChangeTests {
-    /// How the sender counts after the change: on at the new clock rate, or from another origin (RFC 7160 section 3.2).
+    /// The timestamps after the change: continued at the new clock rate, or from another origin (RFC 7160 section
+    /// 3.2).
     enum Counting: CaseIterable { case on, fromAnotherOrigin }
 
-    /// Four seconds of a tone, half in each encoding.
+    /// Returns the packets of a tone of four seconds, half in each encoding.
     private func stream(_ encodings: [AudioEncoding], _ counting: Counting) throws -> [[UInt8]] {
         let tone = (0..<192_000).map { Float(0.5 * sin(2 * .pi * 440 * Double($0) / 48_000)) }
         var datagrams: [[UInt8]] = []
@@ -60,7 +61,8 @@ struct PayloadTypeChangeTests {
             [AudioEncoding.opus, .pcmu], [.pcmu, .opus], [.opus, .pcma], [.pcma, .opus], [.pcmu, .pcma],
         ], Counting.allCases)
     func soundGoesOn(encodings: [AudioEncoding], counting: Counting) throws {
-        // One clock rate that counts from another origin is another timeline, and no change of the clock.
+        // With the same clock rate, timestamps from another origin are another timeline and not a change of the clock
+        // rate.
         if encodings == [.pcmu, .pcma], counting == .fromAnotherOrigin { return }
         var receiver = try SimulatedReceiver(of: SSRC(9))
         var heard: [Float] = []
@@ -74,7 +76,7 @@ struct PayloadTypeChangeTests {
         #expect(whole.playout.resyncs == 0 && whole.playout.discarded == 0 && whole.lost == 0)
         #expect(whole.playout.concealed <= FrameCount(960), "at most one packet is made up: \(whole.playout)")
         #expect(whole.playout.decoded >= FrameCount(199 * 960))
-        // Every 5 ms is heard, but for the 6.5 ms that a new encoder of Opus looks ahead.
+        // Every 5 ms is audible, except the 6.5 ms of look-ahead of a new Opus encoder.
         let middle = heard.dropFirst(9_600).prefix(192_000 - 19_200)
         let levels = stride(from: middle.startIndex, to: middle.endIndex - 240, by: 240).map { start in
             middle[start..<start + 240].reduce(0) { max($0, abs($1)) }

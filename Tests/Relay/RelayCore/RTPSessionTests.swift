@@ -95,7 +95,8 @@ struct StationTests {
         #expect(lines[0].rtpSession.sendStream.lastReceiverView?.concealment == .plain)
     }
 
-    /// A previous talker, which the relay has forgotten, does not count in the loss that the listeners report.
+    /// A former talker, which the relay has forgotten, states no capabilities of a listener, so it must not keep the
+    /// next talker from sending copies.
     @Test func aFormerTalkerDoesNotKeepTheNextTalkerFromCopies() {
         let lines = (0..<3).map { StationLine(family, $0 < 2 ? .talk : .listen, $0) }
         for line in lines { line.delay = .milliseconds(150) }
