@@ -128,7 +128,7 @@ struct FanOutTests {
         try run(loop) { inboxV4.datagrams == [[5]] && inboxV6.datagrams == [[5]] }
     }
 
-    // MARK: When the kernel takes no more
+    // MARK: The socket is full
 
     @Test func queuedDatagramsAreSentWhenTheSocketHasSpace() throws {
         let inboxes = try listeners(5)

@@ -101,8 +101,8 @@ struct PortSharingTests {
         }
     }
 
-    /// Another station takes the port that the first one uses for RTCP only; the test covers the time before and
-    /// after.
+    /// Another station takes the port that the first one uses for RTCP only. Datagrams are sent before, while and
+    /// after it has the port.
     @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
     func aPortThatIsYieldedIsHadByTheNextWhoTakesIt(endpoint: Endpoint) throws {
         let first = try UDPSocket(on: loop, bindingTo: endpoint, options: .yielding)
@@ -142,8 +142,9 @@ struct PortSharingTests {
         #expect(wrong.allSatisfy { $0.datagrams.isEmpty })
     }
 
-    /// The kernel applies the program only to sockets that already form a reuseport group. If the first socket formed
-    /// none before the second joined, packets between its joining and the program would be distributed over both.
+    /// The kernel applies an attached BPF program only to sockets that already form a reuseport group. If the first
+    /// socket formed none before the second joined, packets that arrive before the program is attached would be
+    /// distributed over both.
     @Test func aPortThatIsOfferedIsAGroupBeforeAnybodyJoins() throws {
         let attach: Int32 = 51  // SO_ATTACH_REUSEPORT_CBPF
         var returnZero: UInt64 = 6  // a struct sock_filter: BPF_RET | BPF_K
@@ -156,8 +157,8 @@ struct PortSharingTests {
         #expect(code == 0)
     }
 
-    /// Without the program, as soon as one of several sockets is connected, the kernel would deliver datagrams from
-    /// other peers to the newest socket.
+    /// Without the attached BPF program, as soon as one of several sockets is connected, the kernel would deliver
+    /// datagrams from other peers to the newest socket.
     @Test(arguments: [Endpoint.anyLoopbackPort, Endpoint(.anyV4, port: 0), Endpoint(.anyV6, port: 0)])
     func nothingArrivesBeforeASocketIsConnected(bind: Endpoint) throws {
         guard machineHasIPv6 || bind.address != .anyV6 else { return }

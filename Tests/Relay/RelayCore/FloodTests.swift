@@ -118,7 +118,7 @@ struct FloodTests {
         #expect(room.inbox[waiting.endpoint] == nil && room.relay.nextDeadline == nil)
     }
 
-    // MARK: - Questions
+    // MARK: - NACKs
 
     private func words(_ count: Int, of talker: SimulatedMember) -> GenericNACK {
         GenericNACK(

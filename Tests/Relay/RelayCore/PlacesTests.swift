@@ -4,7 +4,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// The limit on the members of a channel that is full, and on those of one network.
+/// How the places of a full channel are shared among networks.
 struct PlacesTests {
     private let family = ChannelKeys.drawn("family")
 

@@ -158,7 +158,7 @@ struct StayingTests {
             room.now = .start + .milliseconds(5 * step)
             if listener.renew(room) == .handled { handledCount += 1 }
         }
-        // A burst of one hundred, and fifty a second for two seconds.
+        // A burst of one hundred records, and fifty a second for two seconds.
         #expect((195...202).contains(handledCount))
         #expect(room.relay.status.discards[.tooManyRecords] == 400 - handledCount)
         #expect(listener.say(.leave, room) == .handled)
