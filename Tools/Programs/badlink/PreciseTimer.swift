@@ -16,7 +16,7 @@ final class PreciseTimer {
         guard fileDescriptor >= 0 else { throw NetworkError(.refused, function: "timerfd_create", code: errno) }
         handle = try loop.onReadable(fileDescriptor) { [unowned self] in
             var count: UInt64 = 0
-            // The read fails if the timer was armed again after it had woken the loop.
+            // The read fails if the timer was armed again after its expiry had triggered this call.
             guard unsafe read(fileDescriptor, &count, MemoryLayout.size(ofValue: count)) > 0 else { return }
             deadline = nil
             fire()
