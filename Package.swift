@@ -101,6 +101,7 @@ let package = Package(
         clib("CLinux"),
 
         module("Support/Rings"),
+        module("Support/Threads", others: ["CLinux"]),
         module("Support/DBus", others: ["CSDBus"]),
         module("Support/Pacing", uses: ["AudioCore"]),
 
@@ -112,7 +113,7 @@ let package = Package(
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
         module("Audio/AudioFile", uses: ["AudioCore"], others: ["CSndFile"]),
-        module("Audio/SoundCard", uses: ["DBus", "AudioCore"], others: ["CALSA", "CLinux"]),
+        module("Audio/SoundCard", uses: ["Threads", "DBus", "Pacing", "AudioCore"], others: ["CALSA", "CLinux"]),
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
 
         module("RTP/Packets", uses: ["AudioCore"]),
@@ -126,26 +127,31 @@ let package = Package(
         module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module(
             "Relay/RelayServer",
-            uses: ["Rings", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
+            uses: ["Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
 
-        module("Network/UV", uses: ["AudioCore", "Session"], others: ["CUV", "CTimex"]),
+        module("Network/UV", uses: ["Threads", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
         module("Network/NetworkEmulator", uses: ["AudioCore"]),
 
-        module("Player/MediaSource", uses: ["AudioCore", "AudioFile", "OpusCodec", "Resampling"], others: ["COgg"]),
-        module("Player/HTTPSource", uses: ["Rings", "AudioCore", "UV", "MediaSource"], others: ["CCurl"]),
+        module(
+            "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
+            others: ["COgg"]),
+        module(
+            "Player/HTTPSource", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV", "MediaSource"],
+            others: ["CCurl"]),
         module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
         module(
             "Player/Player",
             uses: [
-                "Rings", "AudioCore", "TimePitch", "Effects", "AudioFile", "SoundCard", "MediaSource", "HTTPSource",
-            ], others: [ffmpegSource, "CLinux"]),
+                "Rings", "Threads", "AudioCore", "TimePitch", "Effects", "AudioFile", "SoundCard", "MediaSource",
+                "HTTPSource",
+            ], others: [ffmpegSource]),
 
         module(
             "Radio/Radio",
             uses: [
-                "Rings", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch", "AudioFile",
-                "SoundCard",
+                "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch",
+                "AudioFile", "SoundCard",
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
@@ -218,11 +224,13 @@ let package = Package(
             name: "TestSupport",
             dependencies: dependencies(
                 [
-                    "Rings", "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer", "ChannelKeys",
-                    "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture", "NetworkEmulator",
+                    "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer",
+                    "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
+                    "NetworkEmulator",
                     "MediaSource", "HTTPSource",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
+        tests("Support/Threads", uses: ["Threads"]),
         tests("Support/DBus", uses: ["DBus"]),
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),

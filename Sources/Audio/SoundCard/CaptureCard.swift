@@ -19,7 +19,7 @@ public import TenfourAudioCore
     public let frame: FrameCount
     public private(set) var counts = InterruptionCounts()
     /// Collects the differences of a reopened card from before.
-    public let changes = CardChanges()
+    public var changes: CardChanges { lostCard.changes }
 
     private var device: PCMDevice
     private let channelCount: Int
@@ -37,8 +37,7 @@ public import TenfourAudioCore
     private var freeRun: FreeRunDetector
     /// Replaces the card's clock while the card is lost or if it has no clock.
     private var clock: FreeRunningClock?
-    private var reopeningSchedule: CardReopeningSchedule?
-    private var reopening = CardReopening()
+    private var lostCard = LostCard()
     /// The number of overruns since the last captured frame.
     private var recoveries = 0
 
@@ -78,7 +77,7 @@ public import TenfourAudioCore
     public mutating func read(into samples: inout MutableSpan<Float>) -> CaptureEvent {
         let wanted = samples.count / channelCount
         if clock != nil {
-            return reopeningSchedule == nil ? readByTheClock(&samples, wanted) : readWithoutCard(&samples, wanted)
+            return lostCard.isLost ? readWithoutCard(&samples, wanted) : readByTheClock(&samples, wanted)
         }
         var (done, capturedAt) = (0, Int64(0))
         var (hasStarted, hasSlept, hasTrimmed) = (false, false, false)
@@ -219,15 +218,10 @@ extension CaptureCard {
 
 // MARK: Without a card, or without its clock
 extension CaptureCard {
-    /// Exempt from the allocation check: it allocates only while there is no card.
-    @_semantics("no_performance_analysis")
-    private mutating func isCardBack() -> Bool { device.isBack(&reopeningSchedule, &reopening, changes) }
-
     @_noAllocation @_noLocks
     private mutating func reportLoss(_ loss: CardLoss) -> CaptureEvent {
         let now = PCMCalls.now()
-        device.close()
-        reopeningSchedule = CardReopeningSchedule(now: now)
+        lostCard.begin(&device, now: now)
         clock = FreeRunningClock(rate: rate, now: now)
         recoveries = 0
         return .interrupted(counts.record(Interruption(.lost(loss), missed: gap())))
@@ -235,8 +229,7 @@ extension CaptureCard {
 
     @_noAllocation @_noLocks
     private mutating func readWithoutCard(_ samples: inout MutableSpan<Float>, _ wanted: Int) -> CaptureEvent {
-        if isCardBack() {
-            reopeningSchedule = nil
+        if lostCard.isBack(&device) {
             clock = nil
             stall.reset()
             freeRun.reset()

@@ -1,6 +1,7 @@
 import CALSA
 import Glibc
 internal import Synchronization
+internal import TenfourThreads
 
 /// Reopens a lost card on a thread of its own, since a hanging sound server does not answer and the audio thread must
 /// not block. One audio thread calls `begin` and `take`; the attempts allocate.
@@ -108,32 +109,11 @@ private final class Flag: Sendable {
     let isUp = Atomic<Bool>(false)
 }
 
-private final class DetachedWork: Sendable {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
 /// Runs `body` on a detached thread; returns false if none can be created.
 private func runDetached(_ body: @escaping @Sendable () -> Void) -> Bool {
-    var thread = pthread_t()
-    let argument = unsafe Unmanaged.passRetained(DetachedWork(body))
-    guard unsafe pthread_create(&thread, nil, runDetachedWork, argument.toOpaque()) == 0 else {
-        unsafe argument.release()
-        return false
-    }
-    pthread_detach(thread)
-    return true
-}
-
-/// The entry point of a detached thread (`pthread_create`).
-@c private func runDetachedWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument {
-        // A thread inherits the priority of the audio thread that created it.
-        var normal = sched_param()
-        unsafe pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal)
+    let thread: Void? = try? WorkerThread.detached {
         ALSAMessages.divertFromTerminal()
-        unsafe Unmanaged<DetachedWork>.fromOpaque(argument).takeRetainedValue().run()
+        body()
     }
-    return nil
+    return thread != nil
 }

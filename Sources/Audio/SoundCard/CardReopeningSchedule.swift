@@ -1,7 +1,12 @@
+internal import TenfourAudioCore
+internal import TenfourPacing
+
 /// The schedule for reopening a lost card: after 0.25 s, then after twice as long each time, at most 5 s.
 struct CardReopeningSchedule {
-    private var pause: Int64 = nanosecondsPerSecond / 4
-    private(set) var nextAttempt: Int64
+    private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(5))
+    /// In nanoseconds; nil before the first step.
+    private(set) var nextAttempt: Int64?
+    private let lostAt: Int64
     private var isOpening = false
     /// When the present attempt began (nanoseconds), and the number of attempts abandoned before it.
     private var openingSince: Int64 = 0
@@ -9,13 +14,14 @@ struct CardReopeningSchedule {
 
     /// Starts the schedule for a card lost at `now` (nanoseconds).
     @_noAllocation @_noLocks
-    init(now: Int64) { nextAttempt = now + pause }
+    init(now: Int64) { lostAt = now }
 
-    /// Records an attempt that failed at `now`.
-    @_noAllocation @_noLocks
-    mutating func failed(now: Int64) {
-        pause = 2 * pause < 5 * nanosecondsPerSecond ? 2 * pause : 5 * nanosecondsPerSecond
-        nextAttempt = now + pause
+    /// Records an attempt that failed at `now`, and returns when the next one begins.
+    @discardableResult
+    mutating func failed(now: Int64) -> Int64 {
+        let next = now + Instant.nanoseconds(in: backoff.next())
+        nextAttempt = next
+        return next
     }
 
     enum Step: Equatable {
@@ -33,7 +39,7 @@ struct CardReopeningSchedule {
     /// Returns the next step at `now`, given the outcome of the last attempt.
     mutating func step(_ outcome: CardReopening.Outcome, now: Int64) -> Step {
         guard isOpening else {
-            isOpening = now >= nextAttempt
+            isOpening = now >= nextAttempt ?? failed(now: lostAt)
             openingSince = now
             return isOpening ? .begin : .wait
         }

@@ -96,25 +96,9 @@ import TenfourAudioCore
         throw .failed(name, call: "snd_pcm_hw_params_set_rate_near", code: -EINVAL, explanation: "")
     }
 
-    /// Does the next step of reopening a lost card, which `reopeningSchedule` decides; the attempts run on a thread of their
-    /// own. Returns true if `self` is now the reopened card.
-    mutating func isBack(
-        _ reopeningSchedule: inout CardReopeningSchedule?, _ reopening: inout CardReopening, _ changes: CardChanges
-    ) -> Bool {
-        let now = PCMCalls.now()
-        guard let attempt = reopeningSchedule?.step(reopening.outcome, now: now) else { return false }
-        switch attempt {
-        case .begin: reopening.begin(name, direction, requested, negotiated, changes)
-        case .abandon:
-            reopening = CardReopening()
-            reopening.begin(name, direction, requested, negotiated, changes)
-        case .wait: break
-        case .take:
-            guard let found = reopening.take() else { return false }
-            self = found
-            return true
-        }
-        return false
+    /// Starts an attempt to open the same card again.
+    func beginReopening(_ reopening: CardReopening, _ changes: CardChanges) {
+        reopening.begin(name, direction, requested, negotiated, changes)
     }
 
     /// Configures the PCM, without resampling plugins if possible.

@@ -21,7 +21,7 @@ public import TenfourAudioCore
     public let granted: NegotiatedFormat
     public private(set) var counts = InterruptionCounts()
     /// Collects the differences of a reopened card from before.
-    public let changes = CardChanges()
+    public var changes: CardChanges { lostCard.changes }
 
     private var device: PCMDevice
     private let channelCount: Int
@@ -49,8 +49,7 @@ public import TenfourAudioCore
     private var freeRun: FreeRunDetector
     /// Replaces the card's clock while the card is lost or if it has no clock.
     private var clock: FreeRunningClock?
-    private var reopeningSchedule: CardReopeningSchedule?
-    private var reopening = CardReopening()
+    private var lostCard = LostCard()
     /// The number of calls of `sleepUntilDue` that slept.
     private var waits = 0
     /// The number of underruns since the last demand.
@@ -98,7 +97,7 @@ public import TenfourAudioCore
     /// longer.
     @_noAllocation @_noLocks
     public mutating func wait() -> PlaybackEvent {
-        if clock != nil { return reopeningSchedule == nil ? waitByTheClock() : waitForTheCard() }
+        if clock != nil { return lostCard.isLost ? waitForTheCard() : waitByTheClock() }
         var (hasStarted, hasSlept) = (false, false)
         sleepUntilDue()
         while true {
@@ -134,7 +133,7 @@ public import TenfourAudioCore
         let frameCount = samples.count / channelCount
         var done = 0
         var refusedSince: Int64 = 0
-        while done < frameCount && reopeningSchedule == nil && writeError == 0 {
+        while done < frameCount && !lostCard.isLost && writeError == 0 {
             let taken = device.write(samples, channelCount: channelCount, from: done, frameCount: frameCount - done)
             if taken > 0 {
                 done += taken
@@ -344,15 +343,10 @@ extension PlaybackCard {
 
 // MARK: Without a card, or without its clock
 extension PlaybackCard {
-    /// Exempt from the allocation check: it allocates only while there is no card.
-    @_semantics("no_performance_analysis")
-    private mutating func isCardBack() -> Bool { device.isBack(&reopeningSchedule, &reopening, changes) }
-
     @_noAllocation @_noLocks
     private mutating func reportLoss(_ loss: CardLoss) -> PlaybackEvent {
         let now = PCMCalls.now()
-        device.close()
-        reopeningSchedule = CardReopeningSchedule(now: now)
+        lostCard.begin(&device, now: now)
         clock = FreeRunningClock(rate: rate, now: now)
         recoveries = 0
         priming = nil
@@ -362,10 +356,9 @@ extension PlaybackCard {
 
     @_noAllocation @_noLocks
     private mutating func waitForTheCard() -> PlaybackEvent {
-        guard isCardBack() else { return demandByTheClock() }
+        guard lostCard.isBack(&device) else { return demandByTheClock() }
         queue.fit(buffer: device.negotiated.buffer)
         device.setAvailMin(queue.availMin)
-        reopeningSchedule = nil
         clock = nil
         stall.reset()
         freeRun.reset()

@@ -1,6 +1,7 @@
 import CUV
 import Glibc
 public import TenfourSession
+package import TenfourThreads
 
 /// Why the machine or the network refused what we asked at start: which C function said so, its number, and the remedy.
 ///
@@ -97,6 +98,8 @@ extension NetworkError: CustomStringConvertible {
 }
 
 extension NetworkError {
+    package init(_ error: ThreadError) { self.init(.refused, function: "pthread_create", code: error.code) }
+
     /// For a code of libuv, which is a negated `errno`.
     init(_ function: String, _ code: Int32) {
         let tooMany = code == -EMFILE || code == -ENFILE

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import TenfourAudioCore
 internal import TenfourMediaSource
+internal import TenfourPacing
 internal import TenfourUV
 
 /// Fills a window with the bytes of an address: sends requests, resumes after a break, and follows the reader's seeks.
@@ -29,7 +30,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// Whether any bytes have arrived. From then on a broken connection is retried.
     private var hasWorked = false
     private var isPaused = false
-    private var retryDelay = RetryDelay()
+    /// Pauses before a broken connection is tried again. It counts the attempts since data last arrived.
+    private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(30))
     private var lastProgress = Instant.start
     /// When the connection broke; nil after bytes arrived again.
     private var brokenSince: Instant?
@@ -144,8 +146,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     }
 
     private func retry() {
-        var delay = retryDelay.next()
-        let attempt = retryDelay.attempt
+        var delay = backoff.next()
+        let attempt = backoff.count
         if let limit = known?.isLive == true ? options.giveUpLiveAfter : options.giveUpAfter, let loop, !isPaused {
             let begin = brokenSince ?? loop.now
             brokenSince = begin
@@ -227,7 +229,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         hasWorked = true
         brokenSince = nil
         request.byteCount += bytes.count
-        if request.byteCount >= Self.stableByteCount { retryDelay.reset() }
+        if request.byteCount >= Self.stableByteCount { backoff.succeeded() }
     }
 
     /// Decides how to handle the response, when its body begins or it turns out to have none.

@@ -1,29 +1,27 @@
 internal import Glibc
 public import TenfourMediaSource
 internal import TenfourRings
+internal import TenfourThreads
 internal import TenfourUV
 
 /// A thread that performs any number of downloads and keeps connections open for reuse.
 public final class HTTPLoop: Sendable {
     private let body: HTTPLoopThread
-    private let thread: Locked<pthread_t?>
+    private let thread: Locked<WorkerThread?>
 
     /// Throws if no thread can be created or too many files are open.
     public init() throws(ByteSourceError) {
-        var code: Int32
-        var thread = pthread_t()
         do throws(NetworkError) {
-            body = try HTTPLoopThread()
-            let argument = unsafe Unmanaged.passRetained(body)
-            code = unsafe pthread_create(&thread, nil, runLoopThread, argument.toOpaque())
-            if code != 0 {
-                unsafe argument.release()
-                throw NetworkError(.refused, function: "pthread_create", code: code)
+            let body = try HTTPLoopThread()
+            self.body = body
+            do throws(ThreadError) {
+                thread = Locked(try WorkerThread { body.run() })
+            } catch {
+                throw NetworkError(error)
             }
         } catch {
             throw .failed("\(error)")
         }
-        self.thread = Locked(thread)
     }
 
     deinit { stop() }
@@ -33,8 +31,8 @@ public final class HTTPLoop: Sendable {
         let thread = thread.withLock { $0.take() }
         guard let thread else { return }
         perform { body in body.stop() }
-        // The last reference may be released by a job on the thread itself.
-        if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
+        // The last reference may be released by a job on the thread itself, which `join` allows.
+        thread.join()
     }
 
     /// Runs `job` on the thread, after earlier jobs. Returns false, and does nothing, once the loop has stopped.
@@ -66,9 +64,9 @@ public final class HTTPLoop: Sendable {
     fileprivate init() throws(NetworkError) {
         let loop = try EventLoop()
         self.loop = loop
-        let target = WakeupTarget()
-        wakeup = try loop.makeWakeup { target.body?.runJobs() }
-        target.body = self
+        let target = CallbackTarget<HTTPLoopThread>()
+        wakeup = try loop.makeWakeup { target.target?.runJobs() }
+        target.target = self
     }
 
     /// Any thread.
@@ -115,18 +113,6 @@ public final class HTTPLoop: Sendable {
     }
 
     fileprivate func stop() { loop.stop() }
-}
-
-/// Breaks the cycle that the callback needs its target before this is initialised.
-private final class WakeupTarget {
-    weak var body: HTTPLoopThread?
-}
-
-@c private func runLoopThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument {
-        unsafe Unmanaged<HTTPLoopThread>.fromOpaque(argument).takeRetainedValue().run()
-    }
-    return nil
 }
 
 /// Lets one thread wait until another has finished a job.

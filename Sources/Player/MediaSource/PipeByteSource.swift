@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourThreads
 
 /// Reads bytes that arrive once and in order: from a pipe, a terminal or a socket.
 ///
@@ -10,8 +11,8 @@ internal import TenfourAudioCore
     /// Used by the reader's thread only.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let window: SharedWindow
-    /// A byte written to it ends a wait in `read`.
-    private let wakeupPipe: (output: Int32, input: Int32)
+    /// Ends a wait in `read`.
+    private let wakeup: WakeupPipe
     /// The size of the kernel's pipe buffer, in bytes.
     private let pipeByteCount: Int
 
@@ -23,20 +24,13 @@ internal import TenfourAudioCore
 
     /// Takes over `descriptor`.
     init(_ descriptor: Int32, named path: String, limits: BufferLimits) throws(ByteSourceError) {
-        var ends: (Int32, Int32) = (-1, -1)
-        let code = unsafe withUnsafeMutableBytes(of: &ends) {
-            unsafe pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self))
-        }
-        guard code == 0 else {
-            let reason = errno
+        do throws(WakeupPipeError) {
+            wakeup = try WakeupPipe()
+        } catch {
             close(descriptor)
-            throw .failed("no pipe could be made (\(text(of: reason))); raise the limit of open files with `ulimit -n`")
+            throw .failed(
+                "no pipe could be made (\(text(of: error.code))); raise the limit of open files with `ulimit -n`")
         }
-        for end in [ends.0, ends.1] {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        wakeupPipe = ends
         self.descriptor = descriptor
         // Fails harmlessly for anything but a pipe.
         _ = fcntl(descriptor, Self.setPipeByteCount, Int32(min(limits.ahead, Self.largestPipe)))
@@ -50,8 +44,6 @@ internal import TenfourAudioCore
 
     deinit {
         close(descriptor)
-        close(wakeupPipe.input)
-        close(wakeupPipe.output)
         unsafe room.deallocate()
     }
 
@@ -87,7 +79,7 @@ internal import TenfourAudioCore
             if let count = try unsafe window.readIfHere(at: offset, into: buffer) { return count }
             var waits = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wakeupPipe.output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
             ]
             let ready = unsafe poll(&waits, nfds_t(waits.count), -1)
             if ready < 0 && errno != EINTR { throw failure(errno) }
@@ -109,12 +101,11 @@ internal import TenfourAudioCore
 
     public func interrupt() {
         window.interrupt(true)
-        signal()
+        wakeup.signal()
     }
 
     public func resume() {
-        var bytes: (UInt64, UInt64) = (0, 0)
-        while unsafe Glibc.read(wakeupPipe.output, &bytes, 16) > 0 {}
+        wakeup.clear()
         window.interrupt(false)
     }
 
@@ -123,12 +114,7 @@ internal import TenfourAudioCore
 
     public func stop() {
         window.stop()
-        signal()
-    }
-
-    private func signal() {
-        var byte: UInt8 = 0
-        _ = unsafe write(wakeupPipe.input, &byte, 1)
+        wakeup.signal()
     }
 
     private func failure(_ code: Int32) -> ByteSourceError {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourEffects
@@ -28,6 +29,8 @@ struct BufferFiller: ~Copyable {
     private var totalPushed = 0
 
     /// The fill level of the ring. It is short, so that a change of rate is heard soon.
+    /// The pause before a full ring is tried again, in microseconds.
+    private static let pollInterval: UInt32 = 5_000
     private static let targetDuration = Duration.milliseconds(150)
     /// Frames per read.
     private static let chunkFrameCount = 512
@@ -164,7 +167,7 @@ struct BufferFiller: ~Copyable {
         count(block.frameCount)
         while !blocks.push(block) {
             if mailbox.isReplaced { return count(-block.frameCount) }
-            sleepBriefly()
+            usleep(Self.pollInterval)
         }
     }
 

@@ -2,6 +2,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 internal import TenfourRings
+internal import TenfourThreads
 
 /// Performs what the state machine decides, on the thread of the caller, and sends events to the observers. Never
 /// blocks.
@@ -26,7 +27,7 @@ final class PlaybackController: Sendable {
     let controls: RendererControls
     let mailbox: WorkerMailbox
     /// Signalled when the monitor has to poll again.
-    let monitorWakeup: ThreadWakeup
+    let monitorWakeup: WakeupPipe
     private let contents: Locked<Contents>
     private let settings: Settings
 
@@ -39,7 +40,7 @@ final class PlaybackController: Sendable {
     private static let minimumAhead = Duration.milliseconds(80)
 
     init(
-        _ settings: Settings, _ controls: RendererControls, _ mailbox: WorkerMailbox, monitorWakeup: ThreadWakeup,
+        _ settings: Settings, _ controls: RendererControls, _ mailbox: WorkerMailbox, monitorWakeup: WakeupPipe,
         report: consuming LatestReader<RendererReport>, now: @escaping @Sendable () -> Instant
     ) {
         self.settings = settings

@@ -2,6 +2,7 @@ internal import Synchronization
 internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourThreads
 
 /// The threads of a player, to be joined at its end.
 final class PlayerThreads: Sendable {

@@ -1,6 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 internal import TenfourRings
+internal import TenfourThreads
 internal import TenfourTimePitch
 
 /// Opens, reads and decodes items and fills the ring, on a thread of its own that may block on bytes.

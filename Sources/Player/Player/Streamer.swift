@@ -5,6 +5,7 @@ public import TenfourEffects
 public import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourThreads
 
 /// Plays an address:a URL or a local file.
 ///
@@ -47,7 +48,7 @@ public final class Streamer: MediaPlayer {
     }
 
     init(_ configuration: StreamerConfiguration, opener: any QueueItemOpener) throws(StreamError) {
-        guard let wakeup = ThreadWakeup(), let monitorWakeup = ThreadWakeup() else {
+        guard let wakeup = try? WakeupPipe(), let monitorWakeup = try? WakeupPipe() else {
             throw .unusable("too many files are open: raise `ulimit -n`")
         }
         let blocks = RingBuffer(capacity: 64, filler: AudioBlock())

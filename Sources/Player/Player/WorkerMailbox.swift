@@ -1,5 +1,6 @@
 internal import TenfourMediaSource
 internal import TenfourRings
+internal import TenfourThreads
 
 /// The mailbox of the worker: holds its next job. A job that supersedes the present one interrupts it, even while it
 /// waits for bytes.
@@ -30,11 +31,11 @@ final class WorkerMailbox: Sendable {
         }
     }
 
-    let wakeup: ThreadWakeup
+    let wakeup: WakeupPipe
     let parameters = PlaybackParameters()
     private let contents = Locked(Contents())
 
-    init(wakeup: ThreadWakeup) { self.wakeup = wakeup }
+    init(wakeup: WakeupPipe) { self.wakeup = wakeup }
 
     /// Any thread. Posts a job; it replaces one that has not begun.
     func post(_ job: Job) {

@@ -1,6 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourRings
 internal import TenfourSession
+internal import TenfourThreads
 internal import TenfourUV
 
 /// Asks again what a host's name stands for, while nothing comes from where it was. Network thread.
@@ -71,8 +72,8 @@ final class HostTracker {
         lastAsked = now
         pause = min(pause * 2, longestInterval)
         answer.withLock { $0 = .awaited }
-        do throws(NetworkError) {
-            try DetachedThread.run { [host, port, resolve, answer] in
+        do throws(ThreadError) {
+            try WorkerThread.detached { [host, port, resolve, answer] in
                 let found = resolve(host, port) ?? []
                 answer.withLock { $0 = .come(found) }
             }

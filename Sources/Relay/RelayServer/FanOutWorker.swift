@@ -3,6 +3,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourRings
 internal import TenfourSession
+internal import TenfourThreads
 internal import TenfourUV
 
 /// An additional sending thread: it serves a share of the members of every channel, with its own event loop and a socket on the
@@ -12,7 +13,7 @@ internal import TenfourUV
 final class FanOutWorker {
     private let body: FanOutThreadBody
     private let packets: RingBufferProducer<QueuedPacket>
-    private var thread: pthread_t?
+    private var thread: WorkerThread?
 
     /// The most packets that are queued for the thread: more than arrive in 20 ms.
     private static let packetCapacity = 256
@@ -25,21 +26,18 @@ final class FanOutWorker {
     }
 
     func start() throws(NetworkError) {
-        var thread = pthread_t()
-        let argument = unsafe Unmanaged.passRetained(body)
-        let code = unsafe pthread_create(&thread, nil, runFanOutThread, argument.toOpaque())
-        if code != 0 {
-            unsafe argument.release()
-            throw NetworkError(.refused, function: "pthread_create", code: code)
+        do throws(ThreadError) {
+            thread = try WorkerThread { [body] in body.run() }
+        } catch {
+            throw NetworkError(error)
         }
-        self.thread = thread
     }
 
     /// Stops sending, and returns when the thread has ended.
     func stop() {
         body.isStopping.store(true, ordering: .relaxed)
         body.wakeup.signal()
-        if let thread { pthread_join(thread, nil) }
+        thread?.join()
         thread = nil
     }
 
@@ -142,11 +140,4 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
         failures.withLock { $0 = refused }
         timer?.arm(at: loop.now + .seconds(1))
     }
-}
-
-@c private func runFanOutThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument {
-        unsafe Unmanaged<FanOutThreadBody>.fromOpaque(argument).takeRetainedValue().run()
-    }
-    return nil
 }

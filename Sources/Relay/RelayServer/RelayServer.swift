@@ -4,6 +4,7 @@ internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourRings
 public import TenfourSession
+internal import TenfourThreads
 public import TenfourUV
 
 /// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP between the
@@ -152,8 +153,8 @@ public import TenfourUV
             return shared.nextReading != nil
         }
         guard !isReading else { return }
-        do throws(NetworkError) {
-            try DetachedThread.run { [self] in readAll(from: read) }
+        do throws(ThreadError) {
+            try WorkerThread.detached { [self] in readAll(from: read) }
         } catch {
             // If no thread can be created, reads on this one.
             readAll(from: read)

@@ -7,19 +7,26 @@ package struct Backoff: Hashable, Sendable {
     private let spread: ClosedRange<Double>
 
     /// `spread` are the least and the greatest random factor: clients that failed together do not try again together.
+    @_noAllocation @_noLocks
     package init(first: Duration, longest: Duration, spread: ClosedRange<Double> = 1...1) {
         self.first = first
         self.longest = longest
         self.spread = spread
     }
 
-    /// The next pause.
+    /// Returns the next pause, times a random factor of `spread`.
     package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-        let pause = min(first * (1 << min(count, 20)), longest)
-        count += 1
-        return pause * Double.random(in: spread, using: &generator)
+        next() * Double.random(in: spread, using: &generator)
     }
 
-    /// An attempt has succeeded: the next pause is the first one again.
+    /// Returns the next pause without a random factor.
+    package mutating func next() -> Duration {
+        var pause = first
+        for _ in 0..<count where pause < longest { pause += pause }
+        count += 1
+        return min(pause, longest)
+    }
+
+    /// Records that an attempt has succeeded: the next pause is the first one again.
     package mutating func succeeded() { count = 0 }
 }

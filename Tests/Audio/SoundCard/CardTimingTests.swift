@@ -71,11 +71,11 @@ private let second: Int64 = 1_000_000_000
 
     @Test func aLostCardIsLookedForLessAndLessOften() {
         var backoff = CardReopeningSchedule(now: 0)
-        var pauses: [Int64] = [backoff.nextAttempt]
-        for _ in 0..<6 {
-            let now = backoff.nextAttempt
-            backoff.failed(now: now)
-            pauses.append(backoff.nextAttempt - now)
+        var (now, pauses): (Int64, [Int64]) = (0, [])
+        for _ in 0..<7 {
+            let next = backoff.failed(now: now)
+            pauses.append(next - now)
+            now = next
         }
         #expect(pauses.map { $0 / millisecond } == [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000])
     }

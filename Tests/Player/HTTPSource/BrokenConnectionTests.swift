@@ -137,12 +137,4 @@ import Testing
         let download = try HTTPByteSource(server.address("song", "claim=200000", "norange"))
         #expect(try download.all() == Array(file[..<200_000]))
     }
-
-    @Test func aServerThatIsAwayIsAskedLessAndLessOften() {
-        var retryDelay = RetryDelay()
-        #expect(
-            (0..<10).map { _ in retryDelay.next() } == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
-        retryDelay.reset()
-        #expect(retryDelay.next() == .milliseconds(250))
-    }
 }

@@ -53,6 +53,17 @@ struct PacingTests {
         #expect(backoff.next(using: &ones) == .seconds(1))
     }
 
+    @Test func pausesWithoutASpreadAreExact() {
+        var backoff = Backoff(first: .milliseconds(250), longest: .seconds(30))
+        #expect((0..<10).map { _ in backoff.next() } == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
+        #expect(backoff.count == 10)
+        backoff.succeeded()
+        #expect(backoff.count == 0 && backoff.next() == .milliseconds(250))
+        var endless = Backoff(first: .seconds(1), longest: .seconds(1 << 40))
+        for _ in 0..<100 { _ = endless.next() }
+        #expect(endless.next() == .seconds(1 << 40))
+    }
+
     @Test func pausesAreSpread() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(4), spread: 0.5...1.5)
         var generator = SystemRandomNumberGenerator()

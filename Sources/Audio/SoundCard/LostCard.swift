@@ -1,0 +1,37 @@
+/// The loss of a card, and its return: closes the card and reopens it by a schedule. Used by both directions.
+struct LostCard: ~Copyable {
+    /// Receives what a reopened card grants differently.
+    let changes = CardChanges()
+    private var schedule: CardReopeningSchedule?
+    private var reopening = CardReopening()
+
+    /// Whether the card is lost at present.
+    var isLost: Bool { @_noAllocation @_noLocks get { schedule != nil } }
+
+    /// Closes `device`, which was lost at `now` (nanoseconds).
+    @_noAllocation @_noLocks
+    mutating func begin(_ device: inout PCMDevice, now: Int64) {
+        device.close()
+        schedule = CardReopeningSchedule(now: now)
+    }
+
+    /// Tries to reopen `device` on a thread of its own when the schedule says so. Returns true once `device` is the reopened card.
+    ///
+    /// Exempt from the allocation check: it allocates only while there is no card.
+    @_semantics("no_performance_analysis")
+    mutating func isBack(_ device: inout PCMDevice) -> Bool {
+        switch schedule?.step(reopening.outcome, now: PCMCalls.now()) {
+        case .begin: device.beginReopening(reopening, changes)
+        case .abandon:
+            reopening = CardReopening()
+            device.beginReopening(reopening, changes)
+        case .take:
+            guard let found = reopening.take() else { return false }
+            device = found
+            schedule = nil
+            return true
+        case .wait, nil: break
+        }
+        return false
+    }
+}

@@ -1,0 +1,2 @@
+// Threads that run one closure, and a pipe that wakes a thread from its sleep. For threads that may wait: those of audio have
+// `AudioThread`. This module does not know what the threads do.
