@@ -5,17 +5,10 @@ package import TenfourSession
 /// Handles HELLO and JOIN. Until a JOIN has proved its key, the relay keeps no state for it and answers with no more bytes than
 /// it received.
 extension Relay {
-    /// A WELCOME that is sent again if the same JOIN arrives again.
-    struct PendingWelcome: Sendable {
-        let join: Join
-        let datagram: [UInt8]
-    }
-
     mutating func hello(_ nonce: UInt128, from sender: Endpoint, at now: Instant) -> Reception {
-        guard hasRoomForStrangers, handshakes.allowsStranger(at: sender.address, now) else {
+        guard hasRoomForStrangers, let cookie = joins.cookie(for: nonce, from: sender, at: now) else {
             return .discarded(.tooManyHandshakes)
         }
-        let cookie = cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
         outbox.put(capacity: 40, to: sender) { ControlPacket.writeCookie(cookie, nonce: nonce, into: &$0) }
         return .handled
     }
@@ -23,32 +16,44 @@ extension Relay {
     /// Checks a JOIN in the order of the table in Protocol/06-control.md, then admits its sender, refuses it, or queues the JOIN
     /// for its proof.
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
-        let source = PeerAddress(sender)
-        guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {
-            return .discarded(handshakes.allowsStranger(at: sender.address, now) ? .cookie : .tooManyHandshakes)
+        switch joins.check(join, from: sender, hasRoom: hasRoomForStrangers, at: now) {
+        case .discard(let reason): return .discarded(reason)
+        case .repeatWelcome: return welcomeAgain(join, sender)
+        case .repeatRefusal(let refusal):
+            // The first may have been lost. The JOIN may also be a replay by an eavesdropper.
+            outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
+            return .discarded(.replayedJoin)
+        case .wait: return .handled
+        case .prove: return prove(join, from: sender, at: now)
         }
-        guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
-        spentCookies.turn(to: now)
-        guard !spentCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
-        if let refusal = refusals[join] { return refuseAgain(refusal, sender) }
-        guard handshakes.allowsProof(at: sender.address, now) else { return .discarded(.tooManyFailures) }
-        if proofs.mustWait(at: now) {
-            return proofs.insert(join, from: sender, at: now) ? .handled : .discarded(.tooManyFailures)
-        }
-        return prove(join, from: sender, at: now)
     }
 
-    /// Checks the proof of a JOIN. Admits its sender with a WELCOME, or refuses it with a reason.
-    mutating func prove(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
-        let entry = directory[join.channelID]
-        let key = entry?.key ?? dummyKey
-        let isProved = join.isProved(by: key)
-        guard isProved, let entry else {
-            handshakes.proofFailed(at: sender.address, now)
-            proofs.proofFailed(at: now)
-            return refuse(join, .unproved, .unproved, key, to: sender)
+    /// Checks the proofs of queued JOINs, as far as the rate limit of failed proofs allows.
+    mutating func proveWaiting(at now: Instant) {
+        guard let due = joins.deadline, due <= now else { return }
+        while let next = joins.nextWaiting(at: now) {
+            guard hasRoomForStrangers, now - next.arrival <= ProofQueue.memory else {
+                count(.discarded(.tooManyFailures))
+                continue
+            }
+            // Skips a retransmitted JOIN whose first copy has been admitted.
+            guard !joins.isSpent(next.join.cookie, at: now) else { continue }
+            count(prove(next.join, from: next.sender, at: now))
         }
-        guard handshakes.allowsJoin(at: sender.address, now) else {
+    }
+
+    /// Checks a JOIN with a wrong proof and builds its refusal, without sending it or changing any state. The caller measures the
+    /// duration.
+    package func rehearseProof(_ datagram: Span<UInt8>) { joins.rehearseProof(datagram) }
+
+    /// Checks the proof of a JOIN. Admits its sender with a WELCOME, or refuses it with a reason.
+    private mutating func prove(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
+        let entry = directory[join.channelID]
+        guard joins.isProved(join, by: entry?.key, from: sender, at: now), let entry else {
+            return refuse(join, .unproved, .unproved, entry?.key, to: sender)
+        }
+        let key = entry.key
+        guard joins.allowsJoin(at: sender.address, now) else {
             return refuse(join, .limited, .tooManyJoins, key, to: sender)
         }
         guard names.isEmpty || names.contains(join.relay), join.role == key.role else {
@@ -64,18 +69,11 @@ extension Relay {
     }
 
     private mutating func refuse(
-        _ join: Join, _ reason: Refusal.Reason, _ discard: RelayDiscard, _ key: JoinKey, to sender: Endpoint
+        _ join: Join, _ reason: Refusal.Reason, _ discard: RelayDiscard, _ key: JoinKey?, to sender: Endpoint
     ) -> Reception {
-        let refusal = Refusal(of: join, for: reason, key: key)
-        if reason != .unproved { refusals.insert(refusal, of: join) }
+        let refusal = joins.refusal(of: join, for: reason, key: key)
         outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
         return .discarded(discard)
-    }
-
-    /// Sends a refusal again: the first may have been lost. The JOIN may also be a replay by an eavesdropper.
-    private mutating func refuseAgain(_ refusal: Refusal, _ sender: Endpoint) -> Reception {
-        outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
-        return .discarded(.replayedJoin)
     }
 
     /// The most sessions of one host that wait for their first record. A host that never sends it cannot keep out members from
@@ -91,8 +89,8 @@ extension Relay {
     private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
-            guard let said = pendingWelcomes[member], said.join == join else { continue }
-            outbox.put(said.datagram.span, to: sender)
+            guard let datagram = joins.welcome(of: member, for: join) else { continue }
+            outbox.put(datagram.span, to: sender)
             return .handled
         }
         return .discarded(.replayedJoin)
@@ -109,10 +107,9 @@ extension Relay {
                 join, key: key, share: share, session: session, terms: terms(for: sender, at: now), into: &$0)
         }
         guard let keys else { return .discarded(.weakShare) }
-        spentCookies.insert(join.cookie)
         let member = admit(keys, as: key.role, to: channel, at: sender, now)
         endThose(at: sender, in: channel, .waiting, but: member, at: now)
-        pendingWelcomes[member] = PendingWelcome(join: join, datagram: datagram)
+        joins.welcomed(member, for: join, with: datagram)
         outbox.put(datagram.span, to: sender)
         return .handled
     }

@@ -90,30 +90,3 @@ struct ProofScheduler: Sendable {
     /// Removes and returns the next queued JOIN; nil if it may not be checked yet.
     mutating func next(at now: Instant) -> ProofQueue.Waiting? { failures.allows(price, at: now) ? queue.next() : nil }
 }
-
-extension Relay {
-    /// Checks the proofs of queued JOINs, as far as the rate limit of failed proofs allows.
-    mutating func proveWaiting(at now: Instant) {
-        guard let due = proofs.deadline, due <= now else { return }
-        while let next = proofs.next(at: now) {
-            guard hasRoomForStrangers, now - next.arrival <= ProofQueue.memory else {
-                count(.discarded(.tooManyFailures))
-                continue
-            }
-            spentCookies.turn(to: now)
-            // Skips a retransmitted JOIN whose first copy has been admitted.
-            guard !spentCookies.contains(next.join.cookie) else { continue }
-            count(prove(next.join, from: next.sender, at: now))
-        }
-    }
-
-    /// Checks a JOIN with a wrong proof and builds its refusal, without sending it or changing any state. The caller measures the
-    /// duration.
-    package func practiseProof(_ datagram: Span<UInt8>) {
-        guard case .join(let join)? = try? ControlPacket(parsing: datagram), !join.isProved(by: dummyKey) else {
-            return
-        }
-        let refusal = Refusal(of: join, for: .unproved, key: dummyKey)
-        _ = [UInt8](capacity: 40) { refusal.write(into: &$0) }
-    }
-}

@@ -45,7 +45,7 @@ extension Relay {
     }
 
     private mutating func unknownSession(_ session: UInt64, from sender: Endpoint, at now: Instant) -> Reception {
-        if hasRoomForStrangers, handshakes.allowsUnknownSession(at: sender.address, now) {
+        if hasRoomForStrangers, joins.allowsUnknownSession(at: sender.address, now) {
             outbox.put(capacity: 12, to: sender) { ControlPacket.writeUnknownSession(session, into: &$0) }
         }
         return .discarded(.unknownSession)
@@ -73,9 +73,9 @@ extension Relay {
     ) {
         let endpoint = sessions[member].endpoint
         let address = PeerAddress(endpoint)
-        let isThere = sender == endpoint && cookies.accepts(receipt: receipt, for: session, at: address, now)
+        let isThere = sender == endpoint && joins.accepts(receipt: receipt, for: session, at: address, now)
         if isThere { renew(member, at: now) }
-        let next = cookies.receipt(for: session, at: address, now)
+        let next = joins.receipt(for: session, at: address, now)
         outbox.put(.renewed(token: token, receipt: next, terms(for: sender, at: now)), for: member, of: &sessions)
         if isThere { rosterRenewed(member, at: now) }
     }
@@ -93,7 +93,7 @@ extension Relay {
         let endpoint = sessions[member].endpoint
         let channel = sessions[member].channel
         // Takes this handshake off the limit of its host, because many listeners may share one address and join at the same time.
-        handshakes.strangerJoined(at: endpoint.address)
+        joins.sessionBegan(of: member, at: endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
         guard makeRoom(for: member, at: now) else {
             outbox.put(.goodbye(.full), for: member, of: &sessions)
@@ -101,7 +101,6 @@ extension Relay {
             return false
         }
         renew(member, at: now)
-        pendingWelcomes[member] = nil
         countPlace(member)
         rosterJoined(member, at: now)
         post(.joined(member: member, channel: channel, endpoint))
@@ -116,7 +115,7 @@ extension Relay {
         let channel = session.channel
         if let talker = session.talker { removeTalker(talker, at: now) }
         forgetViews(of: member, in: channel)
-        pendingWelcomes[member] = nil
+        joins.sessionEnded(of: member)
         paths.remove(member)
         forgetInfo(of: member)
         sessions.remove(member)

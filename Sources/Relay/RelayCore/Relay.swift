@@ -13,7 +13,6 @@ public struct Relay: ~Copyable, Sendable {
     var limits: RelayLimits
     /// The names by which members' links may address the relay; empty accepts any name.
     var names: [RelayID]
-    let address: PeerAddress
     private var clock: RelayClock
     var generator: CSPRNG
 
@@ -34,16 +33,7 @@ public struct Relay: ~Copyable, Sendable {
     /// arrives at the listeners.
     let reporters: (line: SSRC, listeners: SSRC)
 
-    /// Makes the cookies that answer HELLOs, and the receipts by which members prove that they receive at their address.
-    var cookies: Cookies
-    var spentCookies = SpentCookies()
-    var refusals = RefusalCache()
-    /// The key for JOINs with an unknown channel id, so that these take as long as others.
-    let dummyKey: JoinKey
-    /// The WELCOMEs of members that have not sent their first record, to be sent again if the same JOIN arrives again.
-    var pendingWelcomes: [MemberID: PendingWelcome] = [:]
-    var proofs = ProofScheduler()
-    var handshakes: HandshakeLimits
+    var joins: JoinVerifier
     var nacks: NACKLimits
     /// The reason for refusing every JOIN after `stop`; nil while members may join.
     var ending: Refusal.Reason?
@@ -72,18 +62,15 @@ public struct Relay: ~Copyable, Sendable {
     ) {
         limits = configuration.limits
         names = configuration.names
-        self.address = address
         latest = now
         self.clock = RelayClock(clock, at: now)
         self.generator = CSPRNG(using: &generator)
-        cookies = Cookies(using: &self.generator)
-        dummyKey = JoinKey(dummyUsing: &self.generator)
+        joins = JoinVerifier(address: address, using: &self.generator)
         sessions = SessionTable(using: &self.generator)
         reporters = (
             SSRC(UInt32(truncatingIfNeeded: self.generator.next())),
             SSRC(UInt32(truncatingIfNeeded: self.generator.next()))
         )
-        handshakes = HandshakeLimits(using: &self.generator)
         nacks = NACKLimits(using: &self.generator)
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
         channels = ChannelTable(configuration)
@@ -145,7 +132,7 @@ public struct Relay: ~Copyable, Sendable {
 
     /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof: the relay spends at most a tenth of
     /// its time on these.
-    public mutating func failedProofs(take time: Duration) { proofs.setProofTime(time) }
+    public mutating func failedProofs(take time: Duration) { joins.setProofTime(time) }
 
     mutating func count(_ reception: Reception) {
         if case .discarded(let reason) = reception { discards.count(reason) }
@@ -157,7 +144,7 @@ public struct Relay: ~Copyable, Sendable {
         // Compared one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
         next = earlier(next, rosterDeadline)
-        next = earlier(next, proofs.deadline)
+        next = earlier(next, joins.deadline)
         return next
     }
 

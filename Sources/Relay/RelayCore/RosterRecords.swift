@@ -143,7 +143,7 @@ extension Relay {
         from sender: Endpoint, at now: Instant
     ) -> Reception {
         let endpoint = sessions[member].endpoint
-        guard sender == endpoint, cookies.accepts(receipt: receipt, for: session, at: PeerAddress(endpoint), now)
+        guard sender == endpoint, joins.accepts(receipt: receipt, for: session, at: PeerAddress(endpoint), now)
         else { return .discarded(.staleReceipt) }
         guard sessions[member].records.spend(Self.recordPrice, count: Self.requestCost, at: now),
             rosterPages.spend(Self.pagePrice, at: now)

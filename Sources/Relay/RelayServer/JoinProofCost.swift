@@ -14,9 +14,9 @@ enum JoinProofCost {
         var join = [UInt8](repeating: 0, count: 128)
         join.replaceSubrange(0..<4, with: [UInt8(ascii: "c"), 1, 3, 0])
         join[72] = 2
-        relay.practiseProof(join.span)
+        relay.rehearseProof(join.span)
         let start = now
-        for _ in 0..<count { relay.practiseProof(join.span) }
+        for _ in 0..<count { relay.rehearseProof(join.span) }
         return (now - start) / count + sending
     }
 
