@@ -1,5 +1,5 @@
 public import TenfourAudioCodec
-package import TenfourAudioCore
+internal import TenfourAudioCore
 internal import TenfourPackets
 
 /// Queues one talker's packets and decides which operation makes the next piece of audio. It performs nothing.
@@ -12,8 +12,8 @@ internal import TenfourPackets
 ///
 /// Playback thread. Nothing is allocated after `init`.
 @usableFromInline
-package struct PlayoutController: ~Copyable, Sendable {
-    package private(set) var statistics = PlayoutStatistics()
+struct PlayoutController: ~Copyable, Sendable {
+    private(set) var statistics = PlayoutStatistics()
 
     private var queue: PacketQueue
     private var timeline = TimestampUnwrapper()
@@ -40,55 +40,55 @@ package struct PlayoutController: ~Copyable, Sendable {
     /// A talkspurt may begin 5 ms later than it should for the sake of a lost packet before it.
     private static var longestAdvance: FrameCount { FrameCount(240) }
 
-    /// `capacity` in packets, a power of two; by default it follows from the longest delay of `configuration`.
-    package init(configuration: PlayoutConfiguration = .init(), capacity: Int? = nil) {
+    init(configuration: PlayoutConfiguration) {
         delay = DelayControl(configuration: configuration)
-        queue = PacketQueue(capacity: capacity ?? configuration.packetCapacity)
+        queue = PacketQueue(capacity: configuration.packetCapacity)
     }
 
     /// Whether nothing plays or is queued.
-    package var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
+    var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
 
     /// How far playout lies behind the talker's timestamps, on the card's clock. Only differences have a meaning.
-    package var playoutDelay: FrameCount { @_noAllocation @_noLocks get { playing?.delay ?? .zero } }
+    var playoutDelay: FrameCount { @_noAllocation @_noLocks get { playing?.delay ?? .zero } }
 
     /// The playout delay less the target delay.
-    package var delayError: FrameCount { @_noAllocation @_noLocks get { delay.error } }
+    var delayError: FrameCount { @_noAllocation @_noLocks get { delay.error } }
 
     /// Whether the target delay includes time in which lost packets are recovered.
-    package var includesRecovery: Bool { @_noAllocation @_noLocks get { delay.includesRecovery } }
+    var includesRecovery: Bool { @_noAllocation @_noLocks get { delay.includesRecovery } }
 
     /// By how many parts per million the resampler should play faster (above zero) or slower than the card's clock.
-    package var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { delay.ratePartsPerMillion } }
+    var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { delay.ratePartsPerMillion } }
 
     /// Whether the next operation would decode a packet.
-    package var hasDuePacket: Bool {
+    var hasDuePacket: Bool {
         @_noAllocation @_noLocks get {
             guard let playing, let head = queue.head else { return false }
             return head.start <= playing.position
         }
     }
 
-    /// Whether the packet is here that was missing when audio was concealed last.
-    package var hasEndedUnderrun: Bool { @_noAllocation @_noLocks get { underrun.concealed > .zero && hasDuePacket } }
+    /// Whether the packet is here that was missing when audio was concealed last. Once playout has fallen silent, all that was
+    /// concealed has been heard, and what waits may be recovered audio.
+    var hasEndedUnderrun: Bool {
+        @_noAllocation @_noLocks get {
+            underrun.concealed > .zero && underrun.bufferingSince == nil && hasDuePacket
+        }
+    }
 
     /// A packet that `nextOperation` has just named, for a decoder; readable until the next insertion.
     @_lifetime(borrow self) @_noAllocation @_noLocks @usableFromInline
-    package func packet(_ entry: PacketQueue.Entry) -> EncodedPacket { queue.packet(entry) }
-
-    /// The bytes of a packet that `nextOperation` has just named; readable until the next insertion.
-    @_lifetime(borrow self) @_noAllocation @_noLocks
-    package func payload(of entry: PacketQueue.Entry) -> Span<UInt8> { queue.payload(of: entry) }
+    func packet(_ entry: PacketQueue.Entry) -> EncodedPacket { queue.packet(entry) }
 
     /// Sets what copies and retransmissions need until the next call or `reset`. The delay follows as it follows the network: at once in
     /// a silence, by time-scaling within a talkspurt. A fixed delay stays.
     @_noAllocation @_noLocks
-    package mutating func setRecoveryDemand(_ demand: RecoveryDemand) { delay.setRecoveryDemand(demand) }
+    mutating func setRecoveryDemand(_ demand: RecoveryDemand) { delay.setRecoveryDemand(demand) }
 
     /// The card requests audio from `position` on: packets inserted later were not there for it. Needed only where requests come in
     /// bursts.
     @_noAllocation @_noLocks
-    package mutating func recordRequest(from position: FrameCount) { delay.recordRequest(from: position) }
+    mutating func recordRequest(from position: FrameCount) { delay.recordRequest(from: position) }
 
     // MARK: Insertion
 
@@ -97,8 +97,7 @@ package struct PlayoutController: ~Copyable, Sendable {
     /// Only an `original` tells how long the network takes and where the talker's numbers are. A `copy` or `retransmitted` packet fills
     /// the place of a missing one.
     @_noAllocation @_noLocks
-    package mutating func insert(_ payload: Span<UInt8>, _ packet: PacketInfo, arrivedAt arrival: FrameCount) -> Arrival
-    {
+    mutating func insert(_ payload: Span<UInt8>, _ packet: PacketInfo, arrivedAt arrival: FrameCount) -> Arrival {
         guard packet.origin.isOriginal else {
             let outcome = insertRecovered(payload, packet, at: arrival)
             statistics.countRecovered(outcome)
@@ -171,7 +170,7 @@ package struct PlayoutController: ~Copyable, Sendable {
 
     /// Decides what to play at `now`: at most `wanted` frames where it is silence. Call it again when that is played.
     @_noAllocation @_noLocks
-    package mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
+    mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
         settleUnderrun(&playing, at: now)
@@ -308,7 +307,7 @@ package struct PlayoutController: ~Copyable, Sendable {
     /// `missed` is how long the card was silent, where its queue has changed too. `goesOn`: nothing was played since the last loss,
     /// so both are one dropout.
     @_noAllocation @_noLocks
-    package mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
+    mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         guard let position = playing?.position else { return }
         statistics.countSkipped(missed ?? frames, goesOn: goesOn)
         guard frames > .zero else { return }
@@ -322,11 +321,11 @@ package struct PlayoutController: ~Copyable, Sendable {
 
     /// The card's clock was set: the position of a later arrival is greater by `frames`.
     @_noAllocation @_noLocks
-    package mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
+    mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 
     /// The card does not play `frames` of what was pulled. `goesOn` as in `skip`.
     @_noAllocation @_noLocks
-    package mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
+    mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         guard playing != nil, frames > .zero else { return }
         statistics.countUnplayed(frames, goesOn: goesOn)
     }
@@ -335,28 +334,28 @@ package struct PlayoutController: ~Copyable, Sendable {
 
     /// Time-scaling has removed or inserted `frames`.
     @_noAllocation @_noLocks
-    package mutating func recordTimeScaling(of frames: FrameCount) { statistics.timeScaled += frames }
+    mutating func recordTimeScaling(of frames: FrameCount) { statistics.timeScaled += frames }
 
     /// `packet` was loud speech.
     @_noAllocation @_noLocks
-    package mutating func recordSpeech(_ packet: PacketQueue.Entry) {
+    mutating func recordSpeech(_ packet: PacketQueue.Entry) {
         statistics.coded.add(
             byteCount: packet.byteCount, frameCount: packet.frameCount, encoding: packet.encoding)
     }
 
     /// `frames` that were concealed in an underrun are removed before they are heard.
     @_noAllocation @_noLocks
-    package mutating func discardConcealment(_ frames: FrameCount) { underrun.settle(frames) }
+    mutating func discardConcealment(_ frames: FrameCount) { underrun.settle(frames) }
 
     /// The talker has left: no packet is waited for any more.
     @_noAllocation @_noLocks
-    package mutating func end() {
+    mutating func end() {
         if queue.count == 0 { playing = nil }
     }
 
     /// Forgets everything, for another talker.
     @_noAllocation @_noLocks
-    package mutating func reset() {
+    mutating func reset() {
         restart()
         delay.reset()
         timeline = TimestampUnwrapper()

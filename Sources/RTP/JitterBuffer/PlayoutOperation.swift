@@ -1,7 +1,7 @@
-package import TenfourAudioCore
+internal import TenfourAudioCore
 
 /// How the next piece of audio is made. `PlayoutController` decides, `JitterBuffer` performs.
-package enum PlayoutOperation: BitwiseCopyable, Sendable {
+enum PlayoutOperation: BitwiseCopyable, Sendable {
     /// Play silence: nobody talks. Never more than was asked for.
     case silence(FrameCount)
     /// Decode this packet and leave out its first `skipping` frames, which were concealed while it was late.

@@ -15,13 +15,13 @@ import Testing
         talk.delay = { delays[$0] }
         talk.quantum = quantum
         talk.run(seconds: 5)
-        let learned = talk.controller.statistics.concealed
+        let learned = talk.buffer.statistics.concealed
         talk.run(seconds: 55)
-        let (burst, depth) = (Double(quantum) / 48, Double(talk.controller.playoutDelay.rawValue) / 48)
-        let added = depth - Double(even.controller.playoutDelay.rawValue) / 48
+        let (burst, depth) = (Double(quantum) / 48, Double(talk.buffer.playoutDelay.rawValue) / 48)
+        let added = depth - Double(even.buffer.playoutDelay.rawValue) / 48
         #expect(added < burst * 1.2, "\(added) ms for a burst of \(burst), with the reserve of the estimate")
         #expect(Double(learned.rawValue) / 48 < 2 * burst + 20, "\(learned) at first")
-        #expect(talk.controller.statistics.concealed - learned <= FrameCount(480), "and none after")
+        #expect(talk.buffer.statistics.concealed - learned <= FrameCount(480), "and none after")
     }
 
     @Test(arguments: [1_024, 2_048]) func theClockEvensBurstsOut(quantum: Int) {

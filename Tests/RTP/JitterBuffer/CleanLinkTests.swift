@@ -7,7 +7,7 @@ import Testing
     var talk = SimulatedTalk()
     talk.run(seconds: 10)
     let packets = talk.packets
-    #expect(packets == Array(0..<Int64(packets.count)))
+    #expect(packets == Array(0..<packets.count))
     #expect(packets.count >= 498)
     #expect(talk.concealed == 0)
 }
@@ -45,7 +45,7 @@ func everyFrameSizePlays(frameCount: Int) {
     talk.firstTimestamp = RTPTimestamp(rawValue: .max - 500)
     talk.run(seconds: 5)
     let packets = talk.packets
-    #expect(packets == Array(65_535..<65_535 + Int64(packets.count)))
+    #expect(packets == Array(0..<packets.count))
     #expect(talk.concealed == 0)
 }
 
@@ -57,16 +57,16 @@ func everyFrameSizePlays(frameCount: Int) {
     talk.delay = { $0 % 7 == 3 ? nil : $0 % 5 == 0 ? FrameCount(1_200) : FrameCount(48) }
     talk.run(seconds: 4)
     let packets = talk.packets
-    let sent = (65_500..<packets.last! + 1).filter { ($0 - 65_500) % 7 != 3 }
+    let sent = (0..<packets.last! + 1).filter { $0 % 7 != 3 }
     #expect(packets == sent)
-    #expect(talk.concealed == (Int(packets.last! - 65_500) + 1 - packets.count) * 960)
+    #expect(talk.concealed == (packets.last! + 1 - packets.count) * 960)
 }
 
 @Test func aTalkspurtBeginsAfreshAndItsPauseIsNotALoss() {
     var talk = SimulatedTalk()
     talk.isSpoken = { $0 % 100 < 50 }
     talk.run(seconds: 10)
-    let statistics = talk.controller.statistics
+    let statistics = talk.buffer.statistics
     #expect(statistics.concealed == .zero)
     #expect(statistics.late == 0)
     let count = talk.packets.count

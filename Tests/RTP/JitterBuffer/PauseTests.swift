@@ -14,17 +14,17 @@ private func talk(seed: UInt64, spoken: Int, resumed: Int, driftPartsPerMillion:
     return talk
 }
 
-/// The share of the first second after the pause that had to be made up, over 20 talks.
+/// The share of the first second after the pause that had to be made up, over 10 talks.
 private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Double = 0) -> Double {
     var concealed = 0
-    for seed in 1...20 as ClosedRange<UInt64> {
+    for seed in 1...10 as ClosedRange<UInt64> {
         var talk = talk(seed: seed, spoken: spoken, resumed: resumed, driftPartsPerMillion: driftPartsPerMillion)
         talk.run(seconds: Double(resumed))
-        let before = talk.controller.statistics
+        let before = talk.buffer.statistics
         talk.run(seconds: 1.2)
-        concealed += (talk.controller.statistics.concealed - before.concealed).rawValue
+        concealed += (talk.buffer.statistics.concealed - before.concealed).rawValue
     }
-    return Double(concealed) / (20 * 48_000)
+    return Double(concealed) / (10 * 48_000)
 }
 
 @Test(arguments: [12, 60, 300]) func theFirstSecondAfterAPauseIsHeard(pause: Int) {
@@ -38,9 +38,9 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     #expect(share <= 0.005, "\(share) concealed")
     var talk = talk(seed: 3, spoken: 120, resumed: 420, driftPartsPerMillion: partsPerMillion)
     talk.run(seconds: 119)
-    let before = talk.controller.statistics.target
+    let before = talk.buffer.statistics.target
     talk.run(seconds: 303)
-    #expect(abs((talk.controller.statistics.target - before).rawValue) < 960, "it is no deeper for it")
+    #expect(abs((talk.buffer.statistics.target - before).rawValue) < 960, "it is no deeper for it")
 }
 
 /// Some senders stop their timestamps while they are silent: what was measured before says nothing of what comes after.
@@ -48,9 +48,9 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     var talk = talk(seed: 5, spoken: 20, resumed: 20 + pause)
     talk.jump = { $0 < (20 + pause) * 50 ? (0, 0) : (0, -pause * 48_000) }
     talk.run(seconds: Double(20 + pause) + 1)
-    let before = talk.controller.statistics
+    let before = talk.buffer.statistics
     talk.run(seconds: 10)
-    let after = talk.controller.statistics
+    let after = talk.buffer.statistics
     #expect((after.concealed - before.concealed).rawValue < 4_800)
     #expect(after.late - before.late < 5)
     #expect(after.target < FrameCount(48 * 150), "\(after.target)")
@@ -62,7 +62,7 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     talk.delay = { FrameCount($0 < 1_000 ? 12_000 : 2_400) }
     talk.isSpoken = { $0 < 1_000 || $0 >= 1_600 }
     talk.run(seconds: 35)
-    #expect(talk.controller.statistics.target < FrameCount(960))
+    #expect(talk.buffer.statistics.target < FrameCount(960))
 }
 
 /// All that was sent in an outage counts as not heard, and no more of a pause than the packet that was lost before it.
@@ -71,12 +71,12 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     talk.delay = { (250..<350).contains($0) ? nil : FrameCount(48) }
     talk.run(seconds: 10)
     #expect(
-        abs(talk.controller.statistics.concealed.rawValue - 100 * 960) <= 960, "\(talk.controller.statistics.concealed)"
+        abs(talk.buffer.statistics.concealed.rawValue - 100 * 960) <= 960, "\(talk.buffer.statistics.concealed)"
     )
 
     var pausing = SimulatedTalk()
     pausing.delay = { $0 == 249 ? nil : FrameCount(48) }
     pausing.isSpoken = { !(250..<350).contains($0) }
     pausing.run(seconds: 10)
-    #expect(pausing.controller.statistics.concealed == FrameCount(960), "\(pausing.controller.statistics.concealed)")
+    #expect(pausing.buffer.statistics.concealed == FrameCount(960), "\(pausing.buffer.statistics.concealed)")
 }

@@ -7,12 +7,12 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
 
 @Test func aCopyInTheNextPacketFillsThePlaceOfWhatIsLost() {
     var talk = SimulatedTalk()
-    talk.controller.setRecoveryDemand(
+    talk.buffer.setRecoveryDemand(
         RecoveryDemand(lookAhead: FrameCount(960), retransmissionTime: .zero, limit: FrameCount(4_800)))
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
     talk.run(seconds: 10)
-    let statistics = talk.controller.statistics
+    let statistics = talk.buffer.statistics
     #expect(statistics.recoveredByCopy == FrameCount(25 * 960))
     #expect(statistics.concealed == .zero)
     #expect(statistics.spareRecoveries >= 470, "the others were not needed")
@@ -25,13 +25,13 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(distance * 960 + 48)) }
     talk.run(seconds: 5)
-    talk.controller.setRecoveryDemand(
+    talk.buffer.setRecoveryDemand(
         RecoveryDemand(lookAhead: FrameCount(distance * 960), retransmissionTime: .zero, limit: FrameCount(4_800)))
     talk.run(seconds: 5)
-    let before = talk.controller.statistics
+    let before = talk.buffer.statistics
     talk.run(seconds: 10)
-    #expect(talk.controller.statistics.concealed == before.concealed)
-    let delay = Double(talk.controller.statistics.delay.rawValue) / 48
+    #expect(talk.buffer.statistics.concealed == before.concealed)
+    let delay = Double(talk.buffer.statistics.delay.rawValue) / 48
     #expect(delay > Double(20 * distance) && delay < Double(20 * distance) + 13, "\(delay) ms")
 }
 
@@ -40,7 +40,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
     talk.run(seconds: 20)
-    let statistics = talk.controller.statistics
+    let statistics = talk.buffer.statistics
     #expect(statistics.lateRecoveries >= 48, "100 ms after their time, and nobody had asked for such a depth")
     #expect(statistics.late == 0 && statistics.recoveredByResend == .zero)
     #expect(statistics.target < FrameCount(960 + 480), "the look-ahead of one packet, no more")
@@ -51,10 +51,10 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
         var talk = SimulatedTalk()
         talk.delay = { loses($0) ? nil : FrameCount(48) }
         talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
-        talk.controller.setRecoveryDemand(
+        talk.buffer.setRecoveryDemand(
             RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
         talk.run(seconds: 10)
-        let statistics = talk.controller.statistics
+        let statistics = talk.buffer.statistics
         #expect((statistics.recoveredByResend >= FrameCount(24 * 960)) == isHeard)
         #expect((statistics.concealed == .zero) == isHeard)
         #expect(statistics.target <= limit)
@@ -66,9 +66,9 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
     talk.run(seconds: 20)
-    let before = talk.controller.statistics
+    let before = talk.buffer.statistics
     talk.run(seconds: 20)
-    #expect(talk.controller.statistics.concealed == before.concealed, "a recovered loss is a loss all the same")
+    #expect(talk.buffer.statistics.concealed == before.concealed, "a recovered loss is a loss all the same")
 }
 
 @Test func anOriginalTakesThePlaceOfItsCopy() {
@@ -91,29 +91,14 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
 }
 
 @Test func aCopyOfWhatIsLongOverBeginsNoTalkspurt() {
-    var controller = PlayoutController()
-    let payload: [UInt8] = [0xF8]
-    for number in 0..<50 {
-        insert(number, .original, at: number * 960)
-        _ = controller.nextOperation(at: FrameCount(number * 960 + 480), wanting: FrameCount(480))
-    }
-    var now = 50 * 960
-    while !controller.isIdle {
-        _ = controller.nextOperation(at: FrameCount(now), wanting: FrameCount(480))
-        now += 480
-    }
-    insert(50, .retransmitted, at: now + 4_800)
-    let isIdle = controller.isIdle
-    #expect(isIdle)
-    #expect(controller.statistics.lateRecoveries == 1)
-
-    func insert(_ number: Int, _ origin: PacketOrigin, at arrival: Int) {
-        _ = controller.insert(
-            payload.span,
-            PacketInfo(
-                sequenceNumber: SequenceNumber(rawValue: UInt16(number)),
-                timestamp: RTPTimestamp(rawValue: UInt32(number * 960)), frameCount: FrameCount(960), carriesFEC: false,
-                origin: origin),
-            arrivedAt: FrameCount(arrival))
-    }
+    var talk = SimulatedTalk()
+    talk.isSpoken = { $0 < 51 }
+    talk.delay = { $0 < 50 ? FrameCount(48) : nil }
+    talk.repair = { $0 == 50 ? (.retransmitted, FrameCount(24_000)) : nil }
+    talk.run(seconds: 1.4)
+    let isIdleBefore = talk.buffer.isIdle
+    talk.run(seconds: 0.6)
+    let isIdleAfter = talk.buffer.isIdle
+    #expect(isIdleBefore && isIdleAfter)
+    #expect(talk.buffer.statistics.lateRecoveries == 1)
 }

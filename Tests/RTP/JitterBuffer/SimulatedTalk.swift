@@ -1,10 +1,12 @@
 import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourPackets
+import TestSupport
 
-/// One talker, a link and a lane, on a clock that only tests move: what the lane is told, and what it makes of it.
+/// One talker, a network and a jitter buffer with the card that pulls from it, on a clock that only tests move.
 struct SimulatedTalk: ~Copyable {
-    var controller: PlayoutController
+    var buffer: JitterBuffer
+    private var decoder = RecordingDecoder(frameCount: Payload.frameCount)
     /// The talker's packets.
     var frameCount = FrameCount(960)
     var carriesFEC = false
@@ -31,11 +33,21 @@ struct SimulatedTalk: ~Copyable {
     private(set) var arrivals: [Arrival] = []
 
     enum Played: Equatable {
-        case packet(Int64)
-        case partOf(Int64)
+        case packet(Int)
         case recovered(Int)
         case concealed(Int)
         case silence(Int)
+    }
+
+    /// Packet number and duration, as the payload of a packet.
+    private enum Payload {
+        static func bytes(_ number: Int, _ frameCount: FrameCount) -> [UInt8] {
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } + [UInt8(frameCount.rawValue / 120)]
+        }
+
+        static func number(_ bytes: [UInt8]) -> Int { bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+
+        static func frameCount(_ bytes: Span<UInt8>) -> FrameCount? { FrameCount(Int(bytes[4]) * 120) }
     }
 
     private var flying: [(at: Double, number: Int, sequence: Int, origin: PacketOrigin)] = []
@@ -43,13 +55,17 @@ struct SimulatedTalk: ~Copyable {
     private var sequence = 0
     private var pulled = 0
     private var demanded = 0
-    private var carry = 0.0
-    private var tempo = TimeScaleDecision()
+    private var output = [Float](repeating: 0, count: Self.period)
 
     static let period = 240
 
     init(_ configuration: PlayoutConfiguration = .init()) {
-        controller = PlayoutController(configuration: configuration)
+        do {
+            buffer = try JitterBuffer(format: LPCMFormat(rate: .opus, channelCount: 1), configuration: configuration)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        buffer.begin(SSRC(1))
     }
 
     /// Lets the card ask for sound for so long.
@@ -67,25 +83,14 @@ struct SimulatedTalk: ~Copyable {
     /// The card stands still for so long, and then says so.
     mutating func stand(still frames: FrameCount) {
         pulled += frames.rawValue
-        controller.skip(frames)
+        buffer.skip(frames)
     }
 
     /// Frames that had to be made up.
     var concealed: Int { played.reduce(0) { if case .concealed(let frames) = $1 { $0 + frames } else { $0 } } }
 
-    var packets: [Int64] {
-        played.compactMap { if case .packet(let sequence) = $0 { sequence } else { nil } }
-    }
-
-    /// With those of which only the end was heard.
-    var packetsHeard: [Int64] {
-        played.compactMap { piece in
-            switch piece {
-            case .packet(let sequence), .partOf(let sequence): sequence
-            case .recovered, .concealed, .silence: nil
-            }
-        }
-    }
+    /// The numbers of the packets that were decoded, counted from the talker's first.
+    var packets: [Int] { played.compactMap { if case .packet(let number) = $0 { number } else { nil } } }
 
     private mutating func deliver() {
         let stretch = 1 + driftPartsPerMillion * 1e-6
@@ -103,12 +108,12 @@ struct SimulatedTalk: ~Copyable {
             nextNumber += 1
         }
         flying.sort { $0.at < $1.at }
-        let payload: [UInt8] = [0xF8, 1, 2]
         while let first = flying.first, first.at <= Double(pulled) {
             flying.removeFirst()
             let jump = jump(first.number)
+            let payload = Payload.bytes(first.number, frameCount)
             arrivals.append(
-                controller.insert(
+                buffer.insert(
                     payload.span,
                     PacketInfo(
                         sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
@@ -120,40 +125,17 @@ struct SimulatedTalk: ~Copyable {
     }
 
     private mutating func pull() {
-        controller.recordRequest(from: FrameCount(pulled))
-        let needed = Double(Self.period) * (1 + Double(controller.ratePartsPerMillion) * 1e-6)
-        while carry < needed {
-            let now = FrameCount(pulled + Int(carry))
-            switch controller.nextOperation(at: now, wanting: FrameCount(Int((needed - carry).rounded(.up)))) {
-            case .silence(let frames):
-                played.append(.silence(frames.rawValue))
-                carry += Double(frames.rawValue)
-            case .decode(let entry, let skipping):
-                tempo.record(entry.frameCount - skipping, meanSquare: 0.1)
-                played.append(skipping == .zero ? .packet(entry.sequence) : .partOf(entry.sequence))
-                carry += Double((entry.frameCount - skipping).rawValue)
-                bend()
-                depths.append(Double(controller.statistics.delay.rawValue) / 48)
-            case .recover(let frames, _):
-                played.append(.recovered(frames.rawValue))
-                carry += Double(frames.rawValue)
-            case .conceal(let frames):
-                played.append(.concealed(frames.rawValue))
-                carry += Double(frames.rawValue)
+        let isAudible = decoder.pull(Self.period, from: &buffer, at: FrameCount(pulled), into: &output)
+        for call in decoder.takeCalls() {
+            switch call {
+            case .decode(let payload):
+                played.append(.packet(Payload.number(payload)))
+                depths.append(Double(buffer.statistics.delay.rawValue) / 48)
+            case .recover(let frames): played.append(.recovered(frames.rawValue))
+            case .conceal(let frames): played.append(.concealed(frames.rawValue))
             }
         }
-        carry -= needed
+        if !isAudible { played.append(.silence(Self.period)) }
         pulled += Self.period
-    }
-
-    /// What a voice does with the time-stretch, without sound: periods up to 15 ms, where there is enough to cut from.
-    private mutating func bend() {
-        let change = min(
-            max(tempo.change(for: controller.delayError, includesRecovery: controller.includesRecovery).rawValue, -720),
-            720)
-        guard change != 0, carry > Double(change) + 240 else { return }
-        carry -= Double(change)
-        tempo.spend(FrameCount(abs(change)))
-        controller.recordTimeScaling(of: FrameCount(abs(change)))
     }
 }

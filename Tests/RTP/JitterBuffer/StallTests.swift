@@ -8,12 +8,12 @@ import Testing
     talk.delay = { (250..<350).contains($0) ? FrameCount((350 - $0) * 960) : FrameCount(48) }
     talk.run(seconds: 2.2)
     #expect((talk.depths.last ?? 0) > 1_900)
-    let concealed = Double(talk.controller.statistics.concealed.rawValue) / 48
+    let concealed = Double(talk.buffer.statistics.concealed.rawValue) / 48
     #expect(concealed > 1_900, "all that was not heard counts: \(concealed) ms")
     talk.run(seconds: 30)
     #expect((talk.depths.last ?? 9_999) < 13)
-    let packets = talk.packetsHeard
-    let isWhole = packets == Array(0..<Int64(packets.count))
+    let packets = talk.packets
+    let isWhole = packets == Array(0..<packets.count)
     #expect(isWhole)
 }
 
@@ -24,15 +24,15 @@ import Testing
     var talk = SimulatedTalk()
     talk.delay = { FrameCount(jitter[$0] + ((750..<1_500).contains($0) ? 3_840 : 0)) }
     talk.run(seconds: 15)
-    let before = talk.controller.playoutDelay
+    let before = talk.buffer.playoutDelay
     talk.run(seconds: 3)
-    let during = talk.controller.playoutDelay
+    let during = talk.buffer.playoutDelay
     #expect(abs((during - before).rawValue - 3_840) < 720, "up within three seconds")
     talk.run(seconds: 12)
     talk.run(seconds: 3.5)
-    let after = talk.controller.playoutDelay
+    let after = talk.buffer.playoutDelay
     #expect(abs((after - before).rawValue) < 480, "and down: \(before), \(during), \(after)")
-    #expect(talk.controller.statistics.resyncs == 0)
+    #expect(talk.buffer.statistics.resyncs == 0)
 }
 
 /// Whatever the network does, the sound that is played goes on where it ended: what is missing in between was made up. Only
@@ -51,15 +51,15 @@ import Testing
     var (next, madeUp) = (talk.packets.first ?? 0, 0)
     for piece in talk.played {
         switch piece {
-        case .packet(let sequence), .partOf(let sequence):
-            let missing = Int(sequence - next) * 960
+        case .packet(let number):
+            let missing = (number - next) * 960
             #expect(
-                missing <= madeUp + 960 + 1_920, "packet \(sequence) instead of \(next) after \(madeUp) frames made up")
-            (next, madeUp) = (sequence + 1, 0)
+                missing <= madeUp + 960 + 1_920, "packet \(number) instead of \(next) after \(madeUp) frames made up")
+            (next, madeUp) = (number + 1, 0)
         case .recovered(let frames), .concealed(let frames), .silence(let frames): madeUp += frames
         }
     }
-    #expect(talk.controller.statistics.resyncs == 0)
+    #expect(talk.buffer.statistics.resyncs == 0)
 }
 
 @Test func theDelayIsForetoldFromFewPackets() {

@@ -2,11 +2,11 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import Testing
 
-/// The depth of playout (controller.playoutDelay) at the end of each tenth of a second.
+/// The depth of playout (playoutDelay) at the end of each tenth of a second.
 private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
     (0..<Int(seconds * 10)).map { _ in
         talk.run(seconds: 0.1)
-        return Double(talk.controller.playoutDelay.rawValue) / 48
+        return Double(talk.buffer.playoutDelay.rawValue) / 48
     }
 }
 
@@ -20,15 +20,15 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         var talk = SimulatedTalk()
         talk.delay = stall(from: quiet * 50, packets: 5)
         talk.run(seconds: Double(quiet) - 0.1)
-        let before = Double(talk.controller.playoutDelay.rawValue) / 48
+        let before = Double(talk.buffer.playoutDelay.rawValue) / 48
         talk.run(seconds: 0.32)
-        let during = Double(talk.controller.playoutDelay.rawValue) / 48
+        let during = Double(talk.buffer.playoutDelay.rawValue) / 48
         #expect(during > before + 45, "it was waited for: \(before), \(during) ms")
         talk.run(seconds: 3)
-        let after = Double(talk.controller.playoutDelay.rawValue) / 48
+        let after = Double(talk.buffer.playoutDelay.rawValue) / 48
         #expect(abs(after - before) < 3, "\(before) before, \(after) ms after")
-        let packets = talk.packetsHeard
-        let isWhole = packets == Array(0..<Int64(packets.count))
+        let packets = talk.packets
+        let isWhole = packets == Array(0..<packets.count)
         #expect(isWhole, "and nothing that came is left out")
     }
 
@@ -45,9 +45,9 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         var talk = SimulatedTalk()
         talk.delay = { delays[$0] }
         talk.run(seconds: 30)
-        let before = talk.controller.statistics
+        let before = talk.buffer.statistics
         let held = depths(of: &talk, seconds: 50)
-        let after = talk.controller.statistics
+        let after = talk.buffer.statistics
         #expect(held.min()! > 120, "\(held.min()!) ms")
         #expect(
             after.concealed - before.concealed < FrameCount(48 * 250), "\(after.concealed - before.concealed) of 50 s")
@@ -63,9 +63,9 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         var talk = SimulatedTalk()
         talk.delay = { delays[$0] }
         talk.run(seconds: 20)
-        let before = talk.controller.statistics
+        let before = talk.buffer.statistics
         let steady = depths(of: &talk, seconds: 40)
-        let after = talk.controller.statistics
+        let after = talk.buffer.statistics
         #expect(steady.max()! - steady.min()! < 12, "from \(steady.min()!) to \(steady.max()!) ms")
         #expect(after.timeScaled - before.timeScaled < FrameCount(48 * 25))
         #expect(after.concealed - before.concealed <= FrameCount(48 * 40), "0.1 % of 40 s")
@@ -77,11 +77,11 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         var talk = SimulatedTalk()
         talk.delay = { FrameCount(jitter[$0] + ($0 >= 1_000 ? 3_840 : 0)) }
         talk.run(seconds: 19.9)
-        let before = talk.controller.statistics.concealed
-        let depth = Double(talk.controller.playoutDelay.rawValue) / 48
+        let before = talk.buffer.statistics.concealed
+        let depth = Double(talk.buffer.playoutDelay.rawValue) / 48
         talk.run(seconds: 3)
         let after = depths(of: &talk, seconds: 15)
-        let underrun = Double((talk.controller.statistics.concealed - before).rawValue) / 48
+        let underrun = Double((talk.buffer.statistics.concealed - before).rawValue) / 48
         #expect(underrun < 110, "80 ms longer and \(underrun) ms made up")
         #expect(after.max()! - after.min()! < 15 && abs(after[0] - depth - 80) < 20, "\(depth), then \(after[0]) ms")
     }
@@ -91,12 +91,12 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         var talk = SimulatedTalk()
         talk.delay = { FrameCount((1_000..<1_150).contains($0) ? 4_800 : 480) }
         talk.run(seconds: 19.9)
-        let before = talk.controller.playoutDelay
+        let before = talk.buffer.playoutDelay
         talk.run(seconds: 3)
-        #expect(talk.controller.playoutDelay > before + FrameCount(3_800))
+        #expect(talk.buffer.playoutDelay > before + FrameCount(3_800))
         talk.run(seconds: 5)
         #expect(
-            abs((talk.controller.playoutDelay - before).rawValue) < 240, "\(before) and \(talk.controller.playoutDelay)"
+            abs((talk.buffer.playoutDelay - before).rawValue) < 240, "\(before) and \(talk.buffer.playoutDelay)"
         )
     }
 }

@@ -4,8 +4,8 @@ public import TenfourNetworkEmulator
 public import TenfourPackets
 public import TenfourSession
 
-/// A simulated call without the codec: sending sessions, bad links, a receiving session, a playout controller for
-/// each talker, and a card that pulls audio. It runs on a clock that only the test moves.
+/// A simulated call without the codec: sending sessions, bad links, a receiving session, a jitter buffer for each talker,
+/// and a card that pulls audio. It runs on a clock that only the test moves.
 public struct Conversation: ~Copyable {
     /// The simulated link. Its last end is the listener, all earlier ends are talkers.
     public var link: SimulatedLink
@@ -63,7 +63,7 @@ public struct Conversation: ~Copyable {
     }
 
     public func statistics(of ssrc: SSRC) -> PlayoutStatistics {
-        for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].controller.statistics }
+        for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].buffer.statistics }
         return PlayoutStatistics()
     }
 
@@ -86,11 +86,11 @@ public struct Conversation: ~Copyable {
                 continue
             }
             let repair = source.repair
-            ears[index].controller.setRecoveryDemand(
+            ears[index].buffer.setRecoveryDemand(
                 RecoveryDemand(
                     lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit))
             link.ends[listener].session.playoutDelay(
-                of: source.ssrc, is: ears[index].controller.statistics.delay.duration())
+                of: source.ssrc, is: ears[index].buffer.statistics.delay.duration())
         }
     }
 
@@ -103,7 +103,7 @@ public struct Conversation: ~Copyable {
             if free == nil, ears[index].ssrc == nil { free = index }
         }
         guard let free else { preconditionFailure("a conversation has at most four talkers") }
-        ears[free].ssrc = packet.packet.ssrc
+        ears[free].begin(packet.packet.ssrc)
         ears[free].insert(packet, arrivedAt: clock.position(at: packet.at))
     }
 }
@@ -120,19 +120,27 @@ public struct EarLog: Sendable {
     public var concealed = FrameCount.zero
 }
 
-/// A playout controller of one talker, and its log.
+/// A jitter buffer, and the log of what is inserted and decoded.
 private struct Ear: ~Copyable {
-    var ssrc: SSRC?
-    var controller: PlayoutController
-    var log = EarLog()
-    /// Decoded frames that wait for the resampler.
-    private var waiting = 0.0
+    var ssrc: SSRC? { buffer.ssrc }
+    var buffer: JitterBuffer
+    private(set) var log = EarLog()
+    private var decoder = RecordingDecoder { Speech.frameCount(of: $0) }
+    private var output: [Float] = []
 
-    init(_ configuration: PlayoutConfiguration) { controller = PlayoutController(configuration: configuration) }
+    init(_ configuration: PlayoutConfiguration) {
+        do {
+            buffer = try JitterBuffer(format: .mono, configuration: configuration)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    mutating func begin(_ ssrc: SSRC) { buffer.begin(ssrc) }
 
     mutating func insert(_ heard: HeardPacket, arrivedAt arrival: FrameCount) {
         let packet = heard.packet
-        switch controller.insert(
+        switch buffer.insert(
             heard.payload.span,
             PacketInfo(
                 sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
@@ -146,22 +154,17 @@ private struct Ear: ~Copyable {
 
     mutating func pull(_ frames: FrameCount, at position: FrameCount, _ now: Instant) {
         guard ssrc != nil else { return }
-        let needed = Double(frames.rawValue) * (1 + Double(controller.ratePartsPerMillion) * 1e-6)
-        while waiting < needed {
-            let missing = FrameCount(Int((needed - waiting).rounded(.up)))
-            switch controller.nextOperation(at: position + FrameCount(Int(waiting)), wanting: missing) {
-            case .silence(let frames), .recover(let frames, _):
-                waiting += Double(frames.rawValue)
-            case .conceal(let frames):
-                log.concealed += frames
-                waiting += Double(frames.rawValue)
-            case .decode(let entry, let skipping):
-                log.played.append(Speech.number(of: controller.payload(of: entry)))
+        if output.isEmpty { output = [Float](repeating: 0, count: frames.rawValue) }
+        _ = decoder.pull(frames.rawValue, from: &buffer, at: position, into: &output)
+        for call in decoder.takeCalls() {
+            switch call {
+            case .conceal(let frames): log.concealed += frames
+            case .recover: break
+            case .decode(let payload):
+                log.played.append(Speech.number(of: payload.span))
                 log.playedAt.append(now)
-                log.depths.append(Float(controller.statistics.delay.rawValue) / 48)
-                waiting += Double((entry.frameCount - skipping).rawValue)
+                log.depths.append(Float(buffer.statistics.delay.rawValue) / 48)
             }
         }
-        waiting -= needed
     }
 }

@@ -1,4 +1,5 @@
 public import TenfourAudioCore
+internal import TenfourPackets
 
 /// The packets of a simulated talker. All have the same length and contain their number; each is sent when its audio
 /// has ended.
@@ -81,6 +82,11 @@ public struct Speech: Sendable {
             }
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
         return [configuration << 3] + bytes + [UInt8](repeating: 0xAA, count: byteCount - 5)
+    }
+
+    /// The duration of a packet of `payload`.
+    static func frameCount(of payload: Span<UInt8>) -> FrameCount? {
+        try? OpusPacket(parsing: payload).frameCount
     }
 
     static func number(of payload: Span<UInt8>) -> Int {
