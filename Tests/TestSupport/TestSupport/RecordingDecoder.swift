@@ -9,7 +9,7 @@ public struct RecordingDecoder: AudioDecoder, ~Copyable {
     public enum Call: Equatable {
         /// A packet was decoded; its payload.
         case decode([UInt8])
-        /// So many frames before a packet were recovered from its in-band FEC.
+        /// This number of frames before a packet was recovered from its in-band FEC.
         case recover(FrameCount)
         case conceal(FrameCount)
     }
