@@ -12,7 +12,8 @@ public import TenfourSession
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public private(set) var discards = ChannelDiscardCounts()
-    /// The SSRC of our RTP session. It follows the media that a talker's session sends; a listener must set it.
+    /// The SSRC of our RTP session. For a talker it is taken from each RTP packet that its session sends; a listener sends
+    /// none, so its caller must set it.
     public var ssrc: SSRC
     /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since it was started. Set it before each
     /// input.

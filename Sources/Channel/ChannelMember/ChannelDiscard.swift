@@ -2,7 +2,7 @@
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// The sender's endpoint is not the relay's.
     case stranger
-    /// The datagram does not belong to the protocol.
+    /// The datagram is of a kind that relays do not send, or it is an answer to a request that we did not send.
     case malformed
     /// A relay never sends such a datagram, or it answers nothing that we sent.
     case unexpected

@@ -67,8 +67,8 @@ struct RosterExchange: Sendable {
         return nil
     }
 
-    /// The time at which a record is due, if `isIn`, or at which a member's lease passes; nil if there is neither. `isIn` is
-    /// true while the relay answers.
+    /// The next deadline: of the records due, which count only while the relay answers (`isIn`), and of the members that
+    /// were known before we joined again and are not listed yet. nil if there is none.
     func deadline(isIn: Bool) -> Instant? {
         var next = roster.holdDeadline
         for deadline in isIn ? [ownInfo.due, roster.listDue, listenerRequest?.due] : [] {

@@ -164,8 +164,8 @@ struct Talkers: ~Copyable, Sendable {
         return .begun
     }
 
-    /// Returns the index for one more key of `talker`, and frees it; nil if all keys have decrypted packets and have not
-    /// expired.
+    /// Returns a free slot for a new key of `talker`. If all slots are taken, it first drops a key that has decrypted
+    /// nothing, or else an expired key; nil if there is neither.
     private mutating func place(for talker: Int, at boot: Int64) -> Int? {
         let isFull = talkers[talker].places.count >= Self.maximumOwnCount
         if !isFull, let free = keys.firstIndex(where: { $0 == nil }) { return free }

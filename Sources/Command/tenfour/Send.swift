@@ -158,8 +158,8 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// Opens a player for an address, a pipe or a file that keys control. Other audio files, and WAV from a pipe, are
-    /// sent sample by sample without one.
+    /// Opens a player for a URL, for a pipe without a WAV header, and for a file if playback is controlled from the
+    /// keyboard or only the player can decode it. Returns nil for other input, which is read directly.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isControlledFile(input)
         else { return nil }

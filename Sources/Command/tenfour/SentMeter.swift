@@ -118,7 +118,8 @@ struct SentMeter {
         return withOutageEnded
     }
 
-    /// Packets lost in the end; nil without reports.
+    /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was unreachable;
+    /// nil if there was neither a report nor such an outage.
     var lostCount: Int? { withOutageEnded.whole.lostCount }
 
     /// The JSON members, in total and per second, including the present incomplete second.

@@ -14,7 +14,8 @@ struct SessionReport {
     let talkers: [SSRC: QualitySummary]
     /// The time of the last report, since the start.
     private let lastReport: Duration?
-    /// Packets of ours lost in the end; nil without reports.
+    /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was unreachable;
+    /// nil if there was neither a report nor such an outage.
     let lostCount: Int?
 
     /// How long the program was stopped, by Ctrl-Z or a signal.

@@ -21,7 +21,7 @@
         private var hasDecoded = false
         /// The decoder's sample rate.
         private var rate = SampleRate.opus
-        /// The frames of the decoder's present frame that are still to be converted.
+        /// The audio frames (one sample per channel) of the decoder's present `AVFrame` that are still to be converted.
         private var rest = 0..<0
         private let converted: ConvertedAudio
 

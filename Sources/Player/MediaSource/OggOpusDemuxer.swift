@@ -183,7 +183,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         packets.restart(granule: granule)
     }
 
-    /// Reads from the start up to `wanted`. Right for a chain too, but slow.
+    /// Reads from the start up to `requested`. This also works in a chained stream, but is slow.
     private func scanFromStart(to requested: Int) throws {
         let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
         (self.head, self.serial, chained) = (head, serial, 0)
@@ -199,8 +199,8 @@ public final class OggOpusDemuxer: PacketDecoding {
         }
     }
 
-    /// Seeks within the bytes that have arrived: forward, or back within the buffer. Returns false if `wanted` lies
-    /// before it.
+    /// Seeks within the bytes that have arrived: forward, or back within the buffer. Returns false if `requested` lies
+    /// before the buffer.
     private func seekInBuffer(to requested: Int) throws -> Bool {
         if packets.pending.isEmpty, try !readNextPage() { return true }
         guard let next = packets.pending.first else { return false }
@@ -228,7 +228,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         }
     }
 
-    /// Finds the last page that ends at or before `wanted`, in granules.
+    /// Finds the last page that ends at or before `requested`, in granules.
     private func bisect(to requested: Int) throws {
         var low = (offset: firstPage, granule: packets.origin ?? 0)
         var high = (offset: pages.byteSource.state.byteCount ?? firstPage, granule: last?.granule ?? requested + 1)

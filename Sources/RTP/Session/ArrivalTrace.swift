@@ -15,7 +15,7 @@ struct ArrivalTrace: Sendable {
     /// The smallest transit time (arrival less timestamp) of recent packets, in nanoseconds.
     private var transit = RecentMinimum()
     private var frameCount = FrameCount(960)
-    /// The newest packet. `place` is when it would have arrived with the smallest transit time.
+    /// The newest packet. `place` is the time at which the packet would have arrived with the smallest transit time.
     private var last: (place: Instant, arrival: Instant)?
     /// The largest delay of recent packets beyond the smallest transit time, in nanoseconds.
     private var lateness = RecentMaximum()
@@ -35,8 +35,8 @@ struct ArrivalTrace: Sendable {
     private static let longestTransitChange: Int64 = 10_000_000_000
     private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
-    /// The shortest time after a packet was due until it is suspected missing, if the packet before it arrived. If that is
-    /// lost as well, the next packet that arrives reveals both losses.
+    /// The shortest time between the moment at which a packet was due and its suspicion as missing. Only the packet after
+    /// the newest one is suspected; further losses show when the next packet arrives.
     static let shortestTail = Duration.milliseconds(10)
     /// The margin added to the largest recent lateness before a packet is suspected missing.
     private static let slack = Duration.milliseconds(1)
@@ -140,13 +140,13 @@ struct ArrivalTrace: Sendable {
         lateness.insert(max(transit &- (self.transit.least ?? transit), 0), at: now)
     }
 
-    /// Returns how much longer than the newest packet the next one may take in the network, if it is as late as the latest
-    /// recent one.
+    /// Returns the additional delay that the next packet may have compared with the newest: the largest recent lateness, at
+    /// most 1 s, less the lateness of the newest packet (`now` less `place`); at least zero.
     private func latest(at place: Instant, _ now: Instant) -> Duration {
         max(.nanoseconds(min(lateness.most ?? 0, 1_000_000_000)) - (now - place), .zero)
     }
 
-    // MARK: - Requests
+    // MARK: - Losses and retransmission requests
 
     /// Updates which packets count as lost; call it when time has passed or a packet has arrived. `depth` is the longest
     /// time that playout may wait for a packet, and `asks` tells whether lost packets are requested.
@@ -188,10 +188,10 @@ struct ArrivalTrace: Sendable {
         return question.map { min($0, tailDeadline) } ?? tailDeadline
     }
 
-    // MARK: - Depth
+    // MARK: - Playout delay for recovery
 
-    /// Computes the playout delay that recovery needs, at most `limit`: with `expectsLoss` all of it. `asks` tells whether
-    /// lost packets are requested.
+    /// Computes `repair`, the playout delay that the recovery of lost packets needs, at most `limit`; with `expectsLoss` it
+    /// is `limit`. `asks` tells whether lost packets are requested.
     mutating func adviseDepth(
         limit: Duration, asks: Bool, expectsLoss: Bool, concealment: PacketLossConcealment, at now: Instant
     ) {

@@ -3,8 +3,8 @@ internal import TenfourAudioCore
 /// Estimates the bit rate that the network carries. Lowers it when loss comes together with growing delay, which means that
 /// a queue overflows, and raises it slowly otherwise.
 ///
-/// After up to three reductions it waits for their effect. If they change nothing, the queue is filled by other traffic or
-/// the route has become longer, and the bit rate rises again.
+/// After up to three reductions the estimate waits for their effect. If the reductions change nothing, the queue is filled
+/// by other traffic or the route has become longer, and the bit rate rises again.
 struct BandwidthEstimate: Sendable {
     /// The estimate, in bit/s.
     private(set) var bitRate: Int
@@ -15,7 +15,7 @@ struct BandwidthEstimate: Sendable {
     private var fastest = RecentMinimum(window: Self.memory)
     private var cuts: Cuts?
     private var lastRise: Instant?
-    /// The bit rate at which congestion last began, and when.
+    /// The bit rate at which congestion last began, and the time of that beginning.
     private var overflow: (bitRate: Int, at: Instant)?
 
     /// A series of reductions whose effect is judged together, with the loss and the round trip before the first one.
@@ -27,7 +27,7 @@ struct BandwidthEstimate: Sendable {
         var roundTrip: Duration
     }
 
-    /// The lowest estimate, in bit/s: with less, speech is not worth sending.
+    /// The lowest estimate, in bit/s: at a lower bit rate, speech is not worth sending.
     static let least = 12_000
     private static let memory = Duration.seconds(15)
     private static let lossShare = 0.02

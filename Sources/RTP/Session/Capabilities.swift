@@ -6,12 +6,13 @@ public struct Capabilities: Hashable, Sendable {
     /// Whether the participant requests lost packets by generic NACKs and retransmits its own on request (RFC 4585 section
     /// 6.2.1).
     public var supportsNACK: Bool
-    /// The payload type under which the participant accepts redundant coding (RFC 2198); nil if it does not.
+    /// The payload type under which the participant accepts redundant coding (RFC 2198); nil if the participant accepts
+    /// none.
     public var redPayloadType: UInt8?
     /// The longest playout delay behind the fastest packet that the participant allows for the recovery of lost packets; nil
     /// if not stated.
     public var depth: Duration?
-    /// How the participant conceals packets that stay lost; plain if not stated.
+    /// The participant's concealment of packets that stay lost; `.plain` if not stated.
     public var concealment: PacketLossConcealment
 
     public init(

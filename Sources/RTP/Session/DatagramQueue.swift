@@ -11,7 +11,7 @@ package struct DatagramQueue: Sendable {
         var start: Int
         var endpoint: Endpoint
         var isControl = false
-        /// The time that `put` was given, for `forget`; `.start` if none was given.
+        /// The time passed to `put`, which `forget(before:)` compares; `.start` by default.
         var moment: Instant
     }
 
@@ -27,8 +27,8 @@ package struct DatagramQueue: Sendable {
 
     package var hasRoom: Bool { count < limit }
 
-    /// Appends a datagram that `write` writes, of at most `capacity` bytes; an empty one is not queued. `moment` is for
-    /// `forget`.
+    /// Appends a datagram of at most `capacity` bytes, which `write` appends to its argument; an empty datagram is not
+    /// queued. `forget(before:)` compares `moment`.
     package mutating func put(
         capacity: Int, to endpoint: Endpoint, at moment: Instant = .start, _ write: (inout OutputSpan<UInt8>) -> Void
     ) {
@@ -85,7 +85,7 @@ package struct DatagramQueue: Sendable {
         return RTPSession.Destination(endpoint: datagram.endpoint, isControl: datagram.isControl)
     }
 
-    /// Drops the datagrams at the front whose `moment` is before this one.
+    /// Drops the datagrams at the front that were put at a time before `moment`.
     package mutating func forget(before moment: Instant) {
         while takenCount < datagrams.count, datagrams[takenCount].moment < moment { takenCount += 1 }
         if takenCount == datagrams.count, takenCount > 0 { empty() }
@@ -94,8 +94,8 @@ package struct DatagramQueue: Sendable {
     /// The memory that the queue holds, in bytes.
     package var capacity: Int { bytes.capacity + datagrams.capacity * MemoryLayout<Datagram>.stride }
 
-    /// Moves the waiting datagrams to the front if they are fewer than those taken: a queue that is never empty must not
-    /// grow for ever.
+    /// Moves the waiting datagrams to the front if they are fewer than the datagrams already taken: a queue that is never
+    /// empty must not grow for ever.
     private mutating func compact() {
         guard takenCount >= Self.leastCompacted, takenCount > count else { return }
         let start = datagrams[takenCount].start

@@ -3,7 +3,7 @@ internal import TenfourPackets
 /// Detects payloads that cannot be Opus because they are encrypted.
 ///
 /// The first byte of an Opus packet, the TOC, states how the packet is coded; an encoder changes it rarely. In an encrypted
-/// packet it is random, and half of all encrypted packets still look like Opus: played, they are noise.
+/// packet this byte is random; half of all encrypted packets still look like Opus, and would be played as noise.
 struct EncryptedPayloadDetector: Sendable {
     /// The TOCs of the last eight packets without their frame count code, six bits each: the newest in the lowest six bits.
     private var recent: UInt64 = 0
@@ -14,25 +14,25 @@ struct EncryptedPayloadDetector: Sendable {
     private static let window = 8
     private static let bitCount = 6
 
-    /// Adds the TOC of the next packet. Returns whether that packet may be played: not if the TOCs of the last packets
-    /// differ too much.
+    /// Adds the TOC of the next packet. Returns false if this packet must not be played, because the TOCs of the last
+    /// packets differ too much.
     mutating func accepts(_ toc: OpusTOC) -> Bool {
         recent = recent << Self.bitCount | UInt64(toc.rawValue >> 2)
         count = min(count + 1, Self.window)
         return differentCount <= allowedCount
     }
 
-    /// Returns true once: when the TOCs of eight packets differ too much. Then a person must be told.
+    /// Returns true once: when the TOCs of eight packets differ too much. The user must then be warned.
     mutating func isNewlyDoubted() -> Bool {
         guard !hasBeenDoubted, count == Self.window, differentCount > allowedCount else { return false }
         hasBeenDoubted = true
         return true
     }
 
-    /// The largest number of different TOCs in the last packets with which the newest is played. Eight random TOCs contain
-    /// five or more different ones in 999 of 1000 cases; an encoder uses two or three. The first three packets must have the
-    /// same TOC: it is not heard if one is lost at the start, but noise at full scale is. Random TOCs pass this test every
-    /// few seconds, so only two different ones are allowed after a failure.
+    /// The largest number of different TOCs in the last packets with which the newest packet is played. Eight random TOCs
+    /// contain five or more different ones in 999 of 1000 cases; an encoder uses two or three. The first three packets must
+    /// have the same TOC, because a packet missing at the start is not heard, but noise at full scale is. Random TOCs pass
+    /// this test every few seconds, so only two different ones are allowed after a failure.
     private var allowedCount: Int {
         if hasBeenDoubted { return 2 }
         return count < 4 ? 1 : (count + 1) / 2

@@ -16,29 +16,30 @@ public enum Event: Equatable, Sendable {
     case sourceLooksEncrypted(SSRC)
     /// A receiver has reported on our stream.
     case receiverReported(SSRC, ReceiverView)
-    /// Another participant used our SSRC, so we have changed ours to this one.
+    /// Another participant used our SSRC, so our stream continues under this new one.
     case identityChanged(SSRC)
-    /// The partner's host name now has this address, and we send there.
+    /// The partner's host name resolves to a new address; our stream now goes to this endpoint.
     case partnerMoved(to: Endpoint)
 }
 
 /// A receiver's view of our stream, from its report block (RFC 3550 section 6.4.1) and extended reports (RFC 3611).
 public struct ReceiverView: Hashable, Sendable {
-    /// The share of packets lost since its previous report, 0…1; a packet that was retransmitted and arrived is not lost.
+    /// The share of our packets that the receiver lost since its previous report, 0…1; a retransmitted packet that arrived
+    /// is not lost.
     public var lossShare: Double
-    /// The number of packets lost since the beginning.
+    /// The number of our packets that the receiver has lost since it began to receive.
     public var lostCount: Int
     public var jitter: Duration
-    /// The round trip; nil until its report refers to a sender report of ours.
+    /// The round trip; nil until a report of the receiver refers to one of our sender reports.
     public var roundTrip: Duration?
-    /// The share of the packets of the last seconds that the network lost, 0…1, before any was recovered; nil if not
-    /// reported.
+    /// The share of the packets of the last seconds that the network lost, 0…1, including packets that were recovered
+    /// later; nil if not reported.
     public var networkLossShare: Double?
     /// The mean number of packets lost in a row over the last seconds; nil if not reported.
     public var burstLength: Double?
     /// The share of the audio of the last seconds that arrived and was not played, 0…1, for example because the receiver's
     /// card skips; nil if not reported.
     public var discardShare: Double?
-    /// How the receiver conceals lost packets, by its capabilities; plain if unknown.
+    /// The receiver's concealment of lost packets, from its capabilities; `.plain` if unknown.
     public var concealment = PacketLossConcealment.plain
 }

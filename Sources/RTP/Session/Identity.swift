@@ -11,8 +11,8 @@ public struct Identity: Hashable, Sendable {
     /// The seed of the random numbers that the session draws later: for report intervals, and for a new SSRC after a
     /// collision.
     public var seed: UInt64
-    /// The CNAME in our reports. It stays when the SSRC changes, and is another one in the next session, so that it reveals
-    /// nothing about us (RFC 7022).
+    /// The CNAME in our reports. It stays the same when the SSRC changes. Each session has a new random CNAME, so that it
+    /// reveals nothing about us (RFC 7022).
     public var canonicalName: String
     /// The wall clock at `Instant.start`, for sender reports.
     public var wallClock: NTPTime

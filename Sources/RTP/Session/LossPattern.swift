@@ -11,7 +11,8 @@ struct LossPattern: Sendable {
 
     private static let capacity = 1_024
 
-    /// Records a packet that is newer than all before; `lost` packets between it and the highest before are missing.
+    /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous highest and this
+    /// one are missing.
     mutating func arrived(ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool) {
         guard count > 0 else {
             highest = Int64(sequenceNumber.rawValue)
@@ -26,7 +27,7 @@ struct LossPattern: Sendable {
         count = min(count + lost + 1, Self.capacity)
     }
 
-    /// Records a packet that arrived after later ones, `distance` before the highest.
+    /// Records a packet that arrived after later packets, with a number `distance` below the highest.
     mutating func arrived(behindHighest distance: Int, isRetransmission: Bool) {
         guard !isRetransmission, distance < count else { return }
         set(highest - Int64(distance), true)

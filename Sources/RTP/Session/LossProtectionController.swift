@@ -9,9 +9,9 @@ struct LossProtectionController: Sendable {
     private(set) var redPayloadType: UInt8
     /// The time at which the choice must be reviewed even if no report has arrived; nil while there is no protection.
     private(set) var deadline: Instant?
-    /// The encoder's bit rate as a share of the bit rate that copies leave for it.
+    /// The encoder's bit rate as a share of the bit rate that remains beside the copies.
     private var encoderShare = 0.98
-    /// When a receiver last reported loss.
+    /// The time at which a receiver last reported loss.
     private var lastReportedLoss: Instant?
 
     private static let encoderShareStep = 0.005

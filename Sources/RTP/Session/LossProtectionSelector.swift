@@ -23,21 +23,22 @@ struct LossProtectionSelector: Sendable {
         var hasInBandFEC: Bool
         /// Whether copies are sent even if no packet is lost.
         var alwaysCopies = false
-        /// The encoder's bit rate as a share of the bit rate that copies leave for it; the encoder may exceed its bit rate a
-        /// little.
+        /// The encoder's bit rate as a share of the bit rate that remains beside the copies; less than 1 if the encoder
+        /// exceeds its bit rate a little.
         var encoderShare = 1.0
         /// The time between the last two reports of the receiver that reports least often.
         var reportInterval = Duration.zero
     }
 
-    /// The gain in predicted score for which a scheme replaces another one.
+    /// The least gain in predicted score for which another scheme replaces the present one.
     private static let worthChanging = 0.12
-    /// The gain in predicted score for which a change need not wait for `shortestStay`: something was learned, such as the
-    /// round trip.
+    /// The least gain in predicted score for which a change need not wait for `shortestStay`: such a gain shows that new
+    /// information has arrived, for example the round trip.
     private static let worthHurrying = 0.3
     /// The shortest time between two changes of the scheme.
     private static let shortestStay = Duration.seconds(3)
-    /// How long protection continues after the last reported loss: while reports arrive, and while none arrive.
+    /// The time for which protection continues after the last reported loss: `patience` while reports arrive,
+    /// `patienceInSilence` while none arrive.
     private static let patience = Duration.seconds(1)
     private static let patienceInSilence = Duration.seconds(15)
     /// The number of report intervals without a report after which protection may end: a single report may be lost.
@@ -63,7 +64,7 @@ struct LossProtectionSelector: Sendable {
         return lossProtection != before
     }
 
-    /// Returns how long protection continues after the last reported loss.
+    /// Returns the time for which protection continues after the last reported loss.
     private func patience(_ situation: Situation, _ isFresh: Bool) -> Duration {
         isFresh
             ? Self.patience : max(Self.patienceInSilence, situation.reportInterval * Self.patienceInIntervals)
@@ -136,7 +137,8 @@ struct LossProtectionSelector: Sendable {
         lossProtection.bitRate = Int(bits)
         lossProtection.expectedLoss = 0
         if scheme.inBandFEC {
-            // At lower bit rates in-band FEC costs more than whole copies do, if receivers accept those.
+            // At lower bit rates in-band FEC costs more than complete copies, so it is used there only if receivers accept
+            // no copies.
             guard lossProtection.bitRate >= cheapFECBitRate || !situation.takesCopies else { return nil }
             guard situation.hasInBandFEC, prediction.hasRoom(forPacketsLater: 1),
                 let loss = leastExpectedLoss(bitRate: lossProtection.bitRate)

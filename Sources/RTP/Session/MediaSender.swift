@@ -19,7 +19,7 @@ struct MediaSender: Sendable {
     var lossProtection: LossProtection { protection.current }
     /// The estimated bit rate that the network carries, in bit/s.
     var estimatedBitRate: Int { protection.bitRate }
-    /// The time at which the protection must be reviewed; nil while there is none.
+    /// The time at which the protection must be reviewed; nil while the stream has no protection.
     var deadline: Instant? { protection.deadline }
 
     /// Whether a receiver reported loss within the last five seconds.
@@ -56,7 +56,8 @@ struct MediaSender: Sendable {
         return header
     }
 
-    /// Puts the packets that a NACK requests into `outbox`. `roundTrip` is the time to its sender and back, nil if unknown.
+    /// Puts the packets that a NACK requests into `outbox`. `roundTrip` is the round trip to the sender of the NACK; nil if
+    /// unknown.
     mutating func retransmit(
         _ nack: GenericNACK, to sender: Endpoint, roundTrip: Duration?, _ configuration: RTPSessionConfiguration,
         _ outbox: inout Outbox, at now: Instant
@@ -85,7 +86,7 @@ struct MediaSender: Sendable {
         retransmitter.setBitRate(bitRate)
     }
 
-    /// Records that a report or NACK was sent, so that others know of us.
+    /// Records that a report or NACK was sent, so that other participants know of us.
     mutating func controlSent() { stream.hasSpoken = true }
 
     /// Records a receiver's view of the stream.

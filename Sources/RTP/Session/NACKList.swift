@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The missing packets of one source: since when each is known to be missing, until when it is of use, and how often it was
-/// requested.
+/// The missing packets of one source. For each packet the list keeps the time at which the gap was noticed, the time from
+/// which playout needs the packet, and the number of requests.
 ///
 /// Holds at most `capacity` packets; when it is full, the oldest is dropped.
 struct NACKList: Sendable {
@@ -13,7 +13,7 @@ struct NACKList: Sendable {
     private(set) var retransmittedCount = 0
     /// The number of requested packets that were given up since the last retransmission arrived.
     private(set) var unansweredRun = 0
-    /// When a packet was last found to be lost, not only reordered.
+    /// The time at which a packet was last found to be lost, not only reordered.
     private(set) var lastLoss: Instant?
     /// The largest recent delay of a reordered packet, in nanoseconds: its arrival less the arrival of the packet that
     /// showed the gap.
@@ -27,12 +27,12 @@ struct NACKList: Sendable {
         /// at this time plus the playout delay.
         var place: Instant
         var noticed: Instant
-        /// The number of requests sent for the packet. The first is sent only when a reordered packet would have arrived
+        /// The number of requests sent for the packet. The first request is sent only after the wait for reordering
         /// (`wait`).
         var requestedCount = 0
         var firstAsked: Instant?
-        /// When the next request for the packet is due, or, before the packet counts as lost, when the wait for reordering
-        /// ends.
+        /// The time at which the next request for the packet is due; before the packet counts as lost, the time at which
+        /// the wait for reordering ends.
         var nextRequest: Instant
         /// Whether no later packet has arrived. Then this packet is only suspected missing; it may never have been sent.
         var isTail: Bool
@@ -44,7 +44,7 @@ struct NACKList: Sendable {
     }
 
     static let capacity = 128
-    /// A packet that arrives later than this after its gap was noticed does not count as reordered.
+    /// The longest time after a gap was noticed within which the missing packet still counts as reordered.
     private static let longestReordering = Duration.milliseconds(60)
     /// The time after its playout time for which an entry is kept, so that a late retransmission is recognized.
     private static let memory = Duration.seconds(1)
@@ -84,9 +84,9 @@ struct NACKList: Sendable {
             && passed <= roundTrip * entries[index].requestedCount + roundTrip / 2 + .milliseconds(5)
     }
 
-    /// Records a packet that is newer than all before; `lost` packets between it and the newest before are missing.
-    /// `place(n)` returns the latest time at which the packet n packets earlier would have arrived with the smallest transit
-    /// time. `startsTalkspurt` tells that a pause lies between, so that this time may be wrong.
+    /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous newest and this
+    /// one are missing. `place(n)` returns the latest time at which the packet n packets earlier would have arrived with
+    /// the smallest transit time. `startsTalkspurt` tells that a pause precedes the packet, so that this time may be wrong.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
@@ -99,7 +99,8 @@ struct NACKList: Sendable {
         highest = number
         settle(number, isRetransmission: isRetransmission, at: now)
         for index in entries.indices where entries[index].isTail {
-            // A packet suspected after the last talkspurt may be the first of this one, so its time is not changed.
+            // A packet suspected at the end of the previous talkspurt may be the first of the new one, so its time is not
+            // changed.
             if !startsTalkspurt { entries[index].place = place(Int(number - entries[index].number)) }
             foundToBeMissing(index, at: now)
         }
@@ -112,8 +113,8 @@ struct NACKList: Sendable {
         }
     }
 
-    /// Records a packet that arrived after later ones: reordered or retransmitted. Returns the time from the request to the
-    /// retransmission; nil unless the packet was requested exactly once.
+    /// Records a reordered or retransmitted packet, which arrived after later packets. Returns the time from the request to
+    /// the retransmission; nil unless the packet was requested exactly once.
     mutating func arrivedLate(_ sequenceNumber: SequenceNumber, isRetransmission: Bool, at now: Instant) -> Duration? {
         guard let index = index(of: sequenceNumber) else { return nil }
         let entry = entries[index]
@@ -175,9 +176,9 @@ struct NACKList: Sendable {
         entries.contains { $0.nextRequest <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
-    /// Returns the packets to request now, in order: all lost or suspected ones, due or not, whose retransmission can arrive
-    /// in time; at most `limit`, preferring those with the most time left. A packet that was due is due again a little more
-    /// than a round trip later, or 200 ms if the round trip is unknown.
+    /// Returns the packets to request now, in order: all lost or suspected packets, due or not, whose retransmission can
+    /// arrive in time; at most `limit`, preferring the packets with the most time left. A packet that was due is due again
+    /// a little more than a round trip later, or 200 ms later if the round trip is unknown.
     mutating func ask(depth: Duration, roundTrip: RoundTrip, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {
@@ -198,8 +199,8 @@ struct NACKList: Sendable {
     }
 
     /// Postpones the due requests that are not sent because the retransmission would arrive too late or the source does not
-    /// answer. They become due again after `pause`; with nil after two seconds, when their entries have usually been
-    /// removed.
+    /// answer. They become due again after `pause`, or after two seconds if `pause` is nil; by then their entries have
+    /// usually been removed.
     mutating func postpone(for pause: Duration?, at now: Instant) {
         for index in entries.indices where entries[index].nextRequest <= now {
             entries[index].nextRequest = now + (pause ?? .seconds(2))

@@ -4,7 +4,7 @@ internal import TenfourPackets
 
 /// Decides which lost packets to request from their senders (generic NACK, RFC 4585 section 6.2.1), and when.
 ///
-/// The limits on what a burst of loss, or a sender that lies about its sequence numbers, can cost:
+/// These limits bound the cost of a burst of loss, or of a sender with false sequence numbers:
 ///
 /// | scope | limit |
 /// |---|---|

@@ -2,7 +2,7 @@ internal import TenfourPackets
 
 /// The outgoing datagrams that the caller has not taken yet: one media packet for each remote, retransmissions, and RTCP.
 struct Outbox: Sendable {
-    /// The last media packet, whether or not it was taken.
+    /// The last media packet, whether or not the caller has taken it.
     private(set) var media: [UInt8] = []
     private var remotes: ArraySlice<Endpoint> = []
     private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
@@ -10,8 +10,8 @@ struct Outbox: Sendable {
     /// The largest number of waiting retransmissions and RTCP datagrams. Later ones are dropped.
     private static let maximumCount = 128
 
-    /// Queues a media packet for `remotes`; it replaces the media packet queued before. `write` appends its bytes, at most
-    /// `capacity`. Reuses its memory.
+    /// Queues a media packet for `remotes`; it replaces the media packet queued before. `write` appends the bytes of the
+    /// packet, at most `capacity`. Reuses the memory of the previous packet.
     mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
         media.removeAll(keepingCapacity: true)
         media.append(addingCapacity: capacity) { write(&$0) }

@@ -12,7 +12,7 @@ struct ParsedMedia {
     let toc: OpusTOC?
     /// The duration of the packet, at 48 000 Hz.
     let frameCount: FrameCount
-    /// The blocks of redundant coding; nil if there is none.
+    /// The blocks of redundant coding; nil if the payload is not redundantly coded.
     let redundancy: RedundantPayload?
 
     enum Failure: Error {

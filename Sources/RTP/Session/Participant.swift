@@ -1,7 +1,8 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// A participant of a session: it sends media, or it only reports, as a partner with a closed microphone does.
+/// A participant of a session: a sender of media, or one that only sends reports, such as a partner with a closed
+/// microphone.
 public struct Participant: Hashable, Sendable {
     public let ssrc: SSRC
     /// The name that the participant stated, without control characters; nil if none.
@@ -11,10 +12,10 @@ public struct Participant: Hashable, Sendable {
     public var since: Instant
     /// Whether the participant is sending audio.
     public var isSending: Bool
-    /// When the participant began or stopped sending audio.
+    /// The time at which the participant began or stopped sending audio.
     public var sendingChanged: Instant
 
-    /// A source that has sent no media for this time counts as one with a closed microphone.
+    /// The time without media after which the microphone of a source counts as closed.
     static let pause = Duration.seconds(1)
 }
 
@@ -25,11 +26,12 @@ struct Reporters: Sendable {
     /// The time of each participant's last report, in the order of `all`.
     private var lastReports: [Instant] = []
     private var newCount = 0
-    /// The last participants that sent BYE, the latest at the end: a report that a BYE has overtaken is ignored.
+    /// The last participants that sent BYE, the latest at the end. A report that arrives after the BYE of its sender is
+    /// ignored.
     private var departed: [(ssrc: SSRC, at: Instant)] = []
 
     private static let maximumDepartedCount = 8
-    /// The time by which a BYE may overtake reports.
+    /// The longest time by which a BYE may overtake reports.
     private static let grace = Duration.seconds(5)
     /// The largest number of reporters that are listed.
     private static let maximumCount = 32

@@ -9,7 +9,7 @@ internal import TenfourPackets
 struct ParticipantTable: Sendable {
     /// The sources in the order of their first packets; at most `RTPSession.maximumSourceCount`.
     private(set) var sources: [Source] = []
-    /// When the next participant may time out; nil while there is none.
+    /// The time at which the next participant may time out; nil while there are no participants.
     private(set) var deadline: Instant?
     private var reporters = Reporters()
     private var listeners = Listeners()
@@ -39,7 +39,8 @@ struct ParticipantTable: Sendable {
         index(of: ssrc).flatMap { sources[$0].endpoint.address == sender.address ? $0 : nil }
     }
 
-    /// Lists the participants at `now`: senders first, then the others, each in order of arrival.
+    /// Lists the participants at `now`: first the sources of media, then the participants that only report, each in order
+    /// of arrival.
     func all(at now: Instant) -> [Participant] {
         sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
     }
@@ -73,8 +74,8 @@ struct ParticipantTable: Sendable {
         return .source(sources.count - 1)
     }
 
-    /// Records a report. Its sender takes part even if it sends no media. Listeners at addresses that are not configured
-    /// remotes are counted only in a group: otherwise we send them nothing.
+    /// Records a report. Its sender counts as a participant even if it sends no media. Listeners at addresses that are not
+    /// configured remotes are counted only in a group, because otherwise we send nothing to such listeners.
     mutating func reportArrived(
         from ssrc: SSRC, at sender: Endpoint, _ configuration: RTPSessionConfiguration, _ schedule: ReportSchedule,
         _ now: Instant
@@ -103,7 +104,8 @@ struct ParticipantTable: Sendable {
         }
     }
 
-    /// Reads a source description. A name that it leaves out stays: not every report has one (RFC 3550 section 6.3.9).
+    /// Reads a source description. If it contains no name, the known name stays: not every report has one (RFC 3550 section
+    /// 6.3.9).
     mutating func describe(_ chunk: SourceDescription.Chunk, from sender: Endpoint, _ events: inout EventQueue) {
         let given = chunk[.name]?.text
         if let name = given ?? chunk.personalCanonicalName, reporters.named(chunk.ssrc, name, at: sender) {
@@ -118,7 +120,7 @@ struct ParticipantTable: Sendable {
 
     // MARK: - Departures
 
-    /// Records a BYE. A source is removed a moment later, because the BYE may have overtaken its last packets.
+    /// Records a BYE. A source is removed 200 ms later, because the BYE may have overtaken its last packets.
     mutating func goodbyeArrived(
         from ssrc: SSRC, at sender: Endpoint, reason: String, _ schedule: ReportSchedule, _ events: inout EventQueue,
         _ now: Instant
@@ -136,7 +138,7 @@ struct ParticipantTable: Sendable {
         }
     }
 
-    /// Removes the sources and reporters that have left or timed out, if `deadline` has come.
+    /// Removes the sources and reporters that have left or timed out, if `deadline` has passed.
     mutating func removeExpired(_ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant) {
         guard let deadline, deadline <= now else { return }
         let timeout = memberTimeout(schedule)
@@ -152,7 +154,7 @@ struct ParticipantTable: Sendable {
         listeners.removeSilent(since: now - memberTimeout(schedule))
     }
 
-    /// Makes room in a full table by removing the source that has been silent longest. Returns false if even that one is
+    /// Makes room in a full table by removing the source that has been silent longest. Returns false if all sources are
     /// still sending.
     private mutating func evictSource(_ events: inout EventQueue, at now: Instant) -> Bool {
         guard sources.count >= RTPSession.maximumSourceCount else { return true }

@@ -4,7 +4,7 @@ internal import TenfourPackets
 /// Predicts how a stream will sound under loss: a small model of the scores (PESQ-WB) of speech with this codec, libopus
 /// 1.3.1 and 1.5.2, over traces of independent loss and of bursts.
 ///
-/// Accurate to a quarter of a point, and better than that in telling which of two loss protection schemes is the better one.
+/// Accurate to a quarter of a point, and more accurate in the comparison of two loss protection schemes.
 struct PredictedScore: Sendable {
     /// The share of packets that the network loses, 0…1.
     var lossShare: Double
@@ -16,7 +16,7 @@ struct PredictedScore: Sendable {
     var depth: Duration
     /// The duration of a packet.
     var frame: Duration
-    /// How the receiver conceals packets that stay lost.
+    /// The receiver's concealment of packets that stay lost.
     var concealment = PacketLossConcealment.plain
 
     /// The part of `depth` that is lost to the period of the card and to a late thread.
@@ -95,8 +95,9 @@ struct PredictedScore: Sendable {
         }
     }
 
-    /// Returns the share of lost packets that are neither copied in a packet that arrived nor retransmitted in time. Both
-    /// fail in long bursts, so it is a sum over the number of packets after which the burst ends.
+    /// Returns the share of lost packets that are neither copied in a packet that arrived nor retransmitted in time. Copies
+    /// and retransmissions both fail in long bursts, so the share is summed over the number of packets after which the
+    /// burst ends.
     private func shareMissed(copies: [Int], retransmits: Bool) -> Double {
         let process = LossProcess(lossShare: lossShare, meanBurst: meanBurst)
         let lostOn = process.lostLater(by: 1)
@@ -132,8 +133,8 @@ struct PredictedScore: Sendable {
     }
 
     /// Returns the probability that no retransmission arrives in time. The loss of the first packet of a burst is noticed
-    /// after `ArrivalTrace.shortestTail`, that of the others when the burst has ended. Then each round trip is a try, in
-    /// which the NACK or the retransmission may be lost.
+    /// after `ArrivalTrace.shortestTail`, the loss of its other packets when the burst has ended. Each round trip after
+    /// that is one attempt, in which the NACK or the retransmission may be lost.
     private func shareNotRetransmitted(burstEnd: Int, isFirst: Double) -> Double {
         guard let roundTrip else { return 1 }
         return isFirst * shareNotRetransmitted(missedAfter: ArrivalTrace.shortestTail, roundTrip)

@@ -28,7 +28,7 @@ public struct RTPSession: ~Copyable, Sendable {
     /// The largest number of sources at a time: more than anybody can listen to at once.
     public static let maximumSourceCount = 64
     /// The shortest time between two changes of our SSRC because of collisions. A random collision happens once in four
-    /// thousand million joins; a participant that causes many must not keep us from being heard.
+    /// thousand million joins; a participant that causes many collisions must not keep us from being heard.
     public static let collisionInterval = Duration.seconds(60)
 
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
@@ -41,23 +41,25 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - State
 
-    /// Our SSRC. It changes when another participant uses the same.
+    /// Our SSRC. It changes when another participant uses the same SSRC.
     public var ssrc: SSRC { identity.ssrc }
     /// Our own stream.
     public var sendStream: SendStream { sender.stream }
     /// The participants that send media to us, in the order of their first packets.
     public var sources: [Source] { members.sources }
-    /// The protection of our stream against loss. The encoder follows its bit rate, in-band FEC and expected loss.
+    /// The protection of our stream against loss. The caller sets the encoder to its bit rate, in-band FEC and expected
+    /// loss.
     public var lossProtection: LossProtection { sender.lossProtection }
     /// The estimated bit rate that the network carries, in bit/s.
     var estimatedBitRate: Int { sender.estimatedBitRate }
     /// The number of participants that report and send no media.
     var listenerCount: Int { members.listenerCount }
 
-    /// Lists the participants at `now`: senders first, then the others, each in order of arrival.
+    /// Lists the participants at `now`: first the sources of media, then the participants that only report, each in order
+    /// of arrival.
     public func participants(at now: Instant) -> [Participant] { members.all(at: now) }
 
-    // MARK: - In
+    // MARK: - Input
 
     /// Processes a datagram from `sender`: media, RTCP, or anything else, which is counted and discarded.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
@@ -66,9 +68,9 @@ public struct RTPSession: ~Copyable, Sendable {
         return reception
     }
 
-    /// Queues one packet of the configuration's encoding, of at most `maximumPayloadByteCount` bytes. `position` is where it
-    /// begins, in frames at 48 000 Hz since the start of our stream, silence included; with G.711 a multiple of 6.
-    /// `startsTalkspurt` sets the marker.
+    /// Queues one packet of the configuration's encoding, of at most `maximumPayloadByteCount` bytes. `position` is the
+    /// start of the packet's audio, in frames at 48 000 Hz since the start of our stream, silence included; with G.711 a
+    /// multiple of 6. `startsTalkspurt` sets the marker.
     public mutating func send(
         _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, now: Instant
     ) {
@@ -106,7 +108,7 @@ public struct RTPSession: ~Copyable, Sendable {
         members[index].played.update(missing: missing, due: due, at: now)
     }
 
-    /// Records the delay of a source's playout behind its fastest packet. Call it whenever this may have changed: lost
+    /// Records the delay of a source's playout behind its fastest packet. Call it whenever the delay may have changed: lost
     /// packets are requested as long as they can still arrive in time. Before the first call, the maximum depth of the
     /// configuration is used.
     public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
@@ -134,7 +136,7 @@ public struct RTPSession: ~Copyable, Sendable {
     /// Sends BYE, unless the session has 50 members or more. Send nothing afterwards.
     public mutating func leave(at now: Instant) { sendGoodbye(at: now) }
 
-    // MARK: - Out
+    // MARK: - Output
 
     /// Appends the next outgoing datagram to `buffer`, which must have room for `maximumDatagramByteCount`. Returns nil when
     /// there is none.
@@ -212,7 +214,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - Received RTCP
 
-    /// Reads the RTCP packets of a datagram. A malformed packet is skipped; the others count.
+    /// Reads the RTCP packets of a datagram. A malformed packet is skipped; the other packets are still read.
     private mutating func readControl(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
             return .discarded(.malformedRTCP)
@@ -231,7 +233,8 @@ public struct RTPSession: ~Copyable, Sendable {
                 isWhole = false
             }
         }
-        // NACKs are short and have limits of their own; counted here, they would make the average report seem smaller.
+        // NACKs are short and have limits of their own; if they were counted here, reports would seem shorter than they
+        // are.
         if !hasNACK { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
@@ -318,7 +321,7 @@ public struct RTPSession: ~Copyable, Sendable {
     private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
     private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
 
-    /// The delay of the report that answers a source's first packet, so that the source's own first report arrives before.
+    /// The delay of the report that answers a source's first packet, so that the source's own first report arrives first.
     private static let replyDelay = Duration.milliseconds(5)
     /// The length of an initial report with a report block, a name, our capabilities and our clock, in bytes.
     private static let maximumInitialReportByteCount = 240
@@ -372,7 +375,8 @@ public struct RTPSession: ~Copyable, Sendable {
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the configured remotes and to other sources, but to the latter no more bytes than came from them.
+    /// Sends a report to the configured remotes and to the other sources. A source that is not a remote gets no more bytes
+    /// than it sent.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return

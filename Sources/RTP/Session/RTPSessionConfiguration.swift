@@ -61,8 +61,8 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         (lossProtection.mode == .auto || lossProtection.mode == .nack) && !isGroup && controlPort != .none
     }
 
-    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if the port after it
-    /// does not exist.
+    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if RTCP uses the next
+    /// port and `media` has port 65 535.
     func controlEndpoint(of media: Endpoint) -> Endpoint? {
         guard controlPort == .next else { return media }
         return media.port == .max ? nil : Endpoint(media.address, port: media.port + 1)

@@ -37,8 +37,8 @@ struct ReceiverFeedback: Sendable {
         }
     }
 
-    /// Reads the report blocks of one sender or receiver report. If the datagram has an earlier one, returns the view from
-    /// it, which is now complete.
+    /// Reads the report blocks of one sender or receiver report. If the datagram contains an earlier report, returns the
+    /// view from that report, which is now complete.
     mutating func read(
         _ blocks: [ReportBlock], from reporter: SSRC, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
@@ -64,8 +64,8 @@ struct ReceiverFeedback: Sendable {
         return completeView(&datagram, members)
     }
 
-    /// Reads an extended report; its echoes measure the round trip (RFC 3611 section 4.5). Returns whether it must be
-    /// answered immediately, as the first reference time of a receiver must (section 4.4).
+    /// Reads an extended report. Its DLRR blocks measure the round trip (RFC 3611 section 4.5). Returns true if it contains
+    /// the first reference time (section 4.4) of a receiver, which must be answered immediately.
     mutating func read(
         _ report: ExtendedReport, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> Bool {
@@ -114,7 +114,7 @@ struct ReceiverFeedback: Sendable {
         return isFirst
     }
 
-    /// Reads the capabilities in a source description. If it states none, those known before stay.
+    /// Reads the capabilities in a source description. If it states none, the capabilities known before stay.
     mutating func readCapabilities(
         _ chunk: SourceDescription.Chunk, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) {
@@ -145,8 +145,8 @@ struct ReceiverFeedback: Sendable {
         return read
     }
 
-    /// Returns the extended report blocks about clocks for our next report: a reference time if we only listen, echoes if we
-    /// send.
+    /// Returns the extended report blocks about clocks for our next report: a reference time if we only listen, echoes of
+    /// the receivers' reference times if we send.
     mutating func clocks(isSender: Bool, hasSources: Bool, wallClock: NTPTime, at now: Instant) -> [ExtendedReport
         .Block]
     {

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The smallest recent value: of at least the last `window` and at most twice that. Default: five to ten seconds.
+/// The smallest value of a recent period, which is one to two times `window` long. Default: five to ten seconds.
 struct RecentMinimum: Hashable, Sendable {
     private var current: Int64?
     private var before: Int64?

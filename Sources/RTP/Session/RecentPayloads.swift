@@ -16,7 +16,7 @@ struct RecentPayloads: Sendable {
     /// The largest distance of a copy plus one.
     private static let count = 4
 
-    /// Keeps a payload for copies, unless it is too long for one.
+    /// Keeps a payload for copies, unless it is too long for a copy.
     mutating func insert(_ payload: Span<UInt8>, at position: FrameCount) {
         defer { next = (next + 1) % Self.count }
         guard payload.count <= RedundantPayload.maximumByteCount else {

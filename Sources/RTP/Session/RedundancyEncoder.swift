@@ -6,14 +6,15 @@ internal import TenfourPackets
 /// allows.
 struct RedundancyEncoder: Sendable {
     private var payloads = RecentPayloads()
-    /// Payload bytes of packets and copies.
+    /// Limits the payload bytes of packets and copies.
     private var bytes: TokenBucket
 
-    /// The longest payload with copies: what an Ethernet frame carries, less headers.
+    /// The longest payload with copies: that of an Ethernet frame less the headers of IP, UDP and RTP, and a reserve.
     private static let maximumByteCount = 1_380
     /// The number of seconds of unused bit rate that are saved up: an encoder spends more on one frame than on another.
     private static let savedSeconds = 1.0
-    /// The share of the saved bits that is available at first, and that the encoder's share of the bit rate aims at.
+    /// The level of saved bits at first, as a share of the most. The encoder's share of the bit rate is adapted to keep
+    /// this level.
     static let targetLevel = 0.25
 
     /// `bitRate` is the bit rate of all payload, in bit/s.

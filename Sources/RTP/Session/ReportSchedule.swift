@@ -9,7 +9,7 @@ struct ReportSchedule: Sendable {
     private var regular: Instant?
     /// The time of an earlier report, because of loss or a new participant.
     private var early: Instant?
-    /// When the last report was sent, or we joined; and the report before it.
+    /// `last` is the time of the last report, or of joining; `beforeLast` is the time of the report before that.
     private var last: Instant?
     private var beforeLast: Instant?
     private var averageByteCount = 120.0
@@ -36,16 +36,16 @@ struct ReportSchedule: Sendable {
     /// The number of intervals without a report after which a member is removed.
     private static let patience = 5.0
 
-    /// The shortest time between two early reports in a session of two. A timer may be late: two such reports still lie
-    /// within half a second.
+    /// The shortest time between two early reports in a session of two. It is less than half a second, so that two reports
+    /// a second are sent even if a timer is late.
     static let earlyInterval = Duration.milliseconds(450)
 
     var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
 
     /// Moves the next report forward to `moment`, because of loss or to introduce ourselves. In a session of two, the first
-    /// report need not wait (section 6.2), and others follow the last one after 450 ms at the earliest (RFC 4585 section
-    /// 3.4: immediate feedback). In a larger session only the minimum of five seconds is waived: all reports together still
-    /// take no more than their share.
+    /// report need not wait (section 6.2), and further reports follow the previous one after at least 450 ms (RFC 4585
+    /// section 3.4: immediate feedback). In a larger session only the minimum of five seconds is waived: all reports
+    /// together still take at most 5 % of the session's bit rate.
     mutating func expedite(_ membership: Membership, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
         let isAlone = membership.memberCount <= 2

@@ -47,7 +47,7 @@ struct Retransmitter: Sendable {
     mutating func removeAll() { datagrams.removeAll() }
 
     /// Returns the requested datagrams to send again. `remote` is the index of the remote that sent the NACK, and
-    /// `roundTrip` the time to it and back, nil if unknown.
+    /// `roundTrip` the round trip to this remote, nil if unknown.
     mutating func retransmit(
         _ nack: GenericNACK, to remote: Int, roundTrip: Duration?, counting counts: inout RetransmissionCounts,
         at now: Instant

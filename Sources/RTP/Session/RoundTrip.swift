@@ -16,9 +16,9 @@ struct RoundTrip: Hashable, Sendable {
     /// the first measurement.
     var standing: Duration? { lately.least.map { .nanoseconds($0) } }
 
-    /// A longer measurement is wrong or of no use, and is ignored.
+    /// The longest measurement that is accepted; a longer one is wrong or useless, and is ignored.
     private static let longest = Duration.seconds(3)
-    /// The time for which a report is preferred to the measurement by NACKs, and for which an unconfirmed value stays valid.
+    /// The time for which a report is preferred to measurements by NACKs, and for which an unconfirmed value stays valid.
     private static let worth = Duration.seconds(15)
 
     /// Adds a measurement from a report block (RFC 3550 section 6.4.1) or from an echo of our reference time (RFC 3611

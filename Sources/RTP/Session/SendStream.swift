@@ -18,7 +18,7 @@ public struct SendStream: Hashable, Sendable {
     private(set) var lastSent: Instant?
     /// Whether we have sent any packet or report, so that others can know of us.
     var hasSpoken = false
-    /// The counts when the SSRC last changed: sender reports count from there (RFC 3550 section 6.4.1).
+    /// The counts when the SSRC last changed. Sender reports state the increase since then (RFC 3550 section 6.4.1).
     private var packetCountBefore = 0
     private var byteCountBefore = 0
 

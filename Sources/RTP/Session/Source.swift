@@ -39,10 +39,10 @@ public struct Source: Sendable {
     /// After a pause of this length a source may continue from another address, or be removed from a full table. Opus is
     /// silent for at most 400 ms within a talkspurt.
     static let longestPause = Duration.milliseconds(500)
-    /// The time without packets after which a source that never reported is removed. One that reports is given five report
-    /// intervals (RFC 3550 section 6.3.5).
+    /// The time without packets after which a source that never reported is removed. A source that reports is removed after
+    /// five report intervals (RFC 3550 section 6.3.5).
     private static let timeout = Duration.seconds(10)
-    /// The time by which a BYE may overtake packets.
+    /// The longest time by which a BYE may overtake packets.
     private static let grace = Duration.milliseconds(200)
     private static let maximumCredit = 65_536
 
@@ -114,7 +114,7 @@ public struct Source: Sendable {
         return true
     }
 
-    /// Returns when the source is removed, unless something arrives from it before.
+    /// Returns the time at which the source is removed, unless a packet or report arrives from it before.
     func expiry(memberTimeout: Duration) -> Instant {
         if let goodbye { return goodbye.at + Self.grace }
         return lastHeard + (hasReported ? memberTimeout : Self.timeout)
@@ -128,8 +128,8 @@ extension Source {
     public var roundTrip: Duration? { trace.roundTrip.value }
     /// The playout delay that the recovery of lost packets needs.
     public var repair: RecoveryDelay { trace.repair }
-    /// Whether the source's payloads look encrypted, because their Opus configuration changes at random. Nearly none of them
-    /// is then played.
+    /// Whether the source's payloads look encrypted, because their Opus configuration changes at random. Nearly all of its
+    /// packets are then discarded.
     public var looksEncrypted: Bool { payloadDetector.hasBeenDoubted }
 }
 

@@ -111,8 +111,8 @@ extension Relay {
 
     private static let echoPrice = CellRateLimit.Price(perSecond: 4, most: 8)
 
-    /// Echoes one clock per report, at most 4 per second with a burst of 8, because the answer is several times as long as the
-    /// request.
+    /// Answers the first reference time (RFC 3611 section 4.4) in a member's packets, at most 4 times per second with a burst
+    /// of 8, because the answer is several times as long as the request.
     private mutating func echoClock(_ packets: [RTCPPacket], of member: MemberID, at now: Instant) {
         for case .extendedReport(let report) in packets {
             for case .referenceTime(let time) in report.blocks {

@@ -37,7 +37,8 @@ package struct CellRateLimit: Sendable {
         paid <= now.nanoseconds || paid - now.nanoseconds <= price.most - price.cost
     }
 
-    /// When everything is paid for, in nanoseconds; for comparison only.
+    /// The time at which the whole burst is available again (the theoretical arrival time of the GCRA), in nanoseconds;
+    /// only for comparing two limits.
     package var moment: Int64 { paid }
 
     /// The cost of one thing, and how much can be saved, in nanoseconds.
