@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Redundant copies and retransmissions between GStreamer and us, over a link that loses a tenth of the packets.
-@Suite(.onItsOwnThread, .inRealTime) struct RepairTests {
+@Suite(.onItsOwnThread, .inRealTime) struct RecoveryDelayTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 

@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-struct JoiningTests {
+struct JoinAttemptTests {
     private let relay = TinyRelay(Family.talk)
 
     private func seconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e9 }

@@ -28,7 +28,7 @@ extension Fate {
 
 func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
-struct FateTests {
+struct EmulatedLinkTests {
     /// A network that uses every feature of the model.
     let everything = NetworkModel(
         bottleneck: Bottleneck(bitsPerSecond: 100_000), loss: .bursts(share: 0.1, meanLength: 3),

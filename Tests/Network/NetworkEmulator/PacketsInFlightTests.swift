@@ -2,13 +2,15 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import Testing
 
-private func insert(_ bytes: [UInt8], for address: String, due milliseconds: Int, into flight: inout PacketsInFlight<String>)
-    -> Bool
-{
+private func insert(
+    _ bytes: [UInt8], for address: String, due milliseconds: Int, into flight: inout PacketsInFlight<String>
+) -> Bool {
     flight.insert(bytes.span, for: address, due: .start + .milliseconds(milliseconds))
 }
 
-private func next(due milliseconds: Int, from flight: inout PacketsInFlight<String>) -> (bytes: [UInt8], address: String)? {
+private func next(
+    due milliseconds: Int, from flight: inout PacketsInFlight<String>
+) -> (bytes: [UInt8], address: String)? {
     var address: String?
     let bytes = [UInt8](capacity: 4096) {
         address = flight.next(due: .start + .milliseconds(milliseconds), into: &$0)?.address
@@ -16,7 +18,7 @@ private func next(due milliseconds: Int, from flight: inout PacketsInFlight<Stri
     return address.map { (bytes, $0) }
 }
 
-struct InFlightTests {
+struct PacketsInFlightTests {
     @Test func datagramsComeWhenTheyAreDueAndInThatOrder() {
         var flight = PacketsInFlight<String>(capacity: 8)
         #expect(flight.nextDelivery == nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TenfourNetworkEmulator
 
-struct SeededGeneratorTests {
+struct SeededRandomTests {
     /// Compares with the first numbers that Vigna's reference programs return for these states.
     @Test func itIsTheGeneratorItsAuthorsPublished() {
         var filler = SplitMix64(state: 1_234_567)

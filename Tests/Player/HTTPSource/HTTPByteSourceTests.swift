@@ -5,7 +5,7 @@ import TenfourMediaSource
 import TestSupport
 import Testing
 
-@Suite(.onItsOwnThread) struct HTTPDownloadTests {
+@Suite(.onItsOwnThread) struct HTTPByteSourceTests {
     let folder = Folder()
     let file = Self.sound
     let server: SoundServer

@@ -4,7 +4,7 @@ import TenfourMediaSource
 import TestSupport
 import Testing
 
-@Suite(.onItsOwnThread) struct FileDownloadTests {
+@Suite(.onItsOwnThread) struct FileByteSourceTests {
     let folder = Folder()
 
     private func bytes(_ byteSource: any ByteSource, from offset: Int, _ count: Int) throws(ByteSourceError) -> [UInt8]

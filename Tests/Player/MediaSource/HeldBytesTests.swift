@@ -2,7 +2,7 @@ import Testing
 
 @testable import TenfourMediaSource
 
-struct ByteWindowTests {
+struct HeldBytesTests {
     /// Returns bytes whose values depend on their positions.
     private func bytes(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 % 251) } }
 

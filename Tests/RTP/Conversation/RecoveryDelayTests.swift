@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Loss protection from end to end: packets are lost, recovered, and played in time.
-struct RepairTests {
+struct RecoveryDelayTests {
     private let talker = Identity(ssrc: SSRC(9), firstSequenceNumber: SequenceNumber(rawValue: 65_500), seed: 1)
 
     /// A jitter buffer without audio to time-scale changes its delay between talkspurts only.

@@ -6,7 +6,7 @@ import Testing
 @testable import TenfourSession
 
 /// Fewer bits where the network is full, and nowhere else.
-struct BitRateLimitTests {
+struct BandwidthEstimateTests {
     @Test func aQueueThatOverflowsMeansFewerBits() {
         let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 2)
         link.run(until: seconds(20))

@@ -5,7 +5,7 @@ import Testing
 @testable import TenfourSession
 
 /// What stations say of themselves in their reports (Protocol/03-loss-protection.md).
-struct AbilitiesTests {
+struct CapabilitiesTests {
     private static func said(_ text: String) -> Capabilities? {
         Capabilities(
             SourceDescription.Chunk(ssrc: SSRC(7), items: [SourceDescription.Item(privatePrefix: "tenfour", text)]))

@@ -7,7 +7,7 @@ import Testing
 @testable import TenfourSession
 
 /// What is chosen against loss, and when.
-struct DefenceTests {
+struct LossProtectionTests {
     @Test(arguments: ["b5", "b10", "g10"])
     func aChoiceIsMadeWithinThreeSecondsOfLoss(network: String) throws {
         for seed in 1...5 as ClosedRange<UInt64> {

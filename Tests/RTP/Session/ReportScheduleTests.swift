@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// When reports go out (RFC 3550 section 6.2 and 6.3).
-struct ScheduleTests {
+struct ReportScheduleTests {
     /// Half the five seconds at the least, by chance, over e − 3/2.
     static let shortest = 2.5 / 1.21828
 

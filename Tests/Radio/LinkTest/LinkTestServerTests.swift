@@ -45,7 +45,7 @@ private let alice = Endpoint(.v4(0xC000_0201), port: 40_000)
 private let mallory = Endpoint(.v4(0xC000_0266), port: 40_000)
 private let speech: [UInt8] = [0x80, 111, 0, 1] + [UInt8](repeating: 9, count: 90)
 
-struct AnswererTests {
+struct LinkTestServerTests {
     @Test func aValidatedClientGetsItsPacketsBackUnchanged() {
         var session = RTPSession()
         #expect(session.send(speech, from: alice) == nil, "speech before the handshake is not returned")

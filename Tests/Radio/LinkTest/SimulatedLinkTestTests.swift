@@ -43,7 +43,7 @@ private final class Heard {
     func add(_ sound: Span<Float>) { for index in sound.indices { samples.append(sound[index]) } }
 }
 
-struct SimulatedCheckTests {
+struct SimulatedLinkTestTests {
     @Test func overAGoodNetworkAllComesBackAndThereIsNothingToChange() throws {
         let (result, state, samples) = try check("lan")
         #expect(state == .over(.heard))
@@ -130,7 +130,7 @@ struct SimulatedCheckTests {
     }
 }
 
-struct AskerTests {
+struct LinkTestClientTests {
     private let host = Endpoint(.v4(0xC000_0207), port: 5_004)
 
     private func asker(seconds: Int = 1) throws -> LinkTestClient {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenfourRadio
 
-@Suite struct TalkerTests {
+@Suite struct EncoderPipelineTests {
     @Test func soundBecomesPacketsOfTheFrameThatWasAskedFor() throws {
         for frame in CodingSettings.frames {
             var coding = CodingSettings()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenfourRadio
 
-@Suite struct ListenerTests {
+@Suite struct MixerTests {
     @Test func aToneGoesThroughPacketsAndSoundsAgain() throws {
         let room = try room(saying: [440])
         room.run(seconds: 3)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenfourRadio
 
-struct RefusalWatchTests {
+struct RefusalDetectorTests {
     /// Feeds a detector for this duration with fifty sent datagrams a second; `refused` returns the number of errors
     /// up to a time in seconds. Returns the resulting failure.
     private func end(

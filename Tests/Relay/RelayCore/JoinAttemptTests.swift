@@ -6,7 +6,7 @@ import TenfourSession
 import Testing
 
 /// Joins that succeed and joins that are refused.
-struct JoiningTests {
+struct JoinAttemptTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
 

@@ -6,7 +6,7 @@ import TenfourSession
 import Testing
 
 /// RTP sessions know nothing about relays, and work well through one.
-struct StationTests {
+struct RTPSessionTests {
     private let family = ChannelKeys.drawn("family")
 
     private func lines(listeners: Int) -> [StationLine] {

@@ -53,7 +53,7 @@ private final class Scene {
     func tally(_ name: String) -> LinkTally? { proxy.tallies.first { $0.name == name }?.tally }
 }
 
-struct ProxyTests {
+struct BadLinkProxyTests {
     @Test func aPacketGoesThereAndItsAnswerComesBack() throws {
         let scene = try Scene(there: NetworkModel())
         scene.run(sending: [7]) { !$0.heardByClient.isEmpty }
