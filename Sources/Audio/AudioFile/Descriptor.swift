@@ -56,7 +56,7 @@ internal struct Descriptor {
     /// Writes the first `count` of `bytes`. Throws if the reader accepts nothing for one second and `isAbandoned`
     /// returns true.
     func write(_ count: Int, of bytes: Span<UInt8>, unless isAbandoned: () -> Bool = { false }) throws(AudioFileError) {
-        precondition(count <= bytes.count, "there are not so many bytes")
+        precondition(count <= bytes.count, "more bytes were requested than there are")
         var done = 0
         while done < count {
             try waitForReader(unless: isAbandoned)

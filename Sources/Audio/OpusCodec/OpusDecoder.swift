@@ -14,7 +14,7 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
     /// Of the sound it gives, whatever the packets hold: mono is doubled, stereo is mixed down.
     public var format: LPCMFormat { LPCMFormat(channelCount: channelCount) }
 
-    /// The most one packet may hold: 120 ms (RFC 6716 section 3.2.5). Room for so much serves any packet.
+    /// The longest packet: 120 ms (RFC 6716 section 3.2.5). A buffer of this length holds any packet.
     public static let maximumPacketDuration = FrameCount(5_760)
 
     /// 1 or 2 channels.

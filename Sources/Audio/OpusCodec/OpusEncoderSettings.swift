@@ -18,7 +18,7 @@ public struct OpusEncoderSettings: Hashable, Sendable {
     public var inBandFEC = false
 
     /// How many packets in a hundred are expected to be lost, 0…100. With in-band FEC it says how much of the bit rate the
-    /// copy gets, and much above the values given there costs more than it mends.
+    /// copy gets, and much above the values given there costs more than it recovers.
     public var expectedLoss = 0
 
     public var signal = Signal.automatic

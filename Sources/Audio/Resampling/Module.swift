@@ -1,2 +1,2 @@
-// Sound from one rate to another, and at a rate that is steered while it flows, over speexdsp's resampler.
-// This module never knows why a rate is wanted: who measures drift and decides on a correction is elsewhere.
+// Sample rate conversion with speexdsp's resampler, by a ratio that can be corrected while audio flows. This module
+// does not decide on corrections: its caller measures the drift.

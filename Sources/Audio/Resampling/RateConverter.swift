@@ -1,17 +1,17 @@
 private import CSpeexDSP
 public import TenfourAudioCore
 
-/// Converts sound from one rate to another, by a ratio that may be corrected a little at every call.
+/// Converts audio from one sample rate to another, by a ratio that may be corrected slightly at each call.
 ///
-/// Until it is first corrected the ratio is exact. The C functions are `speex_resampler_init_frac` and `_destroy`. Belongs
-/// to one thread at a time, which may be an audio thread: after `init` nothing here allocates or locks.
+/// The ratio is exact until the first correction. The C functions are `speex_resampler_init_frac` and `_destroy`. For
+/// one thread at a time, also an audio thread: after `init` it neither allocates nor locks.
 @safe
 public struct RateConverter: ~Copyable, @unchecked Sendable {
     private let state: OpaquePointer
     private let channelCount: Int
-    private var steering: RatioControl
+    private var ratioControl: RatioControl
 
-    /// How far `correct` reaches, in parts per million.
+    /// The range of `correct`, in parts per million.
     public static let maximumCorrection: Float = 10_000
 
     /// How clean the sound stays and how high it reaches, 0…10, against processor time and delay.
@@ -30,26 +30,26 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     /// 16-bit sound.
     public static let defaultQuality = 3
 
-    /// Two rates of which neither is more than 256 times the other, and any number of channels. `quality` is 0…10.
+    /// Neither rate may be more than 256 times the other; any number of channels. `quality` is 0…10.
     public init(
         from inputRate: SampleRate, to outputRate: SampleRate, channelCount: Int = 1, quality: Int = defaultQuality
     ) throws(RateConverterError) {
-        // Beyond what any device does, and within what speexdsp can count.
+        // More than any device needs, and within the range of speexdsp.
         let limit = 1_000_000_000
         guard inputRate.hertz <= limit, outputRate.hertz <= limit, inputRate.hertz <= 256 * outputRate.hertz,
             outputRate.hertz <= 256 * inputRate.hertz
         else { throw RateConverterError(code: Int32(RESAMPLER_ERR_INVALID_ARG)) }
-        let steering = RatioControl(from: inputRate, to: outputRate)
+        let ratioControl = RatioControl(from: inputRate, to: outputRate)
         var code: Int32 = 0
-        let start = steering.ratio
+        let start = ratioControl.ratio
         guard
             let state = unsafe speex_resampler_init_frac(
                 UInt32(clamping: channelCount), start.input, start.output, start.input, start.output,
                 Int32(clamping: quality), &code)
         else { throw RateConverterError(code: code) }
-        // The filter's memory grows with its length and never shrinks: once through every length that correction can ask
-        // for, and it will not grow while sound flows.
-        for ratio in steering.extremes(within: Double(Self.maximumCorrection)) + [start] {
+        // The filter's memory grows with the filter and never shrinks. So every length that a correction can require is
+        // set once here, and memory does not grow while audio flows.
+        for ratio in ratioControl.extremes(within: Double(Self.maximumCorrection)) + [start] {
             let result = unsafe callSetRatio(state, ratio)
             guard result == 0 else {
                 unsafe speex_resampler_destroy(state)
@@ -58,37 +58,37 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
         }
         unsafe self.state = state
         self.channelCount = channelCount
-        self.steering = steering
+        self.ratioControl = ratioControl
     }
 
     deinit { unsafe speex_resampler_destroy(state) }
 
-    /// How much later sound comes out than it went in, at the output's rate (`speex_resampler_get_output_latency`).
+    /// The delay of the output, at the output's rate (`speex_resampler_get_output_latency`).
     public var delay: FrameCount { FrameCount(Int(unsafe speex_resampler_get_output_latency(state))) }
 
-    /// Leaves out the silence that `delay` would begin with, so that output lines up with input, as for a file. Before the
-    /// first `process`. The last `delay` of the sound then comes out when as much silence has followed it.
+    /// Skips the `delay` of silence at the beginning, so that output and input line up, as for a file. Call it before
+    /// the first `process`. The last `delay` of the audio then comes out after as much silence has followed it.
     public mutating func skipDelay() { _ = unsafe speex_resampler_skip_zeros(state) }
 
-    /// Audio thread. From now on uses up input faster by `partsPerMillion` than the two rates say, slower where it is
-    /// negative, and keeps to that on average to well under one part per million. What passes `maximumCorrection` is cut.
-    /// No click comes of it, however often it is called.
+    /// Audio thread. From now on consumes input faster by `partsPerMillion` than the two rates say (slower if
+    /// negative), exact on average to well under one part per million. Limited to ± `maximumCorrection`. It does not
+    /// click, however often it is called.
     @_noAllocation @_noLocks
     public mutating func correct(by partsPerMillion: Float) {
         let limit = Self.maximumCorrection
-        steering.correct(by: partsPerMillion.isNaN ? 0 : Double(min(max(partsPerMillion, -limit), limit)))
+        ratioControl.correct(by: partsPerMillion.isNaN ? 0 : Double(min(max(partsPerMillion, -limit), limit)))
     }
 
-    /// Audio thread. Converts interleaved sound, of whole frames, until `input` is used up or `output` is full, and returns
-    /// how many frames of each were. What was not consumed is to be given again. The C function is
+    /// Audio thread. Converts interleaved audio in whole frames until `input` is used up or `output` is full. Returns
+    /// the numbers of frames consumed and produced; the caller passes the rest of the input again. The C function is
     /// `speex_resampler_process_interleaved_float`.
     @_noAllocation @_noLocks
     public mutating func process(
         _ input: Span<Float>, into output: inout MutableSpan<Float>
     ) -> (consumed: FrameCount, produced: FrameCount) {
-        if let ratio = steering.nextRatio() { _ = unsafe callSetRatio(state, ratio) }
+        if let ratio = ratioControl.nextRatio() { _ = unsafe callSetRatio(state, ratio) }
         let frames = unsafe callProcess(state, input, &output, channelCount: channelCount)
-        steering.count(produced: frames.produced)
+        ratioControl.count(produced: frames.produced)
         return (FrameCount(frames.consumed), FrameCount(frames.produced))
     }
 }

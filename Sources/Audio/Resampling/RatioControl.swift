@@ -1,29 +1,30 @@
 internal import TenfourAudioCore
 
-/// How many frames of input go into how many of output.
+/// The number of input frames for a number of output frames.
 internal struct Ratio: Equatable {
     var input: UInt32
     var output: UInt32
 }
 
-/// Which ratio the resampler is told, so that on average sound is converted by exactly the one that is wanted.
+/// Chooses the resampler's ratio, so that on average audio is converted by exactly the wanted one.
 ///
-/// speexdsp keeps its place between two input frames as a fraction of `output`, and carries it over to a new ratio in
-/// 32 bits. So `output` may not pass 65 535, and a ratio that can be reduced would round the place and click. All corrected
-/// ratios therefore have one prime `output`, and an `input` that is no multiple of it: the place is carried over as it is.
-/// Such ratios lie 15 parts per million apart. What the chosen one is off by is added up, and once that is half a frame the
-/// neighbour on the other side of the wanted ratio takes over, which is seldom: each change costs a new filter table.
+/// speexdsp keeps its position between two input frames as a fraction of `output`, and converts it to a new ratio in 32
+/// bits. So `output` must not exceed 65 535, and a ratio that can be reduced would round the position and click. All
+/// corrected ratios therefore have the same prime `output` and an `input` that is no multiple of it, so that the
+/// position stays as it is. These ratios lie 15 parts per million apart. The error of the chosen ratio is added up;
+/// when it reaches half a frame, the neighbour on the other side of the wanted ratio is used. That is rare, because
+/// each change costs a new filter table.
 internal struct RatioControl {
     /// The largest prime below 65 536.
     private static let prime = 65_521
 
-    /// Both rates, reduced, or the first corrected ratio where they cannot be that small.
+    /// Both rates, reduced; or the first corrected ratio if they cannot be reduced below 65 536.
     private(set) var ratio: Ratio
     private let uncorrectedInput: Double
     private var wantedInput: Double
-    private var isSteered = false
-    /// Input frames that should have been used up by now and were not.
-    private var owed = 0.0
+    private var isCorrected = false
+    /// Input frames that should have been consumed by now and were not.
+    private var deficit = 0.0
 
     init(from inputRate: SampleRate, to outputRate: SampleRate) {
         uncorrectedInput = Double(Self.prime) * Double(inputRate.hertz) / Double(outputRate.hertz)
@@ -32,12 +33,12 @@ internal struct RatioControl {
         ratio = Ratio(input: UInt32(inputRate.hertz / divisor), output: UInt32(outputRate.hertz / divisor))
         if ratio.output > UInt16.max {
             ratio = Ratio(input: UInt32(Self.input(atMost: uncorrectedInput)), output: UInt32(Self.prime))
-            isSteered = true
+            isCorrected = true
         }
     }
 
-    /// The ratios between which a correction by up to `partsPerMillion` stays, and those within at which speexdsp uses the
-    /// longest tables: it halves their density each time the ratio passes a power of two.
+    /// The bounds of the ratio for corrections up to `partsPerMillion`, and the ratios between them at which speexdsp
+    /// needs the longest tables: it halves their density each time the ratio passes a power of two.
     func extremes(within partsPerMillion: Double) -> [Ratio] {
         let reach = uncorrectedInput * partsPerMillion / 1_000_000
         let (lowest, highest) = (uncorrectedInput - reach, uncorrectedInput + reach)
@@ -50,20 +51,20 @@ internal struct RatioControl {
     @_noAllocation @_noLocks
     mutating func correct(by partsPerMillion: Double) {
         wantedInput = uncorrectedInput * (1 + partsPerMillion / 1_000_000)
-        if partsPerMillion != 0 { isSteered = true }
+        if partsPerMillion != 0 { isCorrected = true }
     }
 
-    /// The ratio to change to, nil when the present one still serves.
+    /// The ratio to change to; nil if the present one stays.
     @_noAllocation @_noLocks
     mutating func nextRatio() -> Ratio? {
-        guard isSteered else { return nil }
+        guard isCorrected else { return nil }
         let below = Self.input(atMost: wantedInput)
         let above = Self.input(above: wantedInput)
         let now = ratio.output == UInt32(Self.prime) ? Int(ratio.input) : 0
         let next: Int
-        if owed > 0.5 {
+        if deficit > 0.5 {
             next = above
-        } else if owed < -0.5 {
+        } else if deficit < -0.5 {
             next = below
         } else if now == below || now == above {
             next = now
@@ -77,11 +78,11 @@ internal struct RatioControl {
 
     @_noAllocation @_noLocks
     mutating func count(produced frames: Int) {
-        guard isSteered else { return }
-        owed += Double(frames) * (wantedInput - Double(ratio.input)) / Double(Self.prime)
+        guard isCorrected else { return }
+        deficit += Double(frames) * (wantedInput - Double(ratio.input)) / Double(Self.prime)
     }
 
-    /// Multiples of the prime are stepped over.
+    /// The largest usable input that is at most `wanted`: multiples of the prime are skipped.
     @_noAllocation @_noLocks
     private static func input(atMost wanted: Double) -> Int {
         let whole = Int(wanted)

@@ -75,7 +75,7 @@ struct PitchShifter: ~Copyable, Sendable {
         let cut = 1 / max(ratio, 1)
         let reach = kernel.reach(at: ratio)
         let frames = max(1 - reach, -input.behind)...min(reach, input.ahead - 1)
-        kernel.weigh(frames, around: input.fraction, cut: Float(cut), into: &weights)
+        kernel.score(frames, around: input.fraction, cut: Float(cut), into: &weights)
         for channel in 0..<channelCount {
             var sum: Float = 0
             var index = frames.lowerBound * channelCount + channel
@@ -213,7 +213,7 @@ struct SincKernel: ~Copyable, Sendable {
 
     /// Computes the weights of `frames` for a position `fraction` after the reference frame, with a low-pass at the
     /// share `cut` of all frequencies.
-    func weigh(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout FixedBuffer<Float>)
+    func score(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout FixedBuffer<Float>)
     {
         let end = Float(Self.zeros * Self.places)
         let step = cut * Float(Self.places)

@@ -62,9 +62,9 @@ struct TimeStretcher: ~Copyable, Sendable {
 
     /// Appends frames of `samples` from `start` on, as many as fit. Returns the number.
     mutating func append(_ samples: Span<Float>, from start: Int, atMost count: Int) -> Int {
-        let forgotten = input.forget(before: place)
-        place -= forgotten
-        base += forgotten
+        let discarded = input.discard(before: place)
+        place -= discarded
+        base += discarded
         return input.append(samples, from: start, atMost: count)
     }
 

@@ -47,23 +47,23 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     mutating func removeAll() { (count, meanCount) = (0, 0) }
 
     /// Drops audio before the history of `place` if space is needed. Returns the number of frames dropped.
-    mutating func forget(before place: Int) -> Int {
+    mutating func discard(before place: Int) -> Int {
         let means = max(place - history, 0) / coarseness
         // Not for a few frames, since everything after them is moved.
         guard means * coarseness > capacity / 4 || count == capacity, means > 0 else { return 0 }
         let frames = min(means, meanCount) * coarseness
-        let forgotten = frames / coarseness
+        let discardedCount = frames / coarseness
         for index in frames * channelCount..<count * channelCount {
             samples[index - frames * channelCount] = samples[index]
         }
-        let behind = energies[forgotten]
-        for index in forgotten..<meanCount {
-            self.means[index - forgotten] = self.means[index]
-            energies[index - forgotten] = energies[index] - behind
+        let behind = energies[discardedCount]
+        for index in discardedCount..<meanCount {
+            self.means[index - discardedCount] = self.means[index]
+            energies[index - discardedCount] = energies[index] - behind
         }
-        energies[meanCount - forgotten] = energies[meanCount] - behind
+        energies[meanCount - discardedCount] = energies[meanCount] - behind
         count -= frames
-        meanCount -= forgotten
+        meanCount -= discardedCount
         return frames
     }
 

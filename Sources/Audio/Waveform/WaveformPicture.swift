@@ -62,7 +62,7 @@ public struct WaveformPicture: Sendable {
         let entries: [(Colour, String, isThere: Bool)] = [
             (palette.sound, "average", style.shows == .both), (palette.peak, "peak", style.shows == .both),
             (palette.concealed, "packet lost", rows.contains { !$0.losses.isEmpty }),
-            (palette.concealed, "made up", has(.concealed)), (palette.recovered, "brought back", has(.recovered)),
+            (palette.concealed, "concealed", has(.concealed)), (palette.recovered, "recovered", has(.recovered)),
             (palette.delay, "delay of playout", rows.contains { !$0.delays.isEmpty }),
         ]
         let shown = entries.filter(\.isThere)

@@ -98,8 +98,8 @@ public enum Roster {
 
         private enum Kind: UInt8 {
             case gone = 0
-            case untold = 1
-            case told = 2
+            case withoutInfo = 1
+            case withInfo = 2
         }
 
         static let shortByteCount = 5
@@ -123,8 +123,8 @@ public enum Roster {
                 offset += shortByteCount
                 switch kind {
                 case .gone: entries.append(Entry(number: number, .gone))
-                case .untold: entries.append(Entry(number: number, .here(nil)))
-                case .told:
+                case .withoutInfo: entries.append(Entry(number: number, .here(nil)))
+                case .withInfo:
                     guard offset + SealedMemberInfo.byteCount <= bytes.count else { throw .length(bytes.count) }
                     entries.append(Entry(number: number, .here(try SealedMemberInfo(parsing: bytes, at: offset))))
                     offset += SealedMemberInfo.byteCount
@@ -137,9 +137,9 @@ public enum Roster {
             bytes.append(number: number)
             switch state {
             case .gone: bytes.append(Kind.gone.rawValue)
-            case .here(.none): bytes.append(Kind.untold.rawValue)
+            case .here(.none): bytes.append(Kind.withoutInfo.rawValue)
             case .here(.some(let info)):
-                bytes.append(Kind.told.rawValue)
+                bytes.append(Kind.withInfo.rawValue)
                 info.write(into: &bytes)
             }
         }

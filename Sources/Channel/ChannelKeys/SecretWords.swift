@@ -21,6 +21,7 @@ enum SecretWords {
 
     private static let longest = 8
     private static let places = Dictionary(uniqueKeysWithValues: zip(all, 0...))
+    // words-are-data: the check of conventions ends here.
     private static let text = """
         able acid acre adult after again agent agree ahead aim air aisle alarm album alert alien alike alive alley
         allow alone alpha also altar amber ample angel ankle anvil apart apple apron arch arena argue arm armor arrow

@@ -247,12 +247,12 @@ struct PlayoutOptions: ParsableArguments {
     func apply(to playout: inout PlayoutSettings) {
         switch jitter {
         case .none: break
-        case .auto: playout.fixedDepth = nil
-        case .fixed(let depth): playout.fixedDepth = depth
+        case .auto: playout.fixedDelay = nil
+        case .fixed(let depth): playout.fixedDelay = depth
         }
         if let maxLatency {
-            playout.maximumDepth = maxLatency.duration
-            playout.maximumRepairDepth = maxLatency.duration
+            playout.maximumDelay = maxLatency.duration
+            playout.maximumRecoveryDelay = maxLatency.duration
         }
         if let periodTime { playout.period = periodTime.duration }
         playout.decoder = decoder

@@ -24,18 +24,18 @@ struct QualityMonitor {
         let elapsed = snapshot.elapsed
         heard.advance(to: elapsed)
         sent.update(with: snapshot)
-        for voice in snapshot.voices {
+        for talker in snapshot.talkers {
             let counts = QualityCounts(
-                voice, roundTrip: voice.roundTrip ?? snapshot.sendStream.lastReceiverView?.roundTrip)
-            let before = decoded.updateValue(voice.playout.decoded, forKey: voice.ssrc) ?? .zero
-            let isPlaying = voice.playout.decoded != before
-            let delay = isPlaying ? voice.playout.delay.duration() : nil
-            each[voice.ssrc, default: QualityMeter(keepsSeconds: false)]
-                .observe(counts, delay: delay, of: voice.ssrc, at: elapsed)
-            heard.observe(counts, delay: delay, of: voice.ssrc, at: elapsed)
+                talker, roundTrip: talker.roundTrip ?? snapshot.sendStream.lastReceiverView?.roundTrip)
+            let before = decoded.updateValue(talker.playout.decoded, forKey: talker.ssrc) ?? .zero
+            let isPlaying = talker.playout.decoded != before
+            let delay = isPlaying ? talker.playout.delay.duration() : nil
+            each[talker.ssrc, default: QualityMeter(keepsSeconds: false)]
+                .observe(counts, delay: delay, of: talker.ssrc, at: elapsed)
+            heard.observe(counts, delay: delay, of: talker.ssrc, at: elapsed)
         }
-        guard each.count > snapshot.voices.count else { return }
-        each = each.filter { known in snapshot.voices.contains { $0.ssrc == known.key } }
+        guard each.count > snapshot.talkers.count else { return }
+        each = each.filter { known in snapshot.talkers.contains { $0.ssrc == known.key } }
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
@@ -51,11 +51,11 @@ struct QualityMonitor {
 }
 
 extension QualityCounts {
-    init(_ voice: RadioSnapshot.VoiceSnapshot, roundTrip: Duration?) {
-        let unique = voice.receivedCount - voice.duplicateCount - voice.recovery.retransmittedCount
-        let expected = voice.receivedCount + voice.lostCount
+    init(_ talker: RadioSnapshot.TalkerSnapshot, roundTrip: Duration?) {
+        let unique = talker.receivedCount - talker.duplicateCount - talker.recovery.retransmittedCount
+        let expected = talker.receivedCount + talker.lostCount
         self.init(
-            expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,
-            roundTrip: roundTrip, isPlayable: !voice.looksEncrypted, playout: voice.playout)
+            expected: expected, lost: expected - unique, lossRuns: talker.losses.runCount, jitter: talker.jitter,
+            roundTrip: roundTrip, isPlayable: !talker.looksEncrypted, playout: talker.playout)
     }
 }

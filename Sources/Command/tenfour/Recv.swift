@@ -81,8 +81,8 @@ struct Recv: ParsableCommand {
         let description = try TextFile.readDescription(address)
         if !common.quiet, let elsewhere = description.addressElsewhere {
             Terminal.log(
-                "tenfour: \(address) is for packets to \(elsewhere), which is not an address of this machine; they are waited for "
-                    + "on port \(description.port) all the same, but whoever sends must send them here")
+                "tenfour: \(address) describes packets to \(elsewhere), which is not an address of this machine: "
+                    + "listening on port \(description.port); let the sender send to this machine")
         }
         return (
             try .receiving(description, rtpSession: rtpSession, multicastInterface: common.interface),

@@ -16,10 +16,10 @@ extension SessionReport {
         let snapshot = snapshot
         var parts: [String] = []
         if snapshot.capture != nil { parts.append(sentPart) }
-        parts += snapshot.voices.prefix(Self.longestList).map(part)
-        let others = snapshot.voices.count - Self.longestList
+        parts += snapshot.talkers.prefix(Self.longestList).map(part)
+        let others = snapshot.talkers.count - Self.longestList
         if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
-        if snapshot.playback != nil, snapshot.voices.isEmpty { parts.append("received nothing") }
+        if snapshot.playback != nil, snapshot.talkers.isEmpty { parts.append("received nothing") }
         if stopped > .zero { parts.append("stopped for \(ProcessStopMonitor.text(stopped))") }
         if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not opened") }
         if snapshot.network.failed > 0 {
@@ -39,21 +39,21 @@ extension SessionReport {
             + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
     }
 
-    private func part(_ voice: RadioSnapshot.VoiceSnapshot) -> String {
-        let whole = talkers[voice.ssrc] ?? QualitySummary()
+    private func part(_ talker: RadioSnapshot.TalkerSnapshot) -> String {
+        let whole = talkers[talker.ssrc] ?? QualitySummary()
         let received = whole.expected - max(whole.lost, 0)
         let missing = whole.missingShare.flatMap { share in
             share >= 0.0005 ? ", \(decimal(share * 100, places: 1)) % not played" : nil
         }
-        if voice.looksEncrypted {
-            return "received \(count(received, "packet")) from \(names[voice.ssrc]), which look encrypted: not played"
+        if talker.looksEncrypted {
+            return "received \(count(received, "packet")) from \(names[talker.ssrc]), which look encrypted: not played"
         }
-        let retransmitted = voice.recovery.retransmittedCount
+        let retransmitted = talker.recovery.retransmittedCount
         let again =
             retransmitted > 0
             ? " on the way, \(retransmitted) of these \(max(whole.lost, retransmitted)) retransmitted" : ""
         let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost\(again)" } ?? ""
         let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
-        return "received \(count(received, "packet")) from \(names[voice.ssrc])\(lost)\(missing ?? "")\(score)"
+        return "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(missing ?? "")\(score)"
     }
 }

@@ -136,7 +136,7 @@ struct Send: ParsableCommand {
         var (configuration, title) = try destination()
         common.apply(to: &configuration)
         clock.apply(to: &configuration)
-        if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
+        if let maxLatency { configuration.playout.maximumRecoveryDelay = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
         try configuration.checkEncoding()

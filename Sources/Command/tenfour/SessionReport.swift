@@ -41,9 +41,9 @@ struct SessionReport {
                     + "\(decimal(rate, places: 1)) kbit/s")
             lines.append("            \(reported)")
         }
-        for voice in snapshot.voices { lines += text(of: voice) }
+        for talker in snapshot.talkers { lines += text(of: talker) }
         if let playback = snapshot.playback {
-            if snapshot.voices.isEmpty { lines.append("received    nothing") }
+            if snapshot.talkers.isEmpty { lines.append("received    nothing") }
             if playback.xrunCount > 0 || playback.missed > .zero {
                 let missed = decimal(playback.missed / .milliseconds(1), places: 1, trimming: true)
                 lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played in all")
@@ -97,7 +97,7 @@ struct SessionReport {
 
     /// Audio that was received but not played or not recorded.
     private var leftOut: [String] {
-        let misplaced = snapshot.voices.reduce(0) { $0 + $1.playout.discarded }
+        let misplaced = snapshot.talkers.reduce(0) { $0 + $1.playout.discarded }
         let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
         let unrecorded = snapshot.playback?.unrecordedSampleCount ?? 0
         return [
@@ -107,24 +107,24 @@ struct SessionReport {
                 ? "discarded   \(count(misplaced, "packet")) with implausible timestamps, or too many at once" : nil,
             crowdedOut > 0
                 ? "crowded out \(count(crowdedOut, "packet")) from more talkers than can be played at once" : nil,
-            snapshot.handoffDropCount > 0
-                ? "not taken   \(count(snapshot.handoffDropCount, "packet")): the machine was too slow" : nil,
+            snapshot.playbackQueueDropCount > 0
+                ? "not taken   \(count(snapshot.playbackQueueDropCount, "packet")): the machine was too slow" : nil,
             unrecorded > 0
                 ? "not written \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
                 : nil,
         ].compactMap { $0 }
     }
 
-    private func text(of voice: RadioSnapshot.VoiceSnapshot) -> [String] {
-        let whole = talkers[voice.ssrc] ?? QualitySummary()
+    private func text(of talker: RadioSnapshot.TalkerSnapshot) -> [String] {
+        let whole = talkers[talker.ssrc] ?? QualitySummary()
         // Without retransmitted ones: with the lost ones these are all packets of the stream.
         let received = whole.expected - max(whole.lost, 0)
-        let retransmitted = voice.recovery.retransmittedCount
-        return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]
+        let retransmitted = talker.recovery.retransmittedCount
+        return ["received    \(count(received, "packet")) from \(names[talker.ssrc])"]
             + whole.text.split(separator: "\n").map(String.init)
             + (retransmitted > 0
                 ? ["resent      \(count(retransmitted, "packet")) of the lost ones, by retransmission"] : [])
-            + ["jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms"]
+            + ["jitter      \(decimal(talker.jitter / .milliseconds(1), places: 1)) ms"]
     }
 
     private var discards: String {

@@ -53,7 +53,7 @@ struct SessionRunner {
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
             monitor.update(with: snapshot)
-            let hasWorked = !snapshot.voices.isEmpty || snapshot.sendStream.packetCount > 0
+            let hasWorked = !snapshot.talkers.isEmpty || snapshot.sendStream.packetCount > 0
             if !quiet, hasWorked || (try? end.get()) != nil {
                 let report = SessionReport(snapshot, names, monitor, stopped: stops.total)
                 Terminal.log(verbose ? report.text : "tenfour: \(report.line)")
@@ -100,7 +100,7 @@ struct SessionRunner {
                 line.clear()
                 log(notice)
             }
-            if !hasReportedOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
+            if !hasReportedOtherKeys, snapshot.talkers.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
                 hasReportedOtherKeys = true
                 line.clear()
                 log("received packets cannot be decrypted: the sender has another key, or none")

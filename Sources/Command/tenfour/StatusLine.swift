@@ -42,7 +42,7 @@ struct StatusLine {
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, channelStatus, to: &fields) }
         if let playback = snapshot.playback {
             let people = People(snapshot, isChannel: channelStatus.isChannel)
-            addOthers(playback, snapshot.voices, people, session, names, monitor, channelStatus, to: &fields)
+            addOthers(playback, snapshot.talkers, people, session, names, monitor, channelStatus, to: &fields)
             if !stops.isRecent(), !playback.isCardLost { addMissing(monitor.heard.recent.missingShare, to: &fields) }
         }
         screen.draw(levelViews(snapshot)) { fields.text(width: $0) }
@@ -92,19 +92,19 @@ struct StatusLine {
 
     /// Adds everybody present.
     private mutating func addOthers(
-        _ playback: RadioSnapshot.PlaybackSnapshot, _ voices: [RadioSnapshot.VoiceSnapshot], _ people: People?,
+        _ playback: RadioSnapshot.PlaybackSnapshot, _ talkers: [RadioSnapshot.TalkerSnapshot], _ people: People?,
         _ session: RadioSession, _ names: TalkerNames, _ monitor: QualityMonitor, _ channelStatus: ChannelStatus,
         to fields: inout StatusFields
     ) {
-        let present = voices.filter { $0.endpoint != nil }
+        let present = talkers.filter { $0.endpoint != nil }
         let isKnown = channelStatus.isReached && addPeople(people, channelStatus, to: &fields)
-        for voice in present {
-            fields.addPart(names[voice.ssrc])
-            fields.add(meters[voice.ssrc, default: Meter()].show(voice.level), rank: 4)
-            if voice.looksEncrypted {
+        for talker in present {
+            fields.addPart(names[talker.ssrc])
+            fields.add(meters[talker.ssrc, default: Meter()].show(talker.level), rank: 4)
+            if talker.looksEncrypted {
                 fields.add("looks encrypted")
             } else {
-                add(monitor.recent(voice.ssrc), voice.playout, to: &fields)
+                add(monitor.recent(talker.ssrc), talker.playout, to: &fields)
             }
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
@@ -149,7 +149,9 @@ struct StatusLine {
         if let concealed = percent(recent.concealedShare) { fields.add("PLC \(concealed)", rank: 2) }
         if let recovered = percent(recent.recoveredByFECShare) { fields.add("FEC \(recovered)", rank: 3) }
         if let copied = percent(recent.recoveredByCopyShare) { fields.add("RED \(copied)", rank: 3) }
-        if let retransmitted = percent(recent.recoveredByResendShare) { fields.add("NACK \(retransmitted)", rank: 3) }
+        if let retransmitted = percent(recent.recoveredByRetransmissionShare) {
+            fields.add("NACK \(retransmitted)", rank: 3)
+        }
         let delay = decimal(now.delay.duration() / .milliseconds(1), places: 0)
         let target = decimal(now.target.duration() / .milliseconds(1), places: 0)
         fields.add("delay \(delay)")

@@ -1,19 +1,19 @@
 private import TenfourAudioCore
 
-/// The narrow place of a way: packets leave it one after the other at a bit rate, and wait for each other in a queue.
+/// The slowest link of a path: packets leave it one after the other at a bit rate, and wait in a queue before it.
 public struct Bottleneck: Hashable, Sendable {
-    /// The length of the queue beyond which packets are dropped.
+    /// The length of the queue. Packets beyond it are dropped.
     public enum Queue: Hashable, Sendable {
-        /// A packet that would wait longer than this is dropped. Zero: nothing waits (a policer).
+        /// A packet that would wait longer than this is dropped. Zero: no packet waits (a policer).
         case time(Duration)
-        /// A packet is dropped when more than so many bytes, headers included, are still to be sent before it.
+        /// A packet is dropped if more bytes than this, headers included, would have to be sent before it.
         case byteCount(Int)
     }
 
-    /// 1 or more.
+    /// In bit/s, 1 or more.
     public var bitsPerSecond: Int
     public var queue: Queue
-    /// Counted on top of each packet's own bytes: 28 for IPv4 and UDP, 48 for IPv6 and UDP.
+    /// In bytes, added to each packet: 28 for IPv4 and UDP, 48 for IPv6 and UDP.
     public var headerByteCount: Int
 
     public init(bitsPerSecond: Int, queue: Queue = .time(.milliseconds(100)), headerByteCount: Int = 28) {
@@ -22,22 +22,23 @@ public struct Bottleneck: Hashable, Sendable {
         self.headerByteCount = headerByteCount
     }
 
-    /// How long so many bytes take, headers included, rounded up to whole nanoseconds: the rate is never exceeded.
+    /// The time that `byteCount` bytes take, headers included, rounded up to whole nanoseconds so that the rate is
+    /// never exceeded.
     func nanoseconds(for byteCount: Int) -> Int64 {
         let bytes = Int64(min(max(byteCount, 0), 1 << 30))
         let rate = Int64(max(bitsPerSecond, 1))
         let (seconds, rest) = (bytes * 8).quotientAndRemainder(dividingBy: rate)
-        // Multiplied in 128 bits: the rest may be as large as the rate.
+        // In 128 bits: the product of the remainder and 10⁹ may not fit in 64.
         let part = (Int128(rest) * 1_000_000_000 + Int128(rate) - 1) / Int128(rate)
         return seconds * 1_000_000_000 + Int64(part)
     }
 }
 
-/// A `Bottleneck` at work.
+/// The queue of a `Bottleneck`, packet by packet.
 struct BottleneckQueue {
     private let bottleneck: Bottleneck
     private let longestWait: Int64
-    /// When the last packet taken has left, in nanoseconds since the link began.
+    /// The time at which the last accepted packet has left, in nanoseconds since the link began.
     private var busyUntil = Int64.min / 2
 
     init(_ bottleneck: Bottleneck) {
@@ -49,7 +50,7 @@ struct BottleneckQueue {
             }
     }
 
-    /// When the last bit of a packet that comes at `time` has left, or nil where the queue is full.
+    /// The time at which the last bit of a packet that comes at `time` has left; nil if the queue is full.
     mutating func departure(ofPacket byteCount: Int, at time: Int64) -> Int64? {
         let beginning = max(time, busyUntil)
         guard beginning - time <= longestWait else { return nil }

@@ -1,12 +1,12 @@
 private import TenfourAudioCore
 
-/// A route change: for a while every packet takes a longer way.
+/// A route change: during a window of time all packets take a longer path.
 public struct Detour: Hashable, Sendable {
-    /// On top of every other delay.
+    /// The extra delay, added to all others.
     public var extra: Duration
-    /// Since the link began, or since the beginning of each `period`.
+    /// The window, counted from the beginning of the link or of each `period`.
     public var window: Range<Duration>
-    /// After this long the window comes again; nil when it comes once.
+    /// The time after which the window comes again; nil: it comes once.
     public var period: Duration?
 
     public init(extra: Duration, during window: Range<Duration>, every period: Duration? = nil) {
@@ -15,7 +15,7 @@ public struct Detour: Hashable, Sendable {
         self.period = period
     }
 
-    /// The delay of a packet that is sent `time` nanoseconds after the link's beginning, in nanoseconds.
+    /// The extra delay of a packet that is sent `time` nanoseconds after the beginning of the link, in nanoseconds.
     func delay(at time: Int64) -> Int64 {
         let period = self.period.map(Instant.nanoseconds(in:)) ?? 0
         let moment = period > 0 && time >= 0 ? time % period : time

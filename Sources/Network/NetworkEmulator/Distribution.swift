@@ -1,30 +1,30 @@
 private import Glibc
 private import TenfourAudioCore
 
-/// How a delay that changes from packet to packet is spread.
+/// The distribution of a random delay.
 ///
-/// Never negative. Apart from `constant` each delay drawn is a whole number of microseconds: a trace holds it exactly, and
-/// the last bit of a machine's logarithm does not matter.
+/// Delays are never negative. Each drawn delay is a whole number of microseconds (except `constant`), so that a trace
+/// holds it exactly and the rounding of a machine's logarithm does not matter.
 public enum Distribution: Hashable, Sendable {
     case constant(Duration)
-    /// Evenly between the bounds.
+    /// Uniform between the bounds.
     case uniform(ClosedRange<Duration>)
-    /// Bell-shaped; what falls outside 0…`limit` is set to that bound.
+    /// Normal; values outside 0…`limit` are set to the nearer bound.
     case normal(mean: Duration, deviation: Duration, limit: Duration)
-    /// Often short, seldom long: the wait for something that comes at random.
+    /// Exponential, as the time until a random event: often short, seldom long.
     case exponential(mean: Duration)
-    /// The sum of `shape` exponential waits (1…100) in a row, `mean` in all: Erlang's distribution.
+    /// The sum of `shape` exponential delays (1…100), with `mean` for the sum: the Erlang distribution.
     case gamma(shape: Int, mean: Duration)
-    /// At least `least`, and longer than x in (`least` / x) to the power `shape` of the cases; what is above `limit` is set
-    /// to it. A heavy tail: at shapes below 2 the rare long delays are most of the sum.
+    /// Pareto: at least `least`; longer than x with the probability (`least` / x) to the power `shape`; values above
+    /// `limit` are set to it. The tail is heavy: at shapes below 2 the rare long delays make up most of the sum.
     case pareto(least: Duration, shape: Double, limit: Duration)
 
-    /// A normal distribution that lies three deviations above zero and is cut at six.
+    /// A normal distribution with its mean three deviations above zero, cut at six.
     public static func normal(deviation: Duration) -> Self {
         .normal(mean: deviation * 3, deviation: deviation, limit: deviation * 6)
     }
 
-    /// The next delay, in nanoseconds.
+    /// Draws the next delay, in nanoseconds.
     func draw(from generator: inout SeededRandom) -> Int64 {
         switch self {
         case .constant(let delay):
@@ -33,10 +33,10 @@ public enum Distribution: Hashable, Sendable {
             let least = nanoseconds(range.lowerBound)
             return microseconds(least + generator.unit() * (nanoseconds(range.upperBound) - least))
         case .normal(let mean, let deviation, let limit):
-            // Box and Muller's transform, the cosine half: always two numbers a draw.
+            // The cosine half of the Box-Muller transform, which takes two random numbers for each delay.
             let radius = (-2 * log(1 - generator.unit())).squareRoot()
-            let bell = radius * cos(2 * .pi * generator.unit())
-            return microseconds(nanoseconds(mean) + nanoseconds(deviation) * bell, limit: limit)
+            let normal = radius * cos(2 * .pi * generator.unit())
+            return microseconds(nanoseconds(mean) + nanoseconds(deviation) * normal, limit: limit)
         case .exponential(let mean):
             return microseconds(nanoseconds(mean) * unitWait(from: &generator))
         case .gamma(let shape, let mean):
@@ -51,16 +51,16 @@ public enum Distribution: Hashable, Sendable {
 }
 
 extension Duration {
-    /// In nanoseconds, cut to 0…1 day: sums of a few delays never overflow.
+    /// In nanoseconds, limited to 0…1 day, so that the sum of a few delays never overflows.
     var asDelay: Int64 { min(max(0, Instant.nanoseconds(in: self)), 86_400_000_000_000) }
 }
 
-/// With a mean of one.
+/// Draws an exponential delay with a mean of one.
 private func unitWait(from generator: inout SeededRandom) -> Double { -log(1 - generator.unit()) }
 
 private func nanoseconds(_ duration: Duration) -> Double { Double(Instant.nanoseconds(in: duration)) }
 
-/// `delay` in nanoseconds, cut to 0…`limit` and rounded to a whole microsecond. What is no number is the limit.
+/// Rounds `delay`, in nanoseconds, to a whole microsecond, and limits it to 0…`limit`. NaN becomes the limit.
 private func microseconds(_ delay: Double, limit: Duration = .seconds(86_400)) -> Int64 {
     let limit = Double(limit.asDelay)
     let cut = delay < limit ? max(delay, 0) : limit

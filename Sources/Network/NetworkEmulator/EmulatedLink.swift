@@ -1,10 +1,10 @@
 public import TenfourAudioCore
 
-/// One direction of a link: tells for each packet whether it is lost or when it is delivered.
+/// One direction of an emulated link. It returns for each packet whether it is lost or when it is delivered.
 ///
-/// A fate depends on the seed and on the order, sizes and times of the packets so far, and on nothing else. Each effect draws
-/// from a generator of its own for every packet, lost or not, so that switching one on leaves the draws of the others as they
-/// were. Packets are given in the order in which they are sent.
+/// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect draws from
+/// a generator of its own for every packet, lost or not, so that switching one effect on does not change the draws of
+/// the others. Pass packets in the order in which they are sent.
 public struct EmulatedLink: Sendable {
     private let network: NetworkModel
     private let delay: Int64
@@ -19,12 +19,13 @@ public struct EmulatedLink: Sendable {
     private var duplicationGenerator: SeededRandom
     private var lastDelivery = Instant(nanoseconds: .min)
 
-    /// A link that begins at `beginning`, from which stalls, detours and timed traces count; nil means with its first packet.
+    /// Creates a link that begins at `beginning`; stalls, detours and timed traces count from there. Nil: it begins
+    /// with its first packet.
     public init(_ network: NetworkModel, seed: UInt64, beginning: Instant? = nil) {
         self.network = network
         self.beginning = beginning
         delay = network.delay.asDelay
-        // The order of these draws is part of what a seed means: a new effect comes last.
+        // The order of these draws defines what a seed means: add new effects at the end.
         var seeds = SplitMix64(state: seed)
         loss = LossProcess(network.loss, generator: SeededRandom(seed: seeds.next()))
         jitterGenerator = SeededRandom(seed: seeds.next())
@@ -35,11 +36,12 @@ public struct EmulatedLink: Sendable {
         bottleneck = network.bottleneck.map { BottleneckQueue($0) }
     }
 
-    /// Returns the fate of the next packet, `byteCount` bytes long without IP and UDP headers and sent at `now`. Allocates nothing.
+    /// Returns the fate of the next packet, `byteCount` bytes long without IP and UDP headers and sent at `now`.
+    /// Allocates nothing.
     public mutating func fate(ofPacket byteCount: Int, at now: Instant) -> Fate {
         let beginning = self.beginning ?? now
         self.beginning = beginning
-        // Within 36 years, so that no instant, however odd, overflows the sums below.
+        // Limited to 36 years, so that no instant makes the sums below overflow.
         let sent = min(max(now.nanoseconds &- beginning.nanoseconds, -1 << 60), 1 << 60)
 
         let isLost = loss.losesNext()
@@ -76,12 +78,12 @@ public enum Fate: Hashable, Sendable {
     case doubled(at: Instant, and: Instant)
 }
 
-/// Why a packet does not come.
+/// The reason why a packet is lost.
 public enum LossReason: Hashable, Sendable, CaseIterable {
-    /// The model's `loss` took it.
+    /// Lost by the model's `loss`.
     case chance
-    /// The queue before the bottleneck was full.
+    /// Dropped because the queue of the bottleneck was full.
     case queueFull
-    /// The trace says so.
+    /// Lost according to the trace.
     case trace
 }

@@ -1,18 +1,18 @@
 /// Which packets a network loses. Shares are 0…1.
 public enum Loss: Hashable, Sendable {
     case none
-    /// Each packet with the same probability, whatever happened to the one before (Bernoulli).
+    /// Each packet is lost with the same probability, independently of the others (Bernoulli).
     case random(Double)
-    /// `share` of the packets, in bursts of `meanLength` (1 or more) on average (Gilbert's model: every packet of a bad
-    /// spell is lost). Because at least one packet comes through between two bursts, bursts are longer than `meanLength`
-    /// where `share` is above `meanLength` / (`meanLength` + 1): above 75 % for bursts of 3.
+    /// `share` of the packets is lost in bursts of `meanLength` (1 or more) on average (Gilbert's model, in which every
+    /// packet of a bad period is lost). At least one packet comes through between two bursts. So bursts are longer than
+    /// `meanLength` when `share` exceeds `meanLength` / (`meanLength` + 1), which is 75 % for bursts of 3.
     case bursts(share: Double, meanLength: Double)
-    /// Gilbert and Elliott's model in full: before each packet a good spell turns bad with probability `toBad`, a bad one
-    /// good with `toGood`; then the packet is lost with the probability of the spell.
+    /// The full model of Gilbert and Elliott: before each packet a good period becomes bad with probability `toBad`, a
+    /// bad one good with `toGood`; then the packet is lost with the probability of the period.
     case gilbertElliott(toBad: Double, toGood: Double, lossInGood: Double, lossInBad: Double)
 }
 
-/// A `Loss` at work. Knows its own generator and the spell it is in.
+/// Applies a `Loss` packet by packet. Has its own generator and the state of the model.
 struct LossProcess {
     private let toBad, toGood, lossInGood, lossInBad: Double
     private var generator: SeededRandom
@@ -21,12 +21,13 @@ struct LossProcess {
     init(_ loss: Loss, generator: SeededRandom) {
         (toBad, toGood, lossInGood, lossInBad) = chain(of: loss)
         self.generator = generator
-        // The first packet finds the chain where it is in the long run, so that short runs have the right share too. What is
-        // drawn here is the spell before it.
+        // The initial state is drawn from the long-run distribution, so that short runs have the right share too. This
+        // is the state before the first packet.
         isBad = self.generator.happens(toBad > 0 ? toBad / (toBad + toGood) : 0)
     }
 
-    /// Whether the next packet is lost. Takes two numbers whatever the model, so that the same seed compares two of them.
+    /// Whether the next packet is lost. Takes two random numbers in every model, so that two models can be compared
+    /// with one seed.
     mutating func losesNext() -> Bool {
         if generator.happens(isBad ? toGood : toBad) { isBad.toggle() }
         return generator.happens(isBad ? lossInBad : lossInGood)

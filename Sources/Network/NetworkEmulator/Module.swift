@@ -1,2 +1,2 @@
-// The model of a bad network: what is lost, late, doubled or out of order, by seed, the same every time.
-// This module never sends a byte, reads a clock or a file, or draws a random number that a seed does not repeat.
+// A model of a bad network: packets are lost, late, duplicated or reordered, in the same way for the same seed. This
+// module never sends a byte, never reads a clock or a file, and draws no random number that a seed does not repeat.

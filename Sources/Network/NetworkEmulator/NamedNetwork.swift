@@ -1,21 +1,21 @@
-/// A network that has a name, and what is known about it.
+/// A network model with a name and a description.
 ///
-/// Those that end in a place (`lan` … `satellite`) are one direction of a typical link, for one voice stream: delays and rates
-/// follow the publications named, what they leave open is our judgement. The others are the traces of our laboratory, made
-/// to compare receivers: each bends one thing and leaves the rest perfect. They mean what they say for packets sent every 20 ms.
+/// Those named after a kind of network (`lan` … `satellite`) are one direction of a typical link for one voice stream:
+/// delays and rates follow the publications named; the rest is our estimate. The others are laboratory traces for
+/// comparing receivers: each has one impairment and is otherwise perfect. They assume packets sent every 20 ms.
 public struct NamedNetwork: Hashable, Sendable {
     public var name: String
-    /// One line: what it is and where its figures come from.
+    /// One line: a description and the source of the figures.
     public var summary: String
     public var model: NetworkModel
 
-    /// The fixed ones and, of the families bN and gN, the members our laboratory uses.
+    /// The fixed networks and the members of the families bN and gN that our laboratory uses.
     public static let all: [NamedNetwork] = places + laboratory
 }
 
 extension NetworkModel {
-    /// The network of that name, in small letters: one of `NamedNetwork.all`, or `bN` (N percent of the packets lost, each by
-    /// itself) or `gN` (N percent, in bursts of 3 on average) for any N in 0…100; nil for any other name.
+    /// The network with this name, in lower case: one of `NamedNetwork.all`, or `bN` (N percent of the packets lost
+    /// independently) or `gN` (N percent lost, in bursts of 3 on average) with N in 0…100; nil for any other name.
     public init?(named name: String) {
         if let known = NamedNetwork.all.first(where: { $0.name == name }) {
             self = known.model

@@ -1,21 +1,22 @@
 /// The impairments of one direction of a network. A plain value; `EmulatedLink` applies it to packets.
 ///
-/// A packet meets the parts in the order in which they stand here. A fresh model does nothing at all.
+/// They apply to a packet in the order of the properties. A new model has no impairment.
 public struct NetworkModel: Hashable, Sendable {
-    /// The narrow place; nil when the way is as wide as one likes.
+    /// The slowest link of the path; nil for unlimited bandwidth.
     public var bottleneck: Bottleneck?
     public var loss: Loss
     public var stalls: Stalls?
     /// The constant delay of cables and routers.
     public var delay: Duration
-    /// The random delay that is added for each packet.
+    /// A random delay that is added for each packet.
     public var jitter: Distribution?
     public var detour: Detour?
-    /// Measured fates, added to the drawn ones: what the trace calls lost is lost, its delays come on top.
+    /// Measured delays and losses, in addition to the drawn ones.
     public var trace: Trace?
-    /// Whether a packet waits for the ones sent before it. Otherwise a short delay overtakes a long one.
+    /// Whether a packet waits for the ones sent before it. Otherwise a packet with a short delay overtakes one with a
+    /// long delay.
     public var keepsOrder: Bool
-    /// Packets that fall behind; never kept in order.
+    /// Packets that are held back. They are never put in order again.
     public var reordering: Reordering?
     public var duplication: Duplication?
 
@@ -37,11 +38,11 @@ public struct NetworkModel: Hashable, Sendable {
     }
 }
 
-/// Some packets are held back, and those sent after them come first.
+/// Holds some packets back, so that packets sent later arrive before them.
 public struct Reordering: Hashable, Sendable {
-    /// Of the packets, 0…1.
+    /// The share of the packets, 0…1.
     public var share: Double
-    /// How long such a packet is held back. It is overtaken only by packets sent within this time.
+    /// How long such a packet is held back. Only packets sent within this time overtake it.
     public var heldBack: Duration
 
     public init(share: Double, heldBack: Duration = .milliseconds(50)) {
@@ -50,11 +51,11 @@ public struct Reordering: Hashable, Sendable {
     }
 }
 
-/// Some packets come twice.
+/// Delivers some packets twice.
 public struct Duplication: Hashable, Sendable {
-    /// Of the packets that are not lost, 0…1.
+    /// The share of the packets that are not lost, 0…1.
     public var share: Double
-    /// How long after the first the second one comes.
+    /// The time from the first delivery to the second.
     public var after: Duration
 
     public init(share: Double, after: Duration = .milliseconds(1)) {

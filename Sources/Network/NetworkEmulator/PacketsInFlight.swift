@@ -1,17 +1,17 @@
 public import TenfourAudioCore
 
-/// Datagrams under way: held until they are due, then given out in the order of their delivery times, and those due at the
-/// same time in the order in which they were taken in.
+/// Datagrams under way: each is held until its delivery time. They come out in the order of these times, and in the
+/// order of insertion when they are equal.
 ///
-/// Holds a fixed number at most. Room for datagrams of the usual size is made at the beginning; a longer one enlarges its
-/// place once. A value: a copy taken in a test flies on by itself.
+/// The number is limited. Memory for datagrams of the usual size is allocated in `init`; a longer datagram enlarges its
+/// slot once. It is a value, so a copy in a test is independent.
 public struct PacketsInFlight<Address> {
     private var queue: Queue
-    /// By the slot that a ticket names.
+    /// The bytes, by slot.
     private var datagrams: [[UInt8]]
     private var addresses: [Address?]
 
-    /// For at most `capacity` datagrams (1 or more), with room for `byteCapacity` bytes each.
+    /// `capacity` is the number of datagrams, 1 or more; each slot has `byteCapacity` bytes at first.
     public init(capacity: Int, byteCapacity: Int = 1500) {
         precondition(capacity > 0, "there is room for at least one datagram")
         queue = Queue(capacity: capacity)
@@ -23,13 +23,13 @@ public struct PacketsInFlight<Address> {
         addresses = Array(repeating: nil, count: capacity)
     }
 
-    /// How many are under way.
-    public var count: Int { queue.tickets.count }
+    /// The number of datagrams under way.
+    public var count: Int { queue.entries.count }
 
-    /// When the next one is due; nil when none is under way.
-    public var nextDelivery: Instant? { queue.tickets.first?.time }
+    /// The next delivery time; nil when none is under way.
+    public var nextDelivery: Instant? { queue.entries.first?.time }
 
-    /// Takes in a copy of `datagram` for `address`, due at `time`; false, and nothing taken, where there is no room.
+    /// Inserts a copy of `datagram` for `address`, due at `time`. Returns false, without inserting, when it is full.
     public mutating func insert(_ datagram: Span<UInt8>, for address: Address, due time: Instant) -> Bool {
         guard let slot = queue.insert(due: time) else { return false }
         copy(datagram, to: &datagrams[slot])
@@ -37,12 +37,12 @@ public struct PacketsInFlight<Address> {
         return true
     }
 
-    /// Gives out the next datagram that is due at `now`: appends its bytes to `bytes` and tells whom it is for and when it was
-    /// due; nil where none is. `bytes` needs room for the longest datagram taken in.
+    /// Appends the next datagram that is due at `now` to `bytes`, and returns its address and delivery time; nil when
+    /// none is due. `bytes` needs space for the longest datagram inserted.
     public mutating func next(
         due now: Instant, into bytes: inout OutputSpan<UInt8>
     ) -> (address: Address, due: Instant)? {
-        guard let first = queue.tickets.first, first.time <= now, let address = addresses[first.slot] else {
+        guard let first = queue.entries.first, first.time <= now, let address = addresses[first.slot] else {
             return nil
         }
         queue.removeFirst()
@@ -61,61 +61,61 @@ private func copy(_ datagram: Span<UInt8>, to bytes: inout [UInt8]) {
     }
 }
 
-/// One datagram's place in the order.
-private struct Ticket {
+/// The position of one datagram in the order.
+private struct Entry {
     var time: Instant
-    /// Counts all datagrams ever taken in.
-    var turn: UInt64
+    /// The number of datagrams inserted before it.
+    var order: UInt64
     var slot: Int
 
-    func isBefore(_ other: Ticket) -> Bool { time < other.time || time == other.time && turn < other.turn }
+    func isBefore(_ other: Entry) -> Bool { time < other.time || time == other.time && order < other.order }
 }
 
 private struct Queue {
-    /// A binary heap: each ticket comes before those at twice its index plus one and plus two.
-    private(set) var tickets: [Ticket] = []
+    /// A binary heap: each entry comes before those at twice its index plus one and plus two.
+    private(set) var entries: [Entry] = []
     private var freeSlots: [Int]
-    private var turn: UInt64 = 0
+    private var order: UInt64 = 0
 
     init(capacity: Int) {
-        tickets.reserveCapacity(capacity)
+        entries.reserveCapacity(capacity)
         freeSlots = Array((0..<capacity).reversed())
     }
 
-    /// Returns the slot that is now taken; nil where none is free.
+    /// Returns the slot to use; nil when none is free.
     mutating func insert(due time: Instant) -> Int? {
         guard let slot = freeSlots.popLast() else { return nil }
-        tickets.append(Ticket(time: time, turn: turn, slot: slot))
-        turn += 1
-        rise(from: tickets.count - 1)
+        entries.append(Entry(time: time, order: order, slot: slot))
+        order += 1
+        siftUp(from: entries.count - 1)
         return slot
     }
 
-    /// There is one.
+    /// Must not be called when it is empty.
     mutating func removeFirst() {
-        freeSlots.append(tickets[0].slot)
-        let last = tickets.removeLast()
-        if tickets.isEmpty { return }
-        tickets[0] = last
-        sink()
+        freeSlots.append(entries[0].slot)
+        let last = entries.removeLast()
+        if entries.isEmpty { return }
+        entries[0] = last
+        siftDown()
     }
 
-    private mutating func rise(from index: Int) {
+    private mutating func siftUp(from index: Int) {
         var index = index
-        while index > 0, tickets[index].isBefore(tickets[(index - 1) / 2]) {
-            tickets.swapAt(index, (index - 1) / 2)
+        while index > 0, entries[index].isBefore(entries[(index - 1) / 2]) {
+            entries.swapAt(index, (index - 1) / 2)
             index = (index - 1) / 2
         }
     }
 
-    private mutating func sink() {
+    private mutating func siftDown() {
         var index = 0
-        while 2 * index + 1 < tickets.count {
+        while 2 * index + 1 < entries.count {
             let left = 2 * index + 1
             let right = left + 1
-            let earlier = right < tickets.count && tickets[right].isBefore(tickets[left]) ? right : left
-            guard tickets[earlier].isBefore(tickets[index]) else { return }
-            tickets.swapAt(index, earlier)
+            let earlier = right < entries.count && entries[right].isBefore(entries[left]) ? right : left
+            guard entries[earlier].isBefore(entries[index]) else { return }
+            entries.swapAt(index, earlier)
             index = earlier
         }
     }

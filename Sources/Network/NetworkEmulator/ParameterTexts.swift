@@ -1,7 +1,7 @@
 private import TenfourAudioCore
 
-// The parts of a network as a person writes them after `jitter=`, `stalls=` and the like, and as they are written back.
-// `parts` are what stands between the colons, without spaces.
+// Text forms of the parts of a model, as written after `jitter=`, `stalls=` and the like. `parts` is the text between
+// the colons, without spaces.
 
 extension Distribution {
     init?(_ parts: [Substring]) {
@@ -106,7 +106,7 @@ extension Duplication {
 }
 
 extension Loss {
-    /// The parameters that make this loss.
+    /// The parameters that give this loss.
     var texts: [String] {
         switch self {
         case .none: []
@@ -120,7 +120,7 @@ extension Loss {
 }
 
 extension Bottleneck {
-    /// The parameters that make this bottleneck.
+    /// The parameters that give this bottleneck.
     var texts: [String] {
         let queue =
             switch queue {
@@ -131,7 +131,7 @@ extension Bottleneck {
     }
 }
 
-/// `100ms-200ms`; the second is not less than the first.
+/// Reads `100ms-200ms`; the second value is not less than the first.
 private func span(_ text: Substring) -> ClosedRange<Duration>? {
     let bounds = text.split(separator: "-", omittingEmptySubsequences: false).map(duration)
     guard bounds.count == 2, let least = bounds[0], let most = bounds[1], least <= most else { return nil }

@@ -1,4 +1,4 @@
-/// The parameters of a network, each with a name and a text. On a command line the name is an option.
+/// The parameters of a network model, each with a name and a text. On a command line the name is an option.
 public enum NetworkParameter: String, CaseIterable, Sendable {
     case loss, burst, gilbert, delay, jitter, order, stalls, detour, reorder, duplicate, rate, queue, header
 
@@ -43,12 +43,12 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
     }
 }
 
-/// Why a text sets no parameter.
+/// The reason why a text is not a valid parameter.
 public enum NetworkParameterError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownNetwork(String)
     case unknownParameter(String)
     case unreadable(NetworkParameter, String)
-    /// `queue` or `header` for a network without a rate.
+    /// `queue` or `header` was given for a network without a rate.
     case needsRate(NetworkParameter)
 
     public var description: String {
@@ -68,8 +68,8 @@ public enum NetworkParameterError: Error, Hashable, Sendable, CustomStringConver
 }
 
 extension NetworkModel {
-    /// A model from words such as `lte loss=5% burst=3 rate=1mbit`: parameters, each on top of those before it, which may
-    /// begin with a named network.
+    /// Reads a model from text such as `lte loss=5% burst=3 rate=1mbit`: an optional named network, then parameters
+    /// that change it.
     public init(parsing text: String) throws(NetworkParameterError) {
         self.init()
         for (index, word) in text.split(whereSeparator: \.isWhitespace).enumerated() {
@@ -86,7 +86,7 @@ extension NetworkModel {
         }
     }
 
-    /// Sets one parameter from its text. `queue` and `header` come after `rate`; `loss` and `burst` in either order.
+    /// Sets one parameter from its text. `queue` and `header` must come after `rate`; `loss` and `burst` in any order.
     public mutating func set(_ parameter: NetworkParameter, to text: String) throws(NetworkParameterError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(trimmed)
         let isNone = text.lowercased() == "none"
@@ -180,8 +180,8 @@ private func clear<Value>(_ place: inout Value?) -> Bool {
 }
 
 extension NetworkModel: CustomStringConvertible {
-    /// The parameters that make this model, as `init(parsing:)` reads them; a trace is only mentioned. A normal distribution
-    /// that is not cut at three deviations above its mean is written as if it were.
+    /// The parameters that give this model, as `init(parsing:)` reads them; a trace is only mentioned. A normal
+    /// distribution that is not cut at three deviations above its mean is written as if it were.
     public var description: String {
         var words = loss.texts
         if delay > .zero { words.append("delay=" + written(delay)) }

@@ -1,26 +1,26 @@
 private import TenfourAudioCore
 
-// How a person writes durations, shares and bit rates, and how they are written back.
+// The text forms of durations, shares, bit rates and byte counts.
 
-/// `40ms`, `1.5s`, `250us`, or a bare `0`; at most an hour.
+/// Reads `40ms`, `1.5s`, `250us`, or a bare `0`; at most an hour.
 func duration(_ text: Substring) -> Duration? {
     if text == "0" { return .zero }
     return number(text, units: ["us": 1000, "ms": 1_000_000, "s": 1_000_000_000], to: 3600e9).map { .nanoseconds($0) }
 }
 
-/// `5%`, as a share of 1.
+/// Reads `5%`, as a share of 1.
 func percentage(_ text: Substring) -> Double? {
     guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
     return percent / 100
 }
 
-/// `256kbit`, `1.5mbit`, `64000bit`: bits a second, 1 or more.
+/// Reads `256kbit`, `1.5mbit`, `64000bit`, in bit/s, 1 or more.
 func bitRate(_ text: Substring) -> Int? {
     let units = ["bit": 1.0, "kbit": 1000, "mbit": 1_000_000, "gbit": 1_000_000_000]
     return number(text, units: units, to: 1e12).flatMap { $0 > 0 ? Int($0) : nil }
 }
 
-/// `1500B`, `64kB`, `1MB`, in powers of a thousand.
+/// Reads `1500B`, `64kB`, `1MB`, in powers of a thousand.
 func byteCount(_ text: Substring) -> Int? {
     number(text, units: ["b": 1, "kb": 1000, "mb": 1_000_000], to: 1e9).map { Int($0) }
 }
@@ -32,11 +32,11 @@ func written(_ duration: Duration) -> String {
 }
 
 func written(share: Double) -> String {
-    // What is no number is written as zero, which is how often it happens.
+    // NaN is written as zero, because the model treats it as zero.
     decimal(Int64(((share > 0 ? min(share, 1) : 0) * 1e8).rounded()), unit: 1_000_000) + "%"
 }
 
-/// `3` rather than `3.0`.
+/// Writes `3` instead of `3.0`.
 func written(number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
 func written(bitsPerSecond: Int) -> String {
@@ -46,7 +46,7 @@ func written(bitsPerSecond: Int) -> String {
     return "\(bitsPerSecond)bit"
 }
 
-/// `value` (zero or more) divided by `unit`, a power of ten, in full and without idle zeros.
+/// Writes `value` (zero or more) divided by `unit`, a power of ten, exactly and without trailing zeros.
 func decimal(_ value: Int64, unit: Int64) -> String {
     let (whole, rest) = value.quotientAndRemainder(dividingBy: unit)
     guard rest > 0 else { return "\(whole)" }
@@ -62,7 +62,7 @@ func trimmed(_ text: Substring) -> Substring {
     return text
 }
 
-/// For a message: 40 characters at most, and none that could steer a terminal.
+/// For a message: 40 characters at most, and none that could control a terminal.
 func quoted(_ text: String) -> String {
     let shown = text.unicodeScalars.prefix(40).map {
         $0.properties.generalCategory == .control ? "\u{FFFD}" : String($0)
@@ -70,7 +70,7 @@ func quoted(_ text: String) -> String {
     return "“" + shown.joined() + (text.unicodeScalars.count > 40 ? "…" : "") + "”"
 }
 
-/// A number from 0 to `most` followed by one of `units` in any case, in terms of the unit 1, rounded.
+/// Reads a number from 0 to `most` followed by one of `units` in any case. Returns it in terms of the unit 1, rounded.
 private func number(_ text: Substring, units: [String: Double], to most: Double) -> Int64? {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = units[text[digits.endIndex...].lowercased()], let number = Double(digits) else { return nil }

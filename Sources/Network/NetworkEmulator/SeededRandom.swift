@@ -1,7 +1,7 @@
-/// Chance that can be repeated: xoshiro256** 1.0 by Blackman and Vigna, its state filled by SplitMix64.
+/// A repeatable random number generator: xoshiro256** 1.0 by Blackman and Vigna, with its state filled by SplitMix64.
 ///
-/// The same seed gives the same numbers on every machine and in every release, which the standard library promises
-/// neither of its own generator nor of `Double.random(in:using:)`. Not for secrets.
+/// The same seed gives the same numbers on every machine and in every release. The standard library does not promise
+/// that for its own generator or for `Double.random(in:using:)`. Not for secrets.
 public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     private var a, b, c, d: UInt64
 
@@ -10,7 +10,7 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
         self.init(state: (filler.next(), filler.next(), filler.next(), filler.next()))
     }
 
-    /// With the four words of xoshiro's state as they are; not all of them may be zero.
+    /// Takes the four words of xoshiro's state as they are; at least one must not be zero.
     init(state: (UInt64, UInt64, UInt64, UInt64)) { (a, b, c, d) = state }
 
     public mutating func next() -> UInt64 {
@@ -25,14 +25,14 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
         return result
     }
 
-    /// Evenly from zero up to, and never, one: the upper 53 bits of `next()`.
+    /// Uniform in 0..<1: the upper 53 bits of `next()`.
     public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// True in `share` of the calls, 0…1; takes one number whatever `share` is.
+    /// Returns true with the probability `share`, 0…1. Takes one random number for any `share`.
     public mutating func happens(_ share: Double) -> Bool { unit() < share }
 }
 
-/// The generator that fills others' states, by Steele, Lea and Flood: one addition and one scrambling a number.
+/// Fills the states of other generators; by Steele, Lea and Flood. One addition and one mixing step for each number.
 struct SplitMix64 {
     var state: UInt64
 

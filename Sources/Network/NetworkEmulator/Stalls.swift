@@ -1,11 +1,12 @@
 private import TenfourAudioCore
 
-/// Spells in which nothing moves: packets sent in one wait for its end and then travel on together. What a busy radio
-/// channel, a roaming station or a scheduler does to a stream.
+/// Periods in which no packet moves: packets sent in one wait for its end and then travel on together. A busy radio
+/// channel, a roaming Wi-Fi station or a scheduler causes them.
 public struct Stalls: Hashable, Sendable {
-    /// Evenly between the bounds.
+    /// Uniform between the bounds.
     public var length: ClosedRange<Duration>
-    /// Between the beginnings of two stalls, on average (a Poisson process); at least a millisecond. Two may overlap.
+    /// The mean time between the beginnings of two stalls (a Poisson process); at least a millisecond. Stalls may
+    /// overlap.
     public var meanInterval: Duration
 
     public init(length: ClosedRange<Duration>, meanInterval: Duration) {
@@ -14,7 +15,7 @@ public struct Stalls: Hashable, Sendable {
     }
 }
 
-/// `Stalls` at work. When they come depends on the seed alone and not on the packets.
+/// Applies `Stalls` to packets. Their times depend on the seed only, not on the packets.
 struct StallProcess {
     private let gaps: Distribution
     private let lengths: Distribution
@@ -30,10 +31,11 @@ struct StallProcess {
         nextBeginning = gaps.draw(from: &self.generator)
     }
 
-    /// When a packet sent at `time` may travel on: `time` itself, or the end of the stall it fell into. Both in nanoseconds
-    /// since the link began; packets are asked for in the order in which they are sent.
+    /// The time at which a packet sent at `time` travels on: `time` itself, or the end of the stall. Both are in
+    /// nanoseconds since the link began; call it for packets in the order in which they are sent.
     mutating func release(ofPacketSentAt time: Int64) -> Int64 {
-        // A Poisson process has no memory: after a pause of hours it may begin anew instead of being walked through.
+        // A Poisson process has no memory, so after a pause of hours it may restart instead of being simulated all the
+        // way.
         if time - nextBeginning > hour { nextBeginning = time - hour }
         while nextBeginning <= time {
             end = max(end, nextBeginning + lengths.draw(from: &generator))

@@ -1,6 +1,6 @@
 private import TenfourAudioCore
 
-/// Fates that were measured, or drawn once and written down. When the trace ends it begins again.
+/// A recorded sequence of delays and losses. It repeats when it ends.
 public struct Trace: Hashable, Sendable {
     public enum Entry: Hashable, Sendable {
         case lost
@@ -9,12 +9,13 @@ public struct Trace: Hashable, Sendable {
     }
 
     public let entries: [Entry]
-    /// When each entry begins to hold, in nanoseconds after the first; empty when each packet takes the next entry.
+    /// The time from which each entry holds, in nanoseconds after the first; empty when each packet takes the next
+    /// entry.
     let times: [Int64]
-    /// After how long a timed trace begins again.
+    /// The time after which a timed trace repeats.
     let period: Int64
 
-    /// A trace of which each packet takes the next entry, whenever it is sent. At least one entry.
+    /// Creates a trace of which each packet takes the next entry, at any time. It needs at least one entry.
     public init(packets entries: [Entry]) {
         precondition(!entries.isEmpty, "a trace holds at least one entry")
         self.entries = entries
@@ -22,8 +23,8 @@ public struct Trace: Hashable, Sendable {
         period = 0
     }
 
-    /// A trace in which each entry holds for `duration`, above zero, and for every packet sent in that time. At least one
-    /// entry.
+    /// Creates a trace in which each entry holds for `duration`, above zero, for all packets sent in that time. It
+    /// needs at least one entry.
     public init(slots entries: [Entry], of duration: Duration) {
         let step = duration.asDelay
         precondition(step > 0, "a slot is longer than zero and at most a day")
@@ -38,10 +39,11 @@ public struct Trace: Hashable, Sendable {
         period = times[times.count - 1] + rest
     }
 
-    /// Whether packets take their entries by the time at which they are sent; otherwise by their order.
+    /// Whether packets take entries by the time at which they are sent; otherwise by their order.
     public var isTimed: Bool { !times.isEmpty }
 
-    /// The entry for the packet with this index (0 for the first), sent `time` nanoseconds after the link's beginning.
+    /// The entry for the packet with this index (0 for the first), sent `time` nanoseconds after the beginning of the
+    /// link.
     func entry(forPacket index: Int, at time: Int64) -> Entry {
         guard isTimed else { return entries[index % entries.count] }
         let moment = max(time, 0) % period
@@ -56,8 +58,8 @@ public struct Trace: Hashable, Sendable {
 }
 
 extension Trace {
-    /// What `network` does to `count` packets (1 or more) of `byteCount` bytes, one sent in each `slot`, for programs that
-    /// know traces and not models. A packet that comes twice is written once.
+    /// Records what `network` does to `count` packets (1 or more) of `byteCount` bytes, one sent in each `slot`, for
+    /// programs that read traces and not models. A duplicated packet is recorded once.
     public init(
         of network: NetworkModel, seed: UInt64, count: Int, slot: Duration = .milliseconds(20), byteCount: Int = 80
     ) {

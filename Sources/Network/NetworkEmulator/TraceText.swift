@@ -38,8 +38,8 @@ extension Trace {
     public var text: String {
         var text =
             isTimed
-            ? "# from t_ms on, packets take so many milliseconds or are lost\nt_ms,delay_ms\n"
-            : "# each packet takes so many milliseconds or is lost\ndelay_ms\n"
+            ? "# from t_ms on, packets take delay_ms milliseconds or are lost\nt_ms,delay_ms\n"
+            : "# each packet takes delay_ms milliseconds or is lost\ndelay_ms\n"
         for (index, entry) in entries.enumerated() {
             if isTimed { text += decimal(times[index], unit: 1_000_000) + "," }
             switch entry {
@@ -51,11 +51,11 @@ extension Trace {
     }
 }
 
-/// Why a text is no trace, and in which line, counted from one.
+/// The reason why a text is not a trace, and the number of the line, counted from 1.
 public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         case empty
-        /// The number of columns is neither 1 nor 2, or not that of the lines before.
+        /// The number of columns is neither 1 nor 2, or differs from that of the lines before.
         case columns(Int)
         case delay(String)
         case time(String)
@@ -86,7 +86,7 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
 
 private struct TraceReader {
     private(set) var entries: [Trace.Entry] = []
-    /// Since the first.
+    /// In nanoseconds since the first.
     private(set) var times: [Int64] = []
     private var columnCount: Int?
     private var firstTime: Int64 = 0
@@ -113,7 +113,7 @@ private struct TraceReader {
     }
 
     private mutating func append(time text: Substring, line: Int) throws(TraceError) {
-        // Up to the milliseconds since 1970 in the year 2096.
+        // In milliseconds since 1970, up to the year 2096.
         guard let time = nanoseconds(ofMilliseconds: text, from: -4e12, to: 4e12)
         else { throw TraceError(line: line, reason: .time(String(text))) }
         if times.isEmpty { firstTime = time }

@@ -1,8 +1,8 @@
-/// Numbers as a capture's writer had them in memory. The only place that shifts bytes here.
+/// The byte order of the machine that wrote a capture. Bytes are shifted only here.
 enum ByteOrder: Sendable {
     case bigEndian, littleEndian
 
-    /// The caller has checked that the bytes are there; a wrong index traps, as in those below.
+    /// The caller has checked that the bytes are there; a wrong index traps, here and below.
     func uint16(_ bytes: Span<UInt8>, at offset: Int) -> UInt16 {
         let (first, second) = (UInt16(bytes[offset]), UInt16(bytes[offset + 1]))
         return self == .bigEndian ? first << 8 | second : second << 8 | first

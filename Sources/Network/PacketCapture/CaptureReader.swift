@@ -4,11 +4,11 @@
 
 public import TenfourAudioCore
 
-/// Reads a capture packet by packet, in the order of the file: pcap in both byte orders, with micro- and nanoseconds, and
-/// pcapng with any number of sections and interfaces.
+/// Reads a capture packet by packet, in the order of the file: pcap in both byte orders, with micro- and nanoseconds,
+/// and pcapng with any number of sections and interfaces.
 ///
-/// Reading ends where the file is cut off or damaged, and `damage` says so. Nothing is read outside the bytes, and a length is
-/// believed only as far as they reach.
+/// Reading ends where the file is truncated or damaged; `damage` holds the reason. Nothing outside the bytes is read:
+/// lengths in the file are checked against them.
 public struct CaptureReader {
     /// The reason why reading ended before the end of the file; nil if it did not.
     public private(set) var damage: String?
@@ -57,7 +57,7 @@ public struct CaptureReader {
     }
 }
 
-/// The result of reading on in a capture.
+/// The result of one reading step.
 enum CaptureStep {
     case packet(CapturedPacket, end: Int)
     case end
@@ -66,13 +66,13 @@ enum CaptureStep {
 
 /// A packet as an interface saw it.
 public struct CapturedPacket: Hashable, Sendable {
-    /// Since 1970.
+    /// The time since 1970.
     public var time: Instant
     /// The protocol of its first bytes.
     public var linkType: LinkType
-    /// Where the bytes lie that were kept.
+    /// The range of the bytes that were captured.
     public var bytes: Range<Int>
-    /// How many there were on the wire.
+    /// The number of bytes on the wire.
     public var originalByteCount: Int
 
     public init(time: Instant, linkType: LinkType, bytes: Range<Int>, originalByteCount: Int) {
@@ -83,37 +83,38 @@ public struct CapturedPacket: Hashable, Sendable {
     }
 }
 
-/// The header that a packet begins with, by its number among the link types of tcpdump.org.
+/// The link-layer header of a packet, by its number among the link types of tcpdump.org.
 public struct LinkType: Hashable, Sendable {
     public var rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The loopback of BSD: four bytes that name the protocol, in the byte order of whoever captured, and in the network's.
+    /// The loopback of BSD: four bytes with the protocol number, in the byte order of the capturing machine or of the
+    /// network.
     static let null = LinkType(rawValue: 0)
     static let loop = LinkType(rawValue: 108)
     static let ethernet = LinkType(rawValue: 1)
-    /// An IP packet and nothing before it. OpenBSD and old captures have numbers of their own for it.
+    /// An IP packet without a link-layer header. OpenBSD and old captures use other numbers for it.
     static let rawIP = [LinkType(rawValue: 101), LinkType(rawValue: 12), LinkType(rawValue: 14)]
     static let ipv4 = LinkType(rawValue: 228)
     static let ipv6 = LinkType(rawValue: 229)
-    /// Linux' `any` device, old and new.
+    /// The `any` device of Linux, old and new.
     static let linuxCooked = LinkType(rawValue: 113)
     static let linuxCooked2 = LinkType(rawValue: 276)
 }
 
-/// Why a file is not read as a capture.
+/// The reason why a file cannot be read as a capture.
 public enum CaptureError: Error, Hashable, Sendable {
     case empty
     case unknownFormat
-    /// Cut off within the header.
+    /// The file ends within the header.
     case noHeader
-    /// A major version that is not 2.
+    /// The major version is not 2.
     case unknownVersion(UInt16)
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// A sentence behind the name of the file.
+    /// A sentence to follow the name of the file.
     public var description: String {
         switch self {
         case .empty: "is empty: nothing was captured"

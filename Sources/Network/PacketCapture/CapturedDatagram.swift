@@ -1,15 +1,15 @@
 public import TenfourSession
 
-/// A UDP datagram within a captured packet: from the first bytes of the link through VLAN tags, IPv4 or IPv6 and their
-/// options to the payload.
+/// A UDP datagram in a captured packet, found by reading the link-layer header, VLAN tags, and IPv4 or IPv6 with its
+/// options.
 public struct CapturedDatagram: Hashable, Sendable {
     public var source: Endpoint
     public var destination: Endpoint
-    /// Where the payload lies, among the same bytes as the packet.
+    /// The range of the payload, within the same bytes as the packet.
     public var payload: Range<Int>
 
-    /// Takes a packet apart. Total: any bytes give a datagram or the reason why there is none.
-    public init(_ packet: CapturedPacket, in bytes: Span<UInt8>) throws(PassedOver) {
+    /// Parses a packet. Total: any bytes give a datagram or the reason why there is none.
+    public init(_ packet: CapturedPacket, in bytes: Span<UInt8>) throws(SkipReason) {
         precondition(packet.bytes.lowerBound >= 0 && packet.bytes.upperBound <= bytes.count, "a packet of these bytes")
         var cursor = Cursor(range: packet.bytes)
         switch try Self.network(packet.linkType, bytes, &cursor) {
@@ -18,30 +18,30 @@ public struct CapturedDatagram: Hashable, Sendable {
         }
     }
 
-    /// Why a packet holds no datagram that can be used.
-    public enum PassedOver: Error, Hashable, Sendable, CaseIterable {
-        /// A link of a kind that is not read here.
+    /// The reason why a packet holds no usable datagram.
+    public enum SkipReason: Error, Hashable, Sendable, CaseIterable {
+        /// The link type is not supported.
         case unknownLink
-        /// ARP, spanning tree, wireless management …
+        /// The packet is ARP, spanning tree, wireless management …
         case notIP
-        /// TCP, ICMP …
+        /// The packet is TCP, ICMP …
         case notUDP
-        /// A part of a datagram that was too long for the network. Voice never is.
+        /// The packet is a fragment of a datagram that was too long for the network. Voice never is.
         case fragment
-        /// The capture kept less of it than its header says (`tcpdump -s`).
+        /// The capture holds fewer bytes than the header says (`tcpdump -s`).
         case cutOff
-        /// It contradicts itself.
+        /// The headers contradict each other.
         case malformed
     }
 
     private enum Network { case ipv4, ipv6 }
 
-    /// The part of a packet that has not been read yet.
+    /// The position in a packet.
     private struct Cursor {
         var range: Range<Int>
 
-        /// The start of the next `byteCount` bytes, which are there.
-        mutating func take(_ byteCount: Int) throws(PassedOver) -> Int {
+        /// Returns the offset of the next `byteCount` bytes and moves behind them. Throws if they are not there.
+        mutating func take(_ byteCount: Int) throws(SkipReason) -> Int {
             guard byteCount <= range.count else { throw .cutOff }
             defer { range = range.lowerBound + byteCount..<range.upperBound }
             return range.lowerBound
@@ -54,7 +54,7 @@ public struct CapturedDatagram: Hashable, Sendable {
 
     private static func network(
         _ linkType: LinkType, _ bytes: Span<UInt8>, _ cursor: inout Cursor
-    ) throws(PassedOver) -> Network {
+    ) throws(SkipReason) -> Network {
         switch linkType {
         case .ethernet:
             return try network(etherTypeAt: cursor.take(14) + 12, bytes, &cursor)
@@ -80,10 +80,10 @@ public struct CapturedDatagram: Hashable, Sendable {
         }
     }
 
-    /// Through any number of VLAN tags (IEEE 802.1Q and 802.1ad).
+    /// Reads the network protocol behind any number of VLAN tags (IEEE 802.1Q and 802.1ad).
     private static func network(
         etherTypeAt offset: Int, _ bytes: Span<UInt8>, _ cursor: inout Cursor
-    ) throws(PassedOver) -> Network {
+    ) throws(SkipReason) -> Network {
         var offset = offset
         while true {
             switch order.uint16(bytes, at: offset) {
@@ -95,8 +95,9 @@ public struct CapturedDatagram: Hashable, Sendable {
         }
     }
 
-    /// AF_INET is 2 everywhere, AF_INET6 is another number on each system, and the byte order that of whoever captured.
-    private static func network(family bytes: Span<UInt8>, at offset: Int) throws(PassedOver) -> Network {
+    /// Reads a BSD address family. AF_INET is 2 everywhere; AF_INET6 differs between systems; the byte order is that of
+    /// the capturing machine.
+    private static func network(family bytes: Span<UInt8>, at offset: Int) throws(SkipReason) -> Network {
         let number = order.uint32(bytes, at: offset)
         switch number > 0xFFFF ? number.byteSwapped : number {
         case 2: return .ipv4
@@ -108,14 +109,14 @@ public struct CapturedDatagram: Hashable, Sendable {
     // MARK: - IP
 
     /// RFC 791 section 3.1.
-    private init(ipv4 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(PassedOver) {
+    private init(ipv4 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(SkipReason) {
         guard let start = cursor.range.first else { throw .cutOff }
         guard bytes[start] >> 4 == 4 else { throw .malformed }
         let headerByteCount = 4 * Int(bytes[start] & 0x0F)
         guard headerByteCount >= 20 else { throw .malformed }
         _ = try cursor.take(headerByteCount)
         let order = Self.order
-        // More fragments, or one that does not begin at the beginning.
+        // The flag for more fragments, or an offset above zero.
         guard order.uint16(bytes, at: start + 6) & 0x3FFF == 0 else { throw .fragment }
         guard bytes[start + 9] == Self.udp else { throw .notUDP }
         try self.init(
@@ -123,26 +124,26 @@ public struct CapturedDatagram: Hashable, Sendable {
             to: .v4(order.uint32(bytes, at: start + 16)))
     }
 
-    /// RFC 8200 section 3, with the extension headers of section 4 before what is carried.
-    private init(ipv6 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(PassedOver) {
+    /// RFC 8200 section 3, with the extension headers of section 4 before the payload.
+    private init(ipv6 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(SkipReason) {
         let start = try cursor.take(40)
         guard bytes[start] >> 4 == 6 else { throw .malformed }
         var next = bytes[start + 6]
         while next != Self.udp {
             switch next {
             case 0, 43, 60, 135, 139, 140:
-                // Hop by hop, routing, destination options, mobility, HIP, shim: type, length, and what is theirs.
+                // Hop-by-hop, routing, destination options, mobility, HIP, shim: type, length, content.
                 let header = try cursor.take(8)
                 next = bytes[header]
                 _ = try cursor.take(8 * Int(bytes[header + 1]))
             case 51:
-                // Authentication counts in units of four bytes, less two (RFC 4302 section 2).
+                // The authentication header counts in units of four bytes, less two (RFC 4302 section 2).
                 let header = try cursor.take(8)
                 next = bytes[header]
                 _ = try cursor.take(max(4 * (Int(bytes[header + 1]) + 2) - 8, 0))
             case 44:
                 let header = try cursor.take(8)
-                // An atomic fragment (RFC 6946) is all there is.
+                // An atomic fragment (RFC 6946) is the whole packet.
                 guard Self.order.uint16(bytes, at: header + 2) & 0xFFF9 == 0 else { throw .fragment }
                 next = bytes[header]
             default:
@@ -161,10 +162,10 @@ public struct CapturedDatagram: Hashable, Sendable {
 
     private static let udp: UInt8 = 17
 
-    /// RFC 768. Its own length counts: what follows is padding of the link.
+    /// RFC 768. The UDP length is used: more bytes are padding of the link.
     private init(
         udp bytes: Span<UInt8>, _ cursor: inout Cursor, from source: IPAddress, to destination: IPAddress
-    ) throws(PassedOver) {
+    ) throws(SkipReason) {
         let start = try cursor.take(8)
         let order = Self.order
         let byteCount = Int(order.uint16(bytes, at: start + 4))

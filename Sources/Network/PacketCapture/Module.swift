@@ -1,2 +1,2 @@
-// Captures of a network (pcap, pcapng) as UDP datagrams with their times: from any bytes to what somebody sent.
-// This module never opens a file or a socket, and never knows what a datagram means.
+// Reads captures (pcap, pcapng) as UDP datagrams with their times. This module never opens a file or a socket, and does
+// not know what a datagram means.

@@ -8,7 +8,7 @@ struct PCAP {
 
     static let headerByteCount = 24
     private static let recordHeaderByteCount = 16
-    /// tcpdump keeps 262 144 bytes of a packet at the most; a longer record is no record.
+    /// In bytes. tcpdump captures 262 144 bytes of a packet at most; a longer record is taken for damage.
     static let longestPacket = 1 << 20
 
     init(_ bytes: Span<UInt8>) throws(CaptureError) {
@@ -22,7 +22,7 @@ struct PCAP {
         guard bytes.count >= Self.headerByteCount else { throw .noHeader }
         let version = order.uint16(bytes, at: 4)
         guard version == 2 else { throw .unknownVersion(version) }
-        // The upper bits tell of checksums at the ends of frames.
+        // The upper bits hold the length of frame check sequences.
         linkType = LinkType(rawValue: order.uint32(bytes, at: 20) & 0x03FF_FFFF)
     }
 

@@ -1,12 +1,13 @@
 internal import TenfourAudioCore
 
-/// The pcapng format of Wireshark and dumpcap: a sequence of blocks, some of which hold packets (draft-ietf-opsawg-pcapng).
+/// The pcapng format of Wireshark and dumpcap: a sequence of blocks, some of which hold packets
+/// (draft-ietf-opsawg-pcapng).
 struct PCAPNG {
-    /// The byte order of the section that is being read.
+    /// The byte order of the present section.
     private var order = ByteOrder.bigEndian
     private var interfaces: [Interface] = []
 
-    /// The type of a section header block, the same in both byte orders.
+    /// The type of a section header block. It is the same in both byte orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
     private static let longestBlock = 16 << 20
@@ -16,9 +17,9 @@ struct PCAPNG {
     fileprivate struct Interface {
         var linkType: LinkType
         var longestPacket: Int
-        /// The units of time in a second: a power of ten, or of two.
+        /// The time units in a second: a power of ten or of two.
         var unitsInSecond: UInt64 = 1_000_000
-        /// Seconds to add to each time.
+        /// In seconds, added to each time.
         var offset: Int64 = 0
     }
 
@@ -81,7 +82,7 @@ struct PCAPNG {
         return true
     }
 
-    /// Reads an enhanced (6), a simple (3) or an obsolete packet block (2); nil if it contradicts itself.
+    /// Reads an enhanced (6), a simple (3) or an obsolete packet block (2); nil if its lengths contradict each other.
     private func packet(_ type: UInt32, _ bytes: Span<UInt8>, _ body: Range<Int>) -> CapturedPacket? {
         let headerByteCount = type == 3 ? 4 : 20
         guard body.count >= headerByteCount else { return nil }
@@ -90,7 +91,7 @@ struct PCAPNG {
             guard let interface = interfaces.first else { return nil }
             let original = Int(order.uint32(bytes, at: body.lowerBound))
             let kept = min(original, interface.longestPacket, body.upperBound - start)
-            // A simple packet block has no time: all of them came at once.
+            // A simple packet block has no time; all get time 0.
             return CapturedPacket(
                 time: .start, linkType: interface.linkType, bytes: start..<start + kept, originalByteCount: original)
         }
@@ -109,11 +110,11 @@ struct PCAPNG {
 }
 
 extension PCAPNG.Interface {
-    /// Takes the option `if_tsresol`. Its highest bit says whether the others are an exponent of two or of ten.
+    /// Reads the option `if_tsresol`. Its highest bit selects an exponent of two instead of ten.
     fileprivate mutating func setResolution(_ octet: UInt8) {
         let exponent = Int(octet & 0x7F)
         let base: UInt64 = octet & 0x80 == 0 ? 10 : 2
-        // Finer than 10^-19 or 2^-63 is not told by any clock, and does not fit.
+        // A finer resolution than 10^-19 or 2^-63 does not fit, and no clock has it.
         guard exponent <= (base == 10 ? 19 : 63) else { return }
         unitsInSecond = (0..<exponent).reduce(1) { units, _ in units * base }
     }

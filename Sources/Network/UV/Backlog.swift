@@ -1,23 +1,23 @@
 import Glibc
 import TenfourAudioCore
 
-/// What could not be sent yet of the packets that `FanOut`s send from one socket: one packet a stream at the most, the oldest
-/// first in line, as all of them wait for the same socket. On the thread of its loop only.
+/// The packets that several `FanOut`s could not send at once from one socket. It holds at most one packet of each
+/// stream and sends the oldest first, because all of them wait for the same socket. Loop thread.
 @safe public final class Backlog {
     let socket: UDPSocket
 
     private unowned let loop: EventLoop
     private var writable: WritableHandle?
     private var timer: LoopTimer?
-    private var waiting: [Waiting] = []
-    /// Room for packets, used again.
-    private var spare: [Copy] = []
+    private var waiting: [QueuedPacket] = []
+    /// Buffers of packets that have been sent, to be used again.
+    private var freeBuffers: [PacketBuffer] = []
 
-    private struct Waiting {
+    private struct QueuedPacket {
         let fanOut: FanOut
         let stream: Int
-        var rest: FanOut.Rest
-        var copy: Copy
+        var remainder: FanOut.Remainder
+        var copy: PacketBuffer
     }
 
     public init(of socket: UDPSocket, on loop: EventLoop) throws(NetworkError) {
@@ -29,9 +29,9 @@ import TenfourAudioCore
 
     deinit { close() }
 
-    /// Sends nothing more of what waits, and counts it as dropped. Before its socket is closed, or with it.
+    /// Drops the packets that wait, and counts them as dropped. Call it before the socket is closed, or with it.
     public func close() {
-        for entry in waiting { entry.fanOut.drop(entry.rest) }
+        for entry in waiting { entry.fanOut.drop(entry.remainder) }
         waiting = []
         writable?.close()
         timer?.close()
@@ -40,40 +40,43 @@ import TenfourAudioCore
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Keeps a copy of `datagram` for those who have not had it; the older one of its stream gives way, and its place in line.
-    /// The newer one begins with those who have not had the older: otherwise they would never hear any.
-    func hold(
-        _ rest: FanOut.Rest, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int, _ obstacle: FanOut.Obstacle?
+    /// Keeps a copy of `datagram` for the members that have not received it. It replaces an older packet of the same
+    /// stream, in the same place of the queue, and begins with the members that missed the older one: otherwise they
+    /// would never receive any.
+    func enqueue(
+        _ remainder: FanOut.Remainder, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int,
+        _ obstacle: FanOut.Obstacle?
     ) {
-        guard writable != nil else { return fanOut.drop(rest) }
+        guard writable != nil else { return fanOut.drop(remainder) }
         if let index = waiting.firstIndex(where: { $0.fanOut === fanOut && $0.stream == stream }) {
-            fanOut.drop(waiting[index].rest)
-            let next = waiting[index].rest.next
-            waiting[index].rest = rest
-            waiting[index].rest.begin(at: next)
+            fanOut.drop(waiting[index].remainder)
+            let next = waiting[index].remainder.next
+            waiting[index].remainder = remainder
+            waiting[index].remainder.begin(at: next)
             waiting[index].copy.fill(with: datagram)
         } else {
-            let copy = spare.popLast() ?? Copy()
+            let copy = freeBuffers.popLast() ?? PacketBuffer()
             copy.fill(with: datagram)
-            waiting.append(Waiting(fanOut: fanOut, stream: stream, rest: rest, copy: copy))
+            waiting.append(QueuedPacket(fanOut: fanOut, stream: stream, remainder: remainder, copy: copy))
         }
         if let obstacle { wait(for: obstacle) }
     }
 
-    /// A member left, and those behind move up. False where nothing of theirs waits.
-    func moveUp(_ fanOut: FanOut, from place: Int) -> Bool {
+    /// Adjusts the queued packets after a member has left and the ones behind it have moved up by one place. Returns
+    /// false when no packet of `fanOut` is queued.
+    func removePlace(_ fanOut: FanOut, from place: Int) -> Bool {
         var isWaiting = false
         for index in waiting.indices where waiting[index].fanOut === fanOut {
-            waiting[index].rest.moveUp(from: place)
+            waiting[index].remainder.removePlace(from: place)
             isWaiting = true
         }
         return isWaiting
     }
 
-    /// All members left.
+    /// Ends the queued packets of `fanOut`, because all of its members have left.
     func removeAll(of fanOut: FanOut) {
         for index in waiting.indices where waiting[index].fanOut === fanOut {
-            (waiting[index].rest.next, waiting[index].rest.end, waiting[index].rest.wrap) = (0, 0, 0)
+            (waiting[index].remainder.next, waiting[index].remainder.end, waiting[index].remainder.wrap) = (0, 0, 0)
         }
     }
 
@@ -87,12 +90,12 @@ import TenfourAudioCore
     private func sendMore() {
         var done = 0
         defer {
-            for entry in waiting[..<done] { spare.append(entry.copy) }
+            for entry in waiting[..<done] { freeBuffers.append(entry.copy) }
             waiting.removeFirst(done)
         }
         while done < waiting.count {
             let entry = waiting[done]
-            if let obstacle = unsafe entry.fanOut.send(&waiting[done].rest, of: entry.copy.bytes) {
+            if let obstacle = unsafe entry.fanOut.send(&waiting[done].remainder, of: entry.copy.bytes) {
                 return wait(for: obstacle)
             }
             done += 1
@@ -100,8 +103,8 @@ import TenfourAudioCore
     }
 }
 
-/// A packet that waits.
-@safe private final class Copy {
+/// The bytes of a queued packet.
+@safe private final class PacketBuffer {
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     private var count = 0
 

@@ -1,5 +1,5 @@
-/// Holds the object that callbacks call, for callbacks that are made before the object: they capture the holder, and the
-/// object is set last. It is not retained.
+/// A weak reference to the object that callbacks call, for callbacks that are created before the object. They capture
+/// this holder, and `target` is set afterwards.
 public final class CallbackTarget<Target: AnyObject> {
     public weak var target: Target?
 

@@ -2,16 +2,15 @@ import CUV
 import Glibc
 public import TenfourSession
 
-/// The members of one channel, and what sends a packet to each of them but one.
+/// The members of one channel. It sends each packet to all of them but one.
 ///
-/// What the kernel wants for each member is made when the member comes: a packet costs no work a member but the kernel's.
-/// Members are served in one order, so that each has the same delay all the time, while the network takes all.
-/// On the thread of its loop only.
-/// The C function is `sendmmsg`.
+/// The kernel's structures are filled in when a member is added, so that sending a packet does no work for a member
+/// except the system call. Members are served in a fixed order, so that each has a constant delay, as long as the
+/// network accepts all packets. Loop thread. The C function is `sendmmsg`.
 @safe public final class FanOut {
     public private(set) var statistics = FanOutStatistics()
 
-    /// How many members there are.
+    /// The number of members.
     public private(set) var count = 0
 
     private let backlog: Backlog
@@ -19,11 +18,11 @@ public import TenfourSession
     private let family: Int32
     private let addressByteCount: Int
     private var capacity = 0
-    /// One for each member, in the order of sending.
+    /// One message for each member, in the order of sending.
     private var messages: UnsafeMutablePointer<tenfour_mmsghdr>
     private var addresses: UnsafeMutableRawPointer
     private var members: UnsafeMutablePointer<Int32>
-    /// The packet that is being sent, which every message names.
+    /// The packet that is being sent. All messages point to it.
     private let packet: UnsafeMutablePointer<iovec>
     private var places: [Int32: Int32] = [:]
 
@@ -47,9 +46,9 @@ public import TenfourSession
         unsafe packet.deallocate()
     }
 
-    /// Adds a member, who must not be there, at the end. `member` is a number of 31 bits.
+    /// Adds a member at the end. It must not be there already. `member` is a number of 31 bits.
     ///
-    /// An IPv6 address, where the socket has IPv4 only, is a destination that fails.
+    /// Sending to an IPv6 address fails where the socket has IPv4 only.
     public func add(_ member: Int, at endpoint: Endpoint) {
         precondition(places[Int32(member)] == nil, "a member was added twice")
         if count == capacity { grow() }
@@ -65,17 +64,18 @@ public import TenfourSession
         setAddress(of: place, endpoint)
     }
 
-    /// Sends to another address from now on, at the same place. Does nothing for who is not there.
+    /// Changes the address of a member, which keeps its place. Does nothing when there is no such member.
     public func move(_ member: Int, to endpoint: Endpoint) {
         if let place = places[Int32(member)] { setAddress(of: Int(place), endpoint) }
     }
 
-    /// Sends nothing more to this member; the last one takes the place. But while a packet waits all behind move up, so that it
-    /// stays known by its places who has had it. Does nothing for who is not there.
+    /// Removes a member. The last member takes its place; while a packet is queued, all members behind it move up
+    /// instead, because the queue remembers by place who has received the packet. Does nothing when there is no such
+    /// member.
     public func remove(_ member: Int) {
         guard let place = places.removeValue(forKey: Int32(member)).map(Int.init) else { return }
         count -= 1
-        if backlog.moveUp(self, from: place) {
+        if backlog.removePlace(self, from: place) {
             for place in place..<count { fill(place, from: place + 1) }
         } else if place < count {
             fill(place, from: count)
@@ -89,57 +89,57 @@ public import TenfourSession
             .copyMemory(from: addresses + other * addressByteCount, byteCount: addressByteCount)
     }
 
-    /// Sends nothing more to anybody.
+    /// Removes all members.
     public func removeAll() {
         count = 0
         places = [:]
         backlog.removeAll(of: self)
     }
 
-    /// Sends `datagram` to all members but `except`. What cannot be sent at once waits until it can, or until the next datagram
-    /// of the same `stream` comes.
+    /// Sends `datagram` to all members but `except`. If the socket is full, the rest of the members wait until it is
+    /// not, or until the next datagram of the same `stream` replaces this one.
     public func send(_ datagram: Span<UInt8>, stream: Int = 0, except: Int? = nil) {
-        var rest = Rest(end: count, owed: count, except: except.map { Int32($0) })
-        if let excluded = rest.except, places[excluded] != nil { rest.owed -= 1 }
-        statistics.offered += rest.owed
-        if socket.isClosed { return drop(rest) }
+        var remainder = Remainder(end: count, remainingCount: count, except: except.map { Int32($0) })
+        if let excluded = remainder.except, places[excluded] != nil { remainder.remainingCount -= 1 }
+        statistics.offered += remainder.remainingCount
+        if socket.isClosed { return drop(remainder) }
         var obstacle: Obstacle?
         if backlog.isEmpty {
-            obstacle = unsafe datagram.withUnsafeBytes { unsafe send(&rest, of: $0) }
-            if rest.owed == 0 { return }
+            obstacle = unsafe datagram.withUnsafeBytes { unsafe send(&remainder, of: $0) }
+            if remainder.remainingCount == 0 { return }
         }
-        backlog.hold(rest, of: datagram, for: self, stream, obstacle)
+        backlog.enqueue(remainder, of: datagram, for: self, stream, obstacle)
     }
 
-    /// The part of a packet's fan-out that is still to be sent.
-    struct Rest {
-        /// The places of those who have not had it.
+    /// The members to whom a packet has still to be sent.
+    struct Remainder {
+        /// The first place that has not been served.
         var next = 0
         var end: Int
-        /// Behind the end it goes on from the first to here.
+        /// After `end` it goes on from place 0 to this place.
         var wrap = 0
-        /// How many of them are to have it, or else to be counted.
-        var owed: Int
-        /// A member, who may have another place by now.
+        /// The number of members that have not been served and not been counted as dropped.
+        var remainingCount: Int
+        /// The member that does not get the packet. It may have moved to another place since the packet was queued.
         var except: Int32?
-        /// Where a queue of the kernel had no room when it was tried last.
+        /// The place at which the kernel refused with ENOBUFS at the last attempt; −1 for none.
         var refused = -1
 
-        /// Begins there, and ends with those before.
+        /// Starts at `place` and ends with the places before it.
         mutating func begin(at place: Int) {
             guard next == 0, place < end else { return }
             (next, wrap) = (place, place)
         }
 
-        /// The member at that index has left, and another has moved there.
-        mutating func moveUp(from place: Int) {
+        /// Adjusts the places after the member at `place` has left and the ones behind it have moved up.
+        mutating func removePlace(from place: Int) {
             if place < next { next -= 1 }
             if place < end { end -= 1 }
             if place < wrap { wrap -= 1 }
             refused = place < refused ? refused - 1 : place == refused ? -1 : refused
         }
 
-        /// Goes on with those before; false where there are none.
+        /// Goes on with the places before the first one served. Returns false when there are none.
         fileprivate mutating func wrapAround() -> Bool {
             if wrap == 0 { return false }
             (next, end, wrap) = (0, wrap, 0)
@@ -147,62 +147,63 @@ public import TenfourSession
         }
     }
 
-    /// Why no more can be sent now.
+    /// The reason why nothing more can be sent now.
     enum Obstacle {
-        /// The socket's buffer is full (EAGAIN): it tells when there is room.
+        /// The socket's send buffer is full (EAGAIN). The kernel reports when it is not.
         case socket
-        /// A queue behind it is (ENOBUFS): nobody tells.
+        /// A queue behind the socket is full (ENOBUFS). The kernel does not report when it is not, so a timer tries
+        /// again.
         case queue
     }
 
-    /// Sends what it can, and counts it; nil when the rest is done.
-    func send(_ rest: inout Rest, of datagram: UnsafeRawBufferPointer) -> Obstacle? {
+    /// Sends as much of the remainder as the kernel takes, and counts it. Returns nil when nothing remains.
+    func send(_ remainder: inout Remainder, of datagram: UnsafeRawBufferPointer) -> Obstacle? {
         unsafe packet.pointee.iov_base = UnsafeMutableRawPointer(mutating: datagram.baseAddress)
         unsafe packet.pointee.iov_len = datagram.count
-        let excluded = rest.except.flatMap { places[$0] }.map(Int.init) ?? -1
+        let excluded = remainder.except.flatMap { places[$0] }.map(Int.init) ?? -1
         var reports = 0
-        while rest.owed > 0 {
-            if rest.next >= rest.end, !rest.wrapAround() { break }
-            if rest.next == excluded {
-                rest.next += 1
+        while remainder.remainingCount > 0 {
+            if remainder.next >= remainder.end, !remainder.wrapAround() { break }
+            if remainder.next == excluded {
+                remainder.next += 1
                 continue
             }
-            let end = excluded > rest.next ? min(excluded, rest.end) : rest.end
-            let batch = min(end - rest.next, rest.owed, messagesPerCall)
-            let sent = unsafe Int(tenfour_sendmmsg(socket.fileDescriptor, messages + rest.next, UInt32(batch)))
+            let end = excluded > remainder.next ? min(excluded, remainder.end) : remainder.end
+            let batch = min(end - remainder.next, remainder.remainingCount, messagesPerCall)
+            let sent = unsafe Int(tenfour_sendmmsg(socket.fileDescriptor, messages + remainder.next, UInt32(batch)))
             if sent > 0 {
                 statistics.sent += sent
-                rest.next += sent
-                rest.owed -= sent
+                remainder.next += sent
+                remainder.remainingCount -= sent
                 reports = 0
                 continue
             }
             switch Int32(-sent) {
             case EAGAIN: return .socket
-            case ENOBUFS where rest.refused != rest.next:
-                rest.refused = rest.next
+            case ENOBUFS where remainder.refused != remainder.next:
+                remainder.refused = remainder.next
                 return .queue
             case ENOBUFS: statistics.dropped += 1
             case let code:
-                // A report about an earlier datagram, to whomsoever, makes one call fail.
-                if reports < 3, socket.takeErrorReports() > 0 {
+                // A pending ICMP error about any earlier datagram makes one call fail.
+                if reports < 3, socket.readErrorReports() > 0 {
                     reports += 1
                     continue
                 }
                 statistics.failed += 1
-                socket.statistics.countFailure(code, to: endpoint(at: rest.next))
+                socket.statistics.countFailure(code, to: endpoint(at: remainder.next))
             }
-            rest.next += 1
-            rest.owed -= 1
+            remainder.next += 1
+            remainder.remainingCount -= 1
             reports = 0
         }
-        drop(rest)
-        rest.owed = 0
+        drop(remainder)
+        remainder.remainingCount = 0
         return nil
     }
 
-    /// Counts what will not be sent any more.
-    func drop(_ rest: Rest) { statistics.dropped += rest.owed }
+    /// Counts the remainder as dropped.
+    func drop(_ remainder: Remainder) { statistics.dropped += remainder.remainingCount }
 
     private func endpoint(at place: Int) -> Endpoint? {
         let address = unsafe addresses + place * addressByteCount
@@ -233,16 +234,15 @@ public import TenfourSession
     }
 }
 
-/// What became of the packets of one `FanOut`. Of what was offered, all that is not waiting is sent, dropped or failed.
+/// Counts of the packets of one `FanOut`. Each packet offered is queued, sent, dropped or failed.
 public struct FanOutStatistics: Equatable, Sendable {
-    /// Packets times their listeners.
+    /// The number of packets times the number of members they were for.
     public var offered = 0
-    /// Taken by the kernel.
+    /// Packets that the kernel has taken.
     public var sent = 0
-    /// Had to give way to the next packet of their stream, as the kernel took no more, or found a queue full twice; or the
-    /// listener had gone.
+    /// Packets that were replaced by the next one of their stream, met ENOBUFS twice, or whose member had left.
     public var dropped = 0
-    /// Refused for their destination: `SocketStatistics.failures` says why.
+    /// Packets that the kernel refused for their destination: `SocketStatistics.failures` has the reasons.
     public var failed = 0
 
     public init() {}
@@ -257,5 +257,5 @@ public struct FanOutStatistics: Equatable, Sendable {
     }
 }
 
-/// Nothing is gained beyond sixteen, as the kernel's work a datagram is most of it.
+/// A batch of more than sixteen gains nothing measurable: most of the time is the kernel's work for each datagram.
 private let messagesPerCall = 64

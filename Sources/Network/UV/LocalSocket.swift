@@ -1,11 +1,12 @@
 import CUV
 import Glibc
 
-/// A Unix socket at a path that sends each client one answer and hangs up. Only programs of its owner may connect.
+/// A Unix socket at a path. It sends one answer to each client that connects, and closes the connection. Only processes
+/// of its owner may connect.
 ///
-/// On the thread of its loop only. Nothing is read from those who connect, and eight of them are served at a time: for one more,
-/// the one who has waited longest is hung up on. From then on the process ignores SIGPIPE, since libuv would have it ended by
-/// one who hangs up. The C type is `uv_pipe_t`.
+/// Loop thread. It reads nothing from clients and serves eight at a time: a ninth client takes the place of the oldest.
+/// Creating one makes the process ignore SIGPIPE, because libuv would otherwise let a client that disconnects end the
+/// process. The C type is `uv_pipe_t`.
 @safe public final class LocalSocket: LoopHandle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private unowned let loop: EventLoop
@@ -13,13 +14,13 @@ import Glibc
     private var callers: [StatusClient] = []
 
     private static let maximumCallerCount = 8
-    /// `sockaddr_un` holds no longer path.
+    /// In bytes. `sockaddr_un` holds no longer path.
     public static let maximumPathByteCount = 107
 
-    /// Listens at `path`, where the socket of a program that has ended is put out of the way; `answer` is asked for each who
-    /// connects. Throws `EADDRINUSE` where somebody answers already. The C functions are `uv_pipe_bind` and `uv_listen`.
+    /// Listens at `path` and replaces the socket file of a process that has ended; `answer` is called for each client.
+    /// Throws `EADDRINUSE` where a process listens there. The C functions are `uv_pipe_bind` and `uv_listen`.
     public init(on loop: EventLoop, listeningAt path: String, answer: @escaping () -> [UInt8]) throws(NetworkError) {
-        // libuv would cut it.
+        // libuv would truncate it.
         guard path.utf8.count <= Self.maximumPathByteCount else { throw NetworkError("uv_pipe_bind", -ENAMETOOLONG) }
         try Self.removeLeftover(at: path)
         _ = signal(SIGPIPE, SIG_IGN)
@@ -57,11 +58,11 @@ import Glibc
         callers.removeAll(where: \.isClosed)
         if callers.count >= Self.maximumCallerCount { callers.removeFirst().close() }
         callers.append(caller)
-        caller.tell(answer())
+        caller.send(answer())
     }
 }
 
-/// A client that has connected.
+/// A connected client.
 @safe private final class StatusClient: LoopHandle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
@@ -84,21 +85,21 @@ import Glibc
 
     func accept(from listener: UnsafeMutablePointer<uv_stream_t>) -> Bool { unsafe uv_accept(listener, stream) == 0 }
 
-    /// Hangs up when it is told, or cannot be. The C function is `uv_write`.
-    func tell(_ answer: [UInt8]) {
+    /// Sends `answer`, then closes the connection. The C function is `uv_write`.
+    func send(_ answer: [UInt8]) {
         let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: answer.count)
         for index in answer.indices { unsafe bytes[index] = CChar(bitPattern: answer[index]) }
         unsafe self.bytes = bytes
         var buffer = unsafe uv_buf_init(bytes.baseAddress, UInt32(answer.count))
-        if unsafe uv_write(request, stream, &buffer, 1, told) != 0 { close() }
+        if unsafe uv_write(request, stream, &buffer, 1, answerWritten) != 0 { close() }
     }
 }
 
 // MARK: The other end
 
 extension LocalSocket {
-    /// All that the socket at `path` tells, at most `maximumByteCount`. Waits; for a program that does nothing else. Throws
-    /// `ENOENT` or `ECONNREFUSED` where nobody is there, and `EAGAIN` after `patience` seconds of silence.
+    /// Connects to the socket at `path` and returns all that it sends, at most `maximumByteCount`. Blocks. Throws
+    /// `ENOENT` or `ECONNREFUSED` where no process listens, and `EAGAIN` after `patience` seconds without a byte.
     public static func ask(
         _ path: String, maximumByteCount: Int = 64 << 20, patience: Int = 5
     ) throws(NetworkError) -> [UInt8] {
@@ -118,7 +119,7 @@ extension LocalSocket {
         return bytes
     }
 
-    /// A descriptor, which is the caller's to close.
+    /// Returns a descriptor that the caller has to close.
     private static func connect(to path: String) throws(NetworkError) -> Int32 {
         guard path.utf8.count <= maximumPathByteCount else { throw NetworkError("connect", -ENAMETOOLONG) }
         var address = sockaddr_un()
@@ -140,7 +141,7 @@ extension LocalSocket {
         return descriptor
     }
 
-    /// A socket is left behind where a program was killed. What is no socket is not ours to remove.
+    /// Removes the socket file that a killed process has left. A file that is not a socket is not touched.
     private static func removeLeftover(at path: String) throws(NetworkError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
@@ -156,10 +157,10 @@ extension LocalSocket {
 
 @c private func connected(_ stream: UnsafeMutablePointer<uv_stream_t>?, _ status: Int32) {
     guard let stream = unsafe stream, status == 0 else { return }
-    unsafe LoopHandle.behind(stream, as: LocalSocket.self).accept()
+    unsafe LoopHandle.owner(of: stream, as: LocalSocket.self).accept()
 }
 
-@c private func told(_ request: UnsafeMutablePointer<uv_write_t>?, _: Int32) {
+@c private func answerWritten(_ request: UnsafeMutablePointer<uv_write_t>?, _: Int32) {
     guard let request = unsafe request, let stream = unsafe request.pointee.handle else { return }
-    unsafe LoopHandle.behind(stream, as: LoopHandle.self).close()
+    unsafe LoopHandle.owner(of: stream, as: LoopHandle.self).close()
 }

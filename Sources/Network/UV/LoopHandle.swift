@@ -1,24 +1,24 @@
 import CUV
 
-/// Something that an `EventLoop` waits for. It lives until `close()` or until its loop ends, also when nobody else holds it.
-/// To be used on the thread of its loop only.
+/// A handle of an `EventLoop`. It lives until `close()` or until its loop ends, even when nothing else holds it. Loop
+/// thread.
 ///
-/// libuv wants a handle to stay at one address and closes it in its own time, hence the one class with a life of manual
-/// length: the loop holds it from `init` until the close callback, and its memory goes with that callback.
+/// libuv wants a handle to stay at one address and calls back when it has closed it. So the loop retains the object
+/// from `init` until the close callback, which also frees the handle's memory.
 @safe public class LoopHandle {
     private let handle: UnsafeMutablePointer<uv_handle_t>
 
-    /// No callback runs any more.
+    /// Whether the handle is closed. Then none of its callbacks runs any more.
     public private(set) final var isClosed = false
 
-    /// Takes over a handle that libuv has initialised in memory that `allocate` made.
+    /// Takes ownership of a handle that libuv has initialised in memory from `allocate`.
     init<Handle>(adopting handle: UnsafeMutablePointer<Handle>) {
         unsafe self.handle = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
         unsafe self.handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// Stops waiting, at once and for good: no callback runs after this returns, not even one that was due.
-    /// May be called from a callback, and twice. The C function is `uv_close`.
+    /// Stops waiting: no callback runs after this returns, not even one that was due. It may be called from a callback,
+    /// and more than once. The C function is `uv_close`.
     public final func close() {
         if isClosed { return }
         isClosed = true
@@ -26,8 +26,7 @@ import CUV
         unsafe uv_close(handle, handleClosed)
     }
 
-    /// Whether the loop goes on running for the sake of this handle alone; true unless set otherwise.
-    /// The C functions are `uv_ref` and `uv_unref`.
+    /// Whether this handle alone keeps the loop running. Default: true. The C functions are `uv_ref` and `uv_unref`.
     public final var keepsLoopRunning: Bool {
         get { unsafe !isClosed && uv_has_ref(handle) != 0 }
         set {
@@ -36,19 +35,19 @@ import CUV
         }
     }
 
-    /// Lets go of the caller's closures, which often hold the handle.
+    /// Releases the caller's closures, which often hold the handle.
     func willClose() {}
 
-    /// The object that a C callback's handle belongs to.
-    static func behind<Handle, Object: LoopHandle>(
-        _ handle: UnsafeMutablePointer<Handle>, as type: Object.Type
+    /// The object to which a C callback's handle belongs.
+    static func owner<Handle, Object: LoopHandle>(
+        of handle: UnsafeMutablePointer<Handle>, as type: Object.Type
     ) -> Object {
         let handle = unsafe UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
         guard let data = unsafe handle.pointee.data else { preconditionFailure("a libuv handle without its object") }
         return unsafe Unmanaged<Object>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Room for a handle, filled by a `uv_…_init` function, whose name the error carries.
+    /// Allocates a handle and initialises it with a `uv_…_init` function. An error carries the name of that function.
     static func initialised<Handle>(
         _ function: String, _ initialise: (UnsafeMutablePointer<Handle>) -> Int32
     ) throws(NetworkError) -> UnsafeMutablePointer<Handle> {

@@ -1,12 +1,12 @@
 import CUV
 public import TenfourAudioCore
 
-/// Calls back once at or after a deadline. On the thread of its loop only. The C type is `uv_timer_t`.
+/// Calls back once, at or after a deadline. Loop thread. The C type is `uv_timer_t`.
 @safe public final class LoopTimer: LoopHandle {
     private let timer: UnsafeMutablePointer<uv_timer_t>
     private var fire: (() -> Void)?
 
-    /// The deadline it is armed for, until it fires.
+    /// The deadline for which it is armed; nil when it has fired or was never armed.
     public private(set) var deadline: Instant?
 
     init(on loop: EventLoop, _ fire: @escaping () -> Void) throws(NetworkError) {
@@ -15,8 +15,9 @@ public import TenfourAudioCore
         unsafe super.init(adopting: timer)
     }
 
-    /// Fires once, never before `deadline` and usually less than two milliseconds after it; at once if it has passed.
-    /// Replaces an earlier deadline; to arm it for the same one again costs nothing. The C function is `uv_timer_start`.
+    /// Arms the timer: it fires once, never before `deadline` and usually less than 2 ms after it, or at once if the
+    /// deadline has passed. Replaces an earlier deadline; arming it again for the same one costs nothing. The C
+    /// function is `uv_timer_start`.
     public func arm(at deadline: Instant) {
         if isClosed || deadline == self.deadline { return }
         self.deadline = deadline
@@ -28,7 +29,7 @@ public import TenfourAudioCore
         assert(code == 0)
     }
 
-    /// Does not fire until it is armed again. The C function is `uv_timer_stop`.
+    /// Disarms the timer. The C function is `uv_timer_stop`.
     public func disarm() {
         if isClosed || deadline == nil { return }
         deadline = nil
@@ -48,5 +49,5 @@ public import TenfourAudioCore
 
 @c private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
     guard let timer = unsafe timer else { return }
-    unsafe LoopHandle.behind(timer, as: LoopTimer.self).deadlineReached()
+    unsafe LoopHandle.owner(of: timer, as: LoopTimer.self).deadlineReached()
 }

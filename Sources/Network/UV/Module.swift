@@ -1,2 +1,2 @@
-// The event loop, its timers and its UDP sockets, over libuv: everything that waits, and the only place that asks what time it is.
-// This module never takes a decision about a protocol: it carries bytes, times and errors to its caller.
+// The event loop, its timers and its UDP sockets, over libuv. This is the only module that waits, and the only one that
+// reads a clock. It decides nothing about a protocol: it passes bytes, times and errors to its caller.

@@ -3,8 +3,9 @@ import Glibc
 public import TenfourSession
 
 extension UDPSocket {
-    /// Opens a socket that hears one multicast group: bound to the group, so that it hears nothing else, and sharing the port
-    /// with whoever hears it on this machine. `interface` is a name or an address; nil lets the route decide.
+    /// Opens a socket that receives one multicast group and nothing else: it is bound to the group's address, and
+    /// shares the port with other programs on this machine that receive the group. `interface` is a name or an address;
+    /// nil lets the route decide.
     public convenience init(
         on loop: EventLoop, joining group: Endpoint, interface: String?, options: SocketOptions = SocketOptions()
     ) throws(NetworkError) {
@@ -23,7 +24,7 @@ extension UDPSocket {
         }
     }
 
-    /// Hears `group` too, until the socket is closed. `interface` is a name or an address; nil lets the route decide.
+    /// Joins `group` too, until the socket is closed. `interface` is a name or an address; nil lets the route decide.
     /// The C function is `setsockopt` with MCAST_JOIN_GROUP.
     public func join(group: IPAddress, interface: String?) throws(NetworkError) {
         if isClosed { throw NetworkError("setsockopt(MCAST_JOIN_GROUP)", -EBADF) }
@@ -49,7 +50,7 @@ extension UDPSocket {
     }
 }
 
-/// The number of the interface that has this name or this address. The C functions are `if_nametoindex` and
+/// The index of the interface with this name or address. The C functions are `if_nametoindex` and
 /// `uv_interface_addresses`.
 func interfaceIndex(of nameOrAddress: String) throws(NetworkError) -> UInt32 {
     let index = unsafe if_nametoindex(nameOrAddress)

@@ -3,43 +3,45 @@ import Glibc
 public import TenfourSession
 package import TenfourThreads
 
-/// Why the machine or the network refused what we asked at start: which C function said so, its number, and the remedy.
+/// The reason why the machine or the network refused an operation at start: the C function that failed, its error
+/// number, and the remedy.
 ///
-/// Nothing that happens to a single datagram is a `NetworkError`; that is counted in `SocketStatistics`.
+/// A failure of a single datagram is not a `NetworkError`; `SocketStatistics` counts it.
 public struct NetworkError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
-        /// Somebody has the UDP port: nil where it is another user's program.
+        /// A process has the UDP port: nil where it belongs to another user.
         case portInUse(UInt16, by: PortHolder?)
-        /// The port may be opened by root only, as those below 1024 are.
+        /// The port may be opened by root only, like those below 1024.
         case portReserved(UInt16)
         /// No interface of this machine has the address.
         case addressNotLocal(IPAddress)
-        /// A link-local address without its interface.
+        /// A link-local address is given without its interface.
         case interfaceMissing(IPAddress)
         /// The kernel has no IPv6.
         case noIPv6
-        /// Neither the name nor the address of an interface here; `present` are the names that there are.
+        /// No interface has this name or address; `present` are the names of the interfaces.
         case noSuchInterface(String, present: [String])
-        /// The group could not be joined, because there is no multicast route or the interface does not do multicast.
+        /// The group cannot be joined: there is no multicast route, or the interface does not support multicast.
         case groupNotReachable(IPAddress)
-        /// Not an address of 224.0.0.0/4 or ff00::/8.
+        /// The address is not in 224.0.0.0/4 or ff00::/8.
         case notAGroup(IPAddress)
-        /// No address belongs to this name.
+        /// The name has no address.
         case unknownHost(String)
         /// The name could not be looked up now; it may exist.
         case lookupFailed(String)
-        /// A regular file or a device such as `/dev/null`, which is always ready, so that there is nothing to wait for.
+        /// The descriptor is a regular file or a device such as `/dev/null`. It is always ready, so that a loop cannot
+        /// wait for it.
         case alwaysReady(fileDescriptor: Int32)
-        /// The process has as many files open as it may.
+        /// The process has reached its limit of open files.
         case tooManyOpenFiles
-        /// Anything else: `code` says what.
+        /// Any other refusal; see `code`.
         case refused
     }
 
     public var reason: Reason
-    /// The C function that refused.
+    /// The C function that failed.
     public var function: String
-    /// `errno`, or the number of a `UV_EAI_…` constant of libuv without its sign; 0 when the kernel was not asked.
+    /// `errno`, or the number of a `UV_EAI_…` constant of libuv without its sign; 0 when the kernel was not called.
     public var code: Int32
 
     public init(_ reason: Reason, function: String, code: Int32) {
@@ -48,7 +50,7 @@ public struct NetworkError: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// The message that belongs to an `errno`, in English whatever the locale. The C function is `uv_strerror_r`.
+    /// The text of an `errno`, in English in any locale. The C function is `uv_strerror_r`.
     public static func text(for code: Int32) -> String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let start = buffer.baseAddress else { return "" }
@@ -58,7 +60,7 @@ public struct NetworkError: Error, Hashable, Sendable {
 }
 
 extension NetworkError: CustomStringConvertible {
-    /// One sentence that ends with the remedy, and in brackets who said so.
+    /// One sentence that ends with the remedy, then the C function in brackets.
     public var description: String {
         let source = code == 0 ? function : "\(function): \(Self.text(for: code))"
         return "\(sentence) (\(source))"
@@ -100,13 +102,13 @@ extension NetworkError: CustomStringConvertible {
 extension NetworkError {
     package init(_ error: ThreadError) { self.init(.refused, function: "pthread_create", code: error.code) }
 
-    /// For a code of libuv, which is a negated `errno`.
+    /// Creates an error from a libuv code, which is a negated `errno`.
     init(_ function: String, _ code: Int32) {
         let tooMany = code == -EMFILE || code == -ENFILE
         self.init(tooMany ? .tooManyOpenFiles : .refused, function: function, code: -code)
     }
 
-    /// Throws what libuv returned if it is negative.
+    /// Throws if the result of a libuv function is negative.
     static func check(_ function: String, _ code: Int32) throws(NetworkError) {
         if code < 0 { throw NetworkError(function, code) }
     }

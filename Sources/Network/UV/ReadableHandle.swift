@@ -1,12 +1,12 @@
 import CUV
 import Glibc
 
-/// A terminal, pipe or socket that has something to read. The C type is `uv_poll_t`.
+/// Calls back while a terminal, pipe or socket can be read. The C type is `uv_poll_t`.
 final class ReadableHandle: LoopHandle {
     private var readable: (() -> Void)?
 
     init(on loop: EventLoop, _ fileDescriptor: Int32, _ readable: @escaping () -> Void) throws(NetworkError) {
-        // libuv makes the descriptor non-blocking, which it shares with the shell that started us and often with stdout.
+        // libuv makes the descriptor non-blocking. It is shared with the shell that started us and often with stdout.
         let flags = fcntl(fileDescriptor, F_GETFL)
         defer { if flags >= 0 { _ = fcntl(fileDescriptor, F_SETFL, flags) } }
 
@@ -34,5 +34,5 @@ final class ReadableHandle: LoopHandle {
 
 @c private func becameReadable(_ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: Int32, _ events: Int32) {
     guard let poll = unsafe poll else { return }
-    unsafe LoopHandle.behind(poll, as: ReadableHandle.self).call()
+    unsafe LoopHandle.owner(of: poll, as: ReadableHandle.self).call()
 }

@@ -1,6 +1,6 @@
 import CUV
 
-/// The operations that a socket can do without waiting.
+/// The operations that a socket can do without blocking.
 public struct Readiness: OptionSet, Sendable {
     public let rawValue: Int
 
@@ -8,13 +8,14 @@ public struct Readiness: OptionSet, Sendable {
 
     public static let readable = Readiness(rawValue: 1)
     public static let writable = Readiness(rawValue: 2)
-    /// It cannot be waited for any more.
+    /// Waiting for the socket has failed.
     public static let failed = Readiness(rawValue: 4)
 }
 
-/// A socket of a library that reads and writes by itself and wants to know when. The C type is `uv_poll_t`.
+/// Watches a socket of a library that reads and writes by itself and wants to know when it can. The C type is
+/// `uv_poll_t`.
 ///
-/// The descriptor is the library's; the handle is to be closed before it is.
+/// The library owns the descriptor; close the handle first.
 @safe public final class ReadinessHandle: LoopHandle {
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private var changed: ((Readiness) -> Void)?
@@ -27,7 +28,7 @@ public struct Readiness: OptionSet, Sendable {
         unsafe super.init(adopting: poll)
     }
 
-    /// From now on calls back for `readiness`, again and again as long as it lasts. The C function is `uv_poll_start`.
+    /// Calls back for `readiness` from now on, repeatedly as long as it lasts. The C function is `uv_poll_start`.
     public func watch(for readiness: Readiness) throws(NetworkError) {
         if isClosed { return }
         var events: UInt32 = 0
@@ -48,7 +49,8 @@ public struct Readiness: OptionSet, Sendable {
 }
 
 extension EventLoop {
-    /// Tells when a socket can be read or written, once it is told what to `watch` for. The C function is `uv_poll_init`.
+    /// Creates a handle that reports when a socket can be read or written. Call `watch` to start it. The C function is
+    /// `uv_poll_init`.
     public func onReadiness(
         of fileDescriptor: Int32, _ changed: @escaping (Readiness) -> Void
     ) throws(NetworkError) -> ReadinessHandle {
@@ -58,5 +60,5 @@ extension EventLoop {
 
 @c private func readinessChanged(_ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: Int32, _ events: Int32) {
     guard let poll = unsafe poll else { return }
-    unsafe LoopHandle.behind(poll, as: ReadinessHandle.self).call(status, events)
+    unsafe LoopHandle.owner(of: poll, as: ReadinessHandle.self).call(status, events)
 }

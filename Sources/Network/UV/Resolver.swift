@@ -2,13 +2,13 @@ import CUV
 import Glibc
 public import TenfourSession
 
-/// Turns a host into endpoints as the system does, by its name service switch: files, DNS, and `.local` names where
-/// nss-mdns is installed. An address, also with an interface as in `fe80::1%eth0`, stands for itself and asks nobody.
+/// Resolves a host name to endpoints as the system does, by its name service switch: files, DNS, and `.local` names
+/// where nss-mdns is installed. An address, also with an interface as in `fe80::1%eth0`, is returned without a lookup.
 ///
-/// The endpoints come without doubles and in the order in which they should be tried (RFC 6724); there is one at least.
+/// The endpoints are unique and sorted in the order in which to try them (RFC 6724). There is at least one.
 public enum Resolver {
-    /// Looks up while the loop goes on; `completion` is called once, later, from the loop, unless the lookup is cancelled or
-    /// the loop ends before. The C function is `uv_getaddrinfo`, which asks on a thread of libuv's own.
+    /// Starts a lookup and calls `completion` once from the loop, unless the lookup is cancelled or the loop ends
+    /// before. The C function is `uv_getaddrinfo`, which runs on a thread of libuv's.
     @discardableResult
     public static func resolve(
         _ host: String, port: UInt16, on loop: EventLoop,
@@ -19,14 +19,14 @@ public enum Resolver {
         return lookup
     }
 
-    /// Looks up and waits, for as long as the system waits for its name server. For the start of a program.
+    /// Looks up a name and blocks until the name server has answered or timed out. For the start of a program.
     public static func resolve(_ host: String, port: UInt16) throws(NetworkError) -> [Endpoint] {
         let lookup = Lookup(host, port) { _ in }
         return try lookup.wait(on: EventLoop())
     }
 }
 
-/// A name being looked up. Lives until it is done; loop thread only. The C type is `uv_getaddrinfo_t`.
+/// A lookup that runs. It lives until it has ended. Loop thread. The C type is `uv_getaddrinfo_t`.
 @safe public final class Lookup {
     private let host: String
     private let port: UInt16
@@ -42,7 +42,7 @@ public enum Resolver {
 
     deinit { unsafe request.deallocate() }
 
-    /// The completion will not be called any more.
+    /// Cancels the lookup: the completion will not be called.
     public func cancel() {
         guard completion != nil else { return }
         completion = nil
@@ -50,7 +50,7 @@ public enum Resolver {
     }
 
     func start(on loop: EventLoop) throws(NetworkError) {
-        let code = unsafe ask(loop, lookedUp)
+        let code = unsafe startRequest(loop, lookupEnded)
         if code != 0 { throw NetworkError(lookingUp: host, code) }
         self.loop = loop
         loop.keep(self)
@@ -58,12 +58,12 @@ public enum Resolver {
     }
 
     func wait(on loop: EventLoop) throws(NetworkError) -> [Endpoint] {
-        let code = unsafe ask(loop, nil)
+        let code = unsafe startRequest(loop, nil)
         return try unsafe endpoints(code, code == 0 ? request.pointee.addrinfo : nil)
     }
 
-    private func ask(_ loop: EventLoop, _ callback: uv_getaddrinfo_cb?) -> Int32 {
-        // What follows a NUL would not reach the system, and another host would be found.
+    private func startRequest(_ loop: EventLoop, _ callback: uv_getaddrinfo_cb?) -> Int32 {
+        // The system would not see the text after a NUL and resolve another host.
         if host.utf8.contains(0) { return UV_EAI_NONAME.rawValue }
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
@@ -72,7 +72,7 @@ public enum Resolver {
         return unsafe uv_getaddrinfo(loop.loop, request, callback, host, nil, &hints)
     }
 
-    /// Takes over `list`.
+    /// Converts `list` and frees it.
     private func endpoints(
         _ code: Int32, _ list: UnsafeMutablePointer<addrinfo>?
     ) throws(NetworkError) -> [Endpoint] {
@@ -104,7 +104,7 @@ public enum Resolver {
     }
 }
 
-@c private func lookedUp(
+@c private func lookupEnded(
     _ request: UnsafeMutablePointer<uv_getaddrinfo_t>?, _ code: Int32, _ list: UnsafeMutablePointer<addrinfo>?
 ) {
     guard let request = unsafe request, let data = unsafe request.pointee.data else { return }
@@ -112,7 +112,7 @@ public enum Resolver {
 }
 
 extension NetworkError {
-    /// What `uv_getaddrinfo` returned.
+    /// Creates an error from the result of `uv_getaddrinfo`.
     init(lookingUp host: String, _ code: Int32) {
         self.init("uv_getaddrinfo", code)
         switch uv_errno_t(code) {

@@ -1,6 +1,6 @@
 import TenfourSession
 
-/// Datagrams that wait until the kernel takes more, first in, first out. All its memory is taken at the start.
+/// Datagrams that wait until the kernel takes more, first in, first out. All memory is allocated in `init`.
 @safe struct SendQueue: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private var headers: [Header]
@@ -23,7 +23,7 @@ import TenfourSession
 
     deinit { unsafe bytes.deallocate() }
 
-    /// Returns whether the oldest datagram had to make room.
+    /// Appends a datagram. Returns whether the oldest one was dropped for it.
     mutating func append(_ datagram: Span<UInt8>, to destination: Endpoint) -> Bool {
         let isFull = count == headers.count
         if isFull { removeFirst() }

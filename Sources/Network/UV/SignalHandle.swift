@@ -1,6 +1,6 @@
 import CUV
 
-/// A signal of the process, seen on the thread of a loop. The C type is `uv_signal_t`.
+/// Calls back on the thread of a loop when the process has received a signal. The C type is `uv_signal_t`.
 final class SignalHandle: LoopHandle {
     private var caught: (() -> Void)?
 
@@ -22,5 +22,5 @@ final class SignalHandle: LoopHandle {
 
 @c private func signalCaught(_ signal: UnsafeMutablePointer<uv_signal_t>?, _: Int32) {
     guard let signal = unsafe signal else { return }
-    unsafe LoopHandle.behind(signal, as: SignalHandle.self).call()
+    unsafe LoopHandle.owner(of: signal, as: SignalHandle.self).call()
 }

@@ -2,11 +2,11 @@ import CUV
 import Glibc
 import TenfourSession
 
-/// An `Endpoint` as the kernel wants it: a `sockaddr_in`, or a `sockaddr_in6`, which has room for both.
+/// An `Endpoint` in the kernel's form: a `sockaddr_in` or a `sockaddr_in6`, in memory for the larger of them.
 struct SocketAddress {
     private var storage = sockaddr_in6()
 
-    /// `family` is that of the socket: an IPv6 socket reaches an IPv4 host by its mapped address (RFC 4291 section 2.5.5.2).
+    /// `family` is the socket's: an IPv6 socket reaches an IPv4 host by its mapped address (RFC 4291 section 2.5.5.2).
     init(_ endpoint: Endpoint, family: Int32) {
         switch endpoint.address {
         case .v4(let number) where family == AF_INET:
@@ -32,7 +32,7 @@ struct SocketAddress {
         }
     }
 
-    /// The address for the time of a C call.
+    /// Calls `body` with a pointer that is valid during the call.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
         unsafe withUnsafeBytes(of: storage) { bytes in
             guard let start = bytes.baseAddress else { preconditionFailure("a sockaddr_in6 without bytes") }
@@ -42,7 +42,7 @@ struct SocketAddress {
 }
 
 extension Endpoint {
-    /// From a `sockaddr_in` or `sockaddr_in6`; nil for any other family. A mapped IPv4 address becomes IPv4.
+    /// Converts a `sockaddr_in` or `sockaddr_in6`; nil for any other family. A mapped IPv4 address becomes IPv4.
     init?(_ address: UnsafePointer<sockaddr>) {
         let raw = unsafe UnsafeRawPointer(address)
         switch Int32(unsafe address.pointee.sa_family) {
@@ -69,5 +69,5 @@ extension Endpoint {
     }
 }
 
-/// The lower half of ::ffff:0:0/96.
+/// The lower 8 bytes of the prefix ::ffff:0:0/96.
 private let mappedPrefix: UInt64 = 0xFFFF_0000_0000

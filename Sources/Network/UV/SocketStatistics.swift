@@ -2,18 +2,18 @@ public import TenfourSession
 
 /// Counts of the datagrams of one `UDPSocket` since it was opened.
 public struct SocketStatistics: Equatable, Sendable {
-    /// Handed to the kernel, and handed to the receiver.
+    /// Datagrams passed to the kernel, and datagrams passed to the receive handler.
     public var sent = 0
     public var received = 0
-    /// Had to wait in our queue because the kernel's was full.
+    /// Datagrams that waited in our queue because the kernel's buffer was full.
     public var queued = 0
-    /// Were the oldest in our queue when it was full.
+    /// Datagrams dropped as the oldest when our queue was full.
     public var dropped = 0
-    /// Arrived longer than `SocketOptions.longestDatagram`, and were not handed on.
+    /// Datagrams that were longer than `SocketOptions.longestDatagram` on arrival, and discarded.
     public var truncated = 0
-    /// By `errno`: what the kernel refused at once, and what the network sent back later (ICMP).
-    /// ECONNREFUSED: nothing listens there. EHOSTUNREACH, ENETUNREACH: no way there. EPERM: a firewall here.
-    /// EMSGSIZE: longer than the path, or than `SocketOptions.longestDatagram`.
+    /// Failures by `errno`: refused by the kernel at once, or reported later by the network (ICMP). ECONNREFUSED: no
+    /// program listens at the port. EHOSTUNREACH, ENETUNREACH: no route. EPERM: a firewall on this machine. EMSGSIZE:
+    /// longer than the path's MTU, or than `SocketOptions.longestDatagram`.
     public var failures: [Int32: Int] = [:]
     public var lastFailure: Failure?
 
@@ -22,7 +22,7 @@ public struct SocketStatistics: Equatable, Sendable {
     public var failed: Int { failures.values.reduce(0, +) }
 
     public struct Failure: Equatable, Sendable, CustomStringConvertible {
-        /// Where the datagram should have gone; nil when the trouble was with receiving.
+        /// The destination of the datagram; nil for a failure of receiving.
         public var destination: Endpoint?
         /// `errno`.
         public var code: Int32
@@ -32,14 +32,14 @@ public struct SocketStatistics: Equatable, Sendable {
             self.code = code
         }
 
-        /// `192.0.2.1:5004: connection refused`.
+        /// For example `192.0.2.1:5004: connection refused`.
         public var description: String {
             let text = NetworkError.text(for: code)
             return if let destination { "\(destination): \(text)" } else { text }
         }
     }
 
-    /// Adds what another socket could not do: what it lost or refused, not what it sent or received.
+    /// Adds the losses and failures of another socket, not its sent and received datagrams.
     public mutating func merge(_ other: SocketStatistics) {
         dropped += other.dropped
         truncated += other.truncated

@@ -3,17 +3,16 @@ import Glibc
 public import TenfourAudioCore
 public import TenfourSession
 
-/// A UDP socket on an `EventLoop`: hands on what arrives, sends what it is given, and counts what could not be done.
+/// A UDP socket on an `EventLoop`: passes on arriving datagrams, sends outgoing ones, and counts failures.
 ///
-/// On the thread of its loop only. Neither sending nor receiving allocates while the network takes what it is given.
-/// The C type is `uv_udp_t`.
+/// Loop thread. Sending and receiving allocate nothing while the network takes all datagrams. The C type is `uv_udp_t`.
 @safe public final class UDPSocket: LoopHandle {
-    /// Which hosts it can talk to.
+    /// The IP versions that the socket can use.
     public enum Reach: Sendable { case ipv4, ipv6, ipv4AndIPv6 }
 
     public let reach: Reach
 
-    /// The address and port that it is bound to, also when the port was left to the system by asking for 0.
+    /// The address and port that it is bound to, including a port that the system chose for port 0.
     public let localEndpoint: Endpoint
 
     public internal(set) var statistics = SocketStatistics()
@@ -23,7 +22,7 @@ public import TenfourSession
     private let longestDatagram: Int
     private var received: ((Span<UInt8>, Endpoint, Instant) -> Void)?
     private let arrivals: UnsafeMutableRawBufferPointer
-    /// Something arrived since the socket was last found empty.
+    /// Whether a datagram arrived since the socket was last found empty.
     private var hasArrivals = false
     private var waiting: SendQueue
     private let request: UnsafeMutablePointer<uv_udp_send_t>
@@ -33,9 +32,9 @@ public import TenfourSession
     private var emptied: (() -> Void)?
     var yielded: YieldedPort?
 
-    /// Opens and binds. Bound to `::` it speaks IPv4 too, and on a machine without IPv6 it is bound to `0.0.0.0` instead;
-    /// `reach` tells. Throws with a remedy when the port is taken, reserved, or the address is not ours.
-    /// The C functions are `uv_udp_init_ex` and `uv_udp_bind`.
+    /// Opens and binds a socket. Bound to `::` it also carries IPv4; on a machine without IPv6 it is bound to `0.0.0.0`
+    /// instead (see `reach`). Throws with a remedy when the port is taken or reserved, or the address is not ours. The
+    /// C functions are `uv_udp_init_ex` and `uv_udp_bind`.
     public init(
         on loop: EventLoop, bindingTo endpoint: Endpoint, options: SocketOptions = SocketOptions()
     ) throws(NetworkError) {
@@ -71,36 +70,37 @@ public import TenfourSession
         unsafe request.deallocate()
     }
 
-    /// Hands every datagram to `handler`: the bytes, which are borrowed for the call, who sent them, and when they were read.
-    /// An IPv4 sender is an IPv4 address also on an IPv6 socket. Replaces an earlier handler.
-    /// The C function is `uv_udp_recv_start`, which reads up to twenty datagrams in one system call.
+    /// Calls `handler` with every datagram: the bytes, which are borrowed for the call, the sender, and the time of
+    /// reading. An IPv4 sender is an IPv4 address also on an IPv6 socket. Replaces an earlier handler. The C function
+    /// is `uv_udp_recv_start`, which reads up to twenty datagrams in one system call.
     public func receive(_ handler: @escaping (Span<UInt8>, Endpoint, Instant) -> Void) {
         if isClosed { return }
         let isReceiving = received != nil
         received = handler
         if isReceiving { return }
-        let code = unsafe uv_udp_recv_start(socket, giveArrivals, datagramArrived)
+        let code = unsafe uv_udp_recv_start(socket, allocateReceiveBuffer, datagramArrived)
         precondition(code == 0, "a bound socket could not be read")
     }
 
-    /// Whether another socket of this machine has our port too. Reads `/proc/net`, which takes 0.1 ms where a hundred are open.
+    /// Whether another socket of this machine has our port too. Reads `/proc/net`, which takes 0.1 ms with a hundred
+    /// open sockets.
     public var isPortShared: Bool { PortHolder.sockets(of: localEndpoint.port).count > 1 }
 
-    /// Calls `handler` whenever all that had arrived has been handed on. Replaces an earlier handler.
+    /// Calls `handler` whenever all datagrams that had arrived have been passed on. Replaces an earlier handler.
     public func whenEmptied(_ handler: @escaping () -> Void) { emptied = handler }
 
-    /// The result of sending a datagram. All but `sent` and `queued` mean that it is lost.
+    /// The result of sending a datagram. Each result except `sent` and `queued` means that it is lost.
     public enum SendOutcome: Equatable, Sendable {
         case sent
-        /// The kernel's buffer is full; the datagram waits in ours.
+        /// The kernel's buffer is full; the datagram waits in our queue.
         case queued
-        /// With the `errno`, which is counted in `statistics`.
+        /// Failed with this `errno`, which `statistics` counts.
         case failed(Int32)
         case closed
     }
 
-    /// Sends a datagram, never waits, never throws: what the network refuses is an outcome and is counted.
-    /// The C functions are `uv_udp_try_send` and, when the kernel's buffer is full, `uv_udp_send`.
+    /// Sends a datagram. Never blocks and never throws: a refusal is a result and is counted. The C functions are
+    /// `uv_udp_try_send` and, when the kernel's buffer is full, `uv_udp_send`.
     @discardableResult
     public func send(_ datagram: Span<UInt8>, to destination: Endpoint) -> SendOutcome {
         if isClosed { return .closed }
@@ -120,17 +120,17 @@ public import TenfourSession
         return .queued
     }
 
-    /// Whether datagrams wait until the kernel takes more.
+    /// Whether datagrams wait in our queue.
     public var isQueueing: Bool { requestDestination != nil }
 
-    /// Calls `handler` whenever all that had to wait is gone. Replaces an earlier handler.
+    /// Calls `handler` whenever the queue has become empty. Replaces an earlier handler.
     public func whenDrained(_ handler: @escaping () -> Void) { drained = handler }
 
-    /// From now on hears `peer` alone, for whom the kernel prefers it to the unconnected socket that shares its port: a flood
-    /// there no longer displaces what this peer sends. What others sent between binding and connecting is handed on all the
-    /// same, with their address.
+    /// Receives from `peer` only from now on. The kernel prefers this socket for the peer's datagrams over the
+    /// unconnected socket that shares its port, so that a flood at that one does not displace them. Datagrams of other
+    /// senders that came between binding and connecting are still passed on, with their address.
     ///
-    /// The C function is `connect` and not `uv_udp_connect`, after which libuv would send to nobody else.
+    /// The C function is `connect` and not `uv_udp_connect`, after which libuv would send to no other address.
     public func connect(to peer: Endpoint) throws(NetworkError) {
         if isClosed { throw NetworkError("connect", -EBADF) }
         let address = SocketAddress(peer, family: reach.family)
@@ -143,7 +143,7 @@ public import TenfourSession
         drained = nil
         emptied = nil
         yielded = nil
-        // libuv would hand on the rest of a batch to a socket that is being closed.
+        // libuv would deliver the rest of a batch to a socket that is being closed.
         unsafe uv_udp_recv_stop(socket)
     }
 }
@@ -151,11 +151,11 @@ public import TenfourSession
 // MARK: Receiving
 
 extension UDPSocket {
-    fileprivate func nextArrivals() -> uv_buf_t {
+    fileprivate func receiveBuffer() -> uv_buf_t {
         unsafe uv_buf_init(arrivals.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(arrivals.count))
     }
 
-    fileprivate func arrived(_ bytes: UnsafeBufferPointer<UInt8>, from sender: UnsafePointer<sockaddr>, isCut: Bool) {
+    fileprivate func deliver(_ bytes: UnsafeBufferPointer<UInt8>, from sender: UnsafePointer<sockaddr>, isCut: Bool) {
         hasArrivals = true
         guard let received, let sender = unsafe Endpoint(sender) else { return }
         if isCut || bytes.count > longestDatagram {
@@ -166,20 +166,21 @@ extension UDPSocket {
         received(unsafe bytes.span, sender, Instant(nanoseconds: Int64(clamping: uv_hrtime())))
     }
 
-    /// The socket is empty. When it woke us for nothing, the network has sent an error report, which wakes us until it is read.
-    fileprivate func nothingArrived() {
-        if !hasArrivals { takeErrorReports() }
+    /// The socket is empty. If it was reported readable without a datagram, an ICMP error is pending, which keeps it
+    /// readable until the error is read.
+    fileprivate func receiveQueueEmptied() {
+        if !hasArrivals { readErrorReports() }
         hasArrivals = false
         emptied?()
     }
 
-    fileprivate func receivingFailed(_ code: Int32) {
-        if takeErrorReports() == 0 { statistics.countFailure(code, to: nil) }
+    fileprivate func receiveFailed(_ code: Int32) {
+        if readErrorReports() == 0 { statistics.countFailure(code, to: nil) }
     }
 
-    /// Counts what the network has sent back, and returns how many reports there were.
+    /// Reads and counts the pending ICMP errors. Returns their number.
     @discardableResult
-    func takeErrorReports() -> Int {
+    func readErrorReports() -> Int {
         var destination = sockaddr_storage()
         var count = 0
         var isLocal: Int32 = 0
@@ -196,11 +197,11 @@ extension UDPSocket {
     }
 }
 
-@c private func giveArrivals(
+@c private func allocateReceiveBuffer(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
 ) {
     guard let handle = unsafe handle, let buffer = unsafe buffer else { return }
-    unsafe buffer.pointee = LoopHandle.behind(handle, as: UDPSocket.self).nextArrivals()
+    unsafe buffer.pointee = LoopHandle.owner(of: handle, as: UDPSocket.self).receiveBuffer()
 }
 
 @c private func datagramArrived(
@@ -208,23 +209,24 @@ extension UDPSocket {
     _ sender: UnsafePointer<sockaddr>?, _ flags: UInt32
 ) {
     guard let handle = unsafe handle, let buffer = unsafe buffer else { return }
-    let socket = unsafe LoopHandle.behind(handle, as: UDPSocket.self)
+    let socket = unsafe LoopHandle.owner(of: handle, as: UDPSocket.self)
     if socket.isClosed || flags & UV_UDP_MMSG_FREE.rawValue != 0 { return }
-    guard count >= 0 else { return socket.receivingFailed(Int32(truncatingIfNeeded: -count)) }
-    guard let sender = unsafe sender else { return socket.nothingArrived() }
+    guard count >= 0 else { return socket.receiveFailed(Int32(truncatingIfNeeded: -count)) }
+    guard let sender = unsafe sender else { return socket.receiveQueueEmptied() }
     let bytes = unsafe UnsafeRawBufferPointer(start: buffer.pointee.base, count: count)
-    unsafe socket.arrived(
+    unsafe socket.deliver(
         bytes.assumingMemoryBound(to: UInt8.self), from: sender, isCut: flags & UV_UDP_PARTIAL.rawValue != 0)
 }
 
 // MARK: Sending
 
 extension UDPSocket {
-    /// Tries to send now. Returns 0, EAGAIN when the kernel's buffer is full, or the `errno` of a failure that it counted.
+    /// Tries to send now. Returns 0, EAGAIN when the kernel's buffer is full, or the `errno` of a failure, which is
+    /// counted.
     private func transmit(_ datagram: Span<UInt8>, to destination: Endpoint) -> Int32 {
         var code = attempt(datagram, to: destination)
-        // A report about an earlier datagram, perhaps to somebody else, makes the next call fail once.
-        if code != 0, code != EAGAIN, takeErrorReports() > 0 { code = attempt(datagram, to: destination) }
+        // A pending ICMP error about an earlier datagram, perhaps to another host, makes the next call fail once.
+        if code != 0, code != EAGAIN, readErrorReports() > 0 { code = attempt(datagram, to: destination) }
         if code == 0 {
             statistics.sent += 1
         } else if code != EAGAIN {
@@ -244,7 +246,7 @@ extension UDPSocket {
         return code < 0 ? -code : 0
     }
 
-    /// The kernel's buffer was full: lets libuv wait for room for this datagram, and the others wait behind it.
+    /// The kernel's buffer is full: libuv waits to send this datagram, and later ones are queued behind it.
     func transmitWhenPossible(_ datagram: Span<UInt8>, to destination: Endpoint) {
         for index in datagram.indices { unsafe requestBytes[index] = datagram[index] }
         var buffer = unsafe uv_buf_init(
@@ -264,7 +266,7 @@ extension UDPSocket {
         if waiting.append(datagram, to: destination) { statistics.dropped += 1 }
     }
 
-    fileprivate func requestEnded(_ code: Int32) {
+    fileprivate func sendRequestEnded(_ code: Int32) {
         let destination = requestDestination
         requestDestination = nil
         if isClosed { return }
@@ -286,10 +288,10 @@ extension UDPSocket {
 
 @c private func requestDone(_ request: UnsafeMutablePointer<uv_udp_send_t>?, _ status: Int32) {
     guard let request = unsafe request, let handle = unsafe request.pointee.handle else { return }
-    unsafe LoopHandle.behind(handle, as: UDPSocket.self).requestEnded(-status)
+    unsafe LoopHandle.owner(of: handle, as: UDPSocket.self).sendRequestEnded(-status)
 }
 
-/// What libuv reads at most by one `recvmmsg`, and the room that it gives each datagram. Only the pages that are written to
+/// The number of datagrams that libuv reads by one `recvmmsg`, and the space for each. Only pages that are written to
 /// take memory.
 private let datagramsPerCall = 20
 private let bytesPerArrival = 65_536

@@ -1,9 +1,10 @@
 import CUV
 import Glibc
 
-/// Calls back once the kernel takes datagrams again. The C type is `uv_poll_t`.
+/// Calls back once the kernel accepts datagrams again. The C type is `uv_poll_t`.
 ///
-/// It watches a duplicate of the socket's descriptor, as libuv watches the descriptor itself and allows one watcher for each.
+/// It watches a duplicate of the socket's descriptor, because libuv watches the descriptor itself and allows one
+/// watcher for each.
 @safe final class WritableHandle: LoopHandle {
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private let duplicate: Int32
@@ -24,7 +25,7 @@ import Glibc
         unsafe super.init(adopting: poll)
     }
 
-    /// Calls back once; to ask again meanwhile costs nothing. The C function is `uv_poll_start`.
+    /// Calls back once; further calls before that cost nothing. The C function is `uv_poll_start`.
     func wait() {
         if isClosed || isWaiting { return }
         isWaiting = true
@@ -47,5 +48,5 @@ import Glibc
 
 @c private func becameWritable(_ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: Int32, _ events: Int32) {
     guard let poll = unsafe poll else { return }
-    unsafe LoopHandle.behind(poll, as: WritableHandle.self).call()
+    unsafe LoopHandle.owner(of: poll, as: WritableHandle.self).call()
 }

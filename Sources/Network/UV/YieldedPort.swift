@@ -1,25 +1,28 @@
 import CUV
 import Glibc
 
-/// A sign that a socket yields its UDP port, for the next program of this machine that wants the port.
+/// A marker that a socket yields its UDP port to the next program of this machine that wants it.
 ///
-/// `SO_REUSEADDR` alone tells nothing: many programs set it and mean to keep what arrives. The sign is a Unix socket with the
-/// port in its abstract name, which `/proc/net/unix` shows to everybody. It goes with its owner, however that ends.
+/// `SO_REUSEADDR` alone is no such sign: many programs set it and mean to keep what arrives. The marker is a Unix
+/// socket with the port in its abstract name, which every process can see in `/proc/net/unix`. It disappears with its
+/// process, however that ends.
 struct YieldedPort: ~Copyable {
     private let sign: Int32
 
     private static let title = "tenfour/yields-udp"
 
-    /// In microseconds: from the moment when a port is bound until its sign is up and it may be taken, on a busy machine.
+    /// In microseconds: the longest time from binding a port until its marker exists, on a busy machine.
     static let longestMarking: UInt32 = 50_000
 
-    /// Nil where the system has no socket left: then nobody can take the port. The C functions are `socket` and `bind`.
+    /// Creates the marker; nil when the system has no socket left: then no program can take the port. The C functions
+    /// are `socket` and `bind`.
     init?(_ port: UInt16) {
         let sign = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard sign >= 0 else { return nil }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // A zero before an abstract name. Two sockets may yield one port, so process and descriptor are in it.
+        // An abstract name begins with a zero. It contains process and descriptor, because two sockets may yield one
+        // port.
         let name = [0] + Array("\(Self.title)/\(port)/\(getpid())/\(sign)".utf8)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)

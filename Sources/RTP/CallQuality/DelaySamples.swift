@@ -1,12 +1,12 @@
-/// Delays, of which the mean, the highest and the quantiles can be told without keeping each: to a tenth of a millisecond.
+/// Collects delays with a resolution of 0.1 ms, for their mean, maximum and quantiles.
 public struct DelaySamples: Hashable, Sendable {
     public private(set) var count = 0
     private var sum = Duration.zero
     private var highest: Duration?
-    /// How many there were, by tenths of a millisecond.
+    /// The number of samples, by tenths of a millisecond.
     private var counts: [Int: Int] = [:]
 
-    /// A day: nothing longer is told apart.
+    /// A day. Longer delays count as a day.
     private static let limit = 864e6
 
     public init() {}
@@ -26,12 +26,12 @@ public struct DelaySamples: Hashable, Sendable {
         counts.merge(others.counts, uniquingKeysWith: +)
     }
 
-    /// Nil where there are none, as for those below.
+    /// Nil without samples; the next two as well.
     public var mean: Duration? { count > 0 ? sum / count : nil }
 
     public var maximum: Duration? { highest }
 
-    /// What `share` (0…1) of them did not exceed.
+    /// The delay that `share` (0…1) of the samples did not exceed.
     public func quantile(_ share: Double) -> Duration? {
         guard count > 0 else { return nil }
         var rest = Int(Double(count - 1) * min(max(share, 0), 1))

@@ -1,20 +1,20 @@
-/// A value of JSON (RFC 8259), to be written. Names keep their order.
+/// A JSON value (RFC 8259) to be written. Members keep their order.
 public enum JSON: Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
-    /// Rounded to so many places behind the point; null where it is no number.
+    /// Rounded to `places` digits after the point; null for NaN and infinity.
     case decimal(Double, places: Int)
     case text(String)
     case list([JSON])
     case object([(String, JSON)])
 
-    /// `null` where there is none.
+    /// `null` for nil.
     public static func decimal(_ number: Double?, places: Int) -> Self {
         number.map { .decimal($0, places: places) } ?? .null
     }
 
-    /// As a file of its own: what fits into a line stands on one, and so does each element of a list.
+    /// As a file: an object or list that fits on a line stays on one, and each element of a longer list begins a line.
     public var text: String { written(indentedBy: 0) + "\n" }
 
     private static let lineLength = 118
@@ -36,7 +36,7 @@ public enum JSON: Sendable {
         }
     }
 
-    /// Without a line break.
+    /// Without line breaks.
     public var line: String {
         switch self {
         case .null: return "null"

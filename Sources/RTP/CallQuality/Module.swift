@@ -1,2 +1,2 @@
-// How a link sounded: loss, delay and a score, from what a receiver has counted, for each second and for the whole.
-// This module never reads a clock, opens a file, or decides what is played.
+// Call quality: loss, delay and a score for each second and for the whole, from a receiver's counts. This module never
+// reads a clock, opens a file, or decides what is played.

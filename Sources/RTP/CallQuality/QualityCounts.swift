@@ -1,21 +1,21 @@
 public import TenfourJitterBuffer
 public import TenfourPackets
 
-/// What a receiver has counted of one talker since it first heard them.
+/// What a receiver has counted of one talker since the first packet.
 public struct QualityCounts: Hashable, Sendable {
-    /// RTP packets that were sent, as far as their numbers tell.
+    /// RTP packets that were sent, according to their sequence numbers.
     public var expected: Int
-    /// Of those, packets that have not come (so far: some may be on their way).
+    /// The part of them that has not come yet. Some may be on their way.
     public var lost: Int
-    /// How often a packet was lost whose predecessor was not: `lost` divided by this is how many are lost in a row.
+    /// How often a lost packet followed one that came: `lost` divided by this is the mean number of losses in a row.
     public var lossRuns: Int
     /// Interarrival jitter (RFC 3550 section 6.4.1).
     public var jitter: Duration
-    /// There and back on the network, where it is known.
+    /// The network's round-trip time; nil if it is not known.
     public var roundTrip: Duration?
-    /// Whether what comes is played at all; false where it looks encrypted.
+    /// Whether packets are played; false if they look encrypted.
     public var isPlayable: Bool
-    /// What became of the sound.
+    /// Counts of the talker's audio.
     public var playout: PlayoutStatistics
 
     public init(

@@ -2,15 +2,15 @@ internal import TenfourAudioCore
 internal import TenfourJitterBuffer
 public import TenfourPackets
 
-/// Turns counts, looked at again and again, into how each second sounded, and the whole.
+/// Turns counts that are passed in repeatedly into a summary of each second and of the whole.
 ///
-/// Several talkers add up to one. One whose counts begin anew is taken for the same talker after a pause.
+/// Several talkers add up to one summary. A talker whose counts restart is taken for the same one after a pause.
 public struct QualityMeter: Sendable {
-    /// All so far.
+    /// The whole time so far.
     public private(set) var whole = QualitySummary()
-    /// The seconds that are over, from the start; only the last few where they are not kept.
+    /// The seconds that are over, from the start; only the last few when `keepsSeconds` is false.
     public private(set) var seconds: [QualitySummary] = []
-    /// Each talker's own whole, in the order in which they came.
+    /// The summary of each talker, in the order in which they came.
     public private(set) var talkers: [(ssrc: SSRC, whole: QualitySummary)] = []
 
     private var current = QualitySummary()
@@ -18,14 +18,14 @@ public struct QualityMeter: Sendable {
     private var before: [SSRC: QualityCounts] = [:]
     private let keepsSeconds: Bool
 
-    /// What `recent` looks back on.
+    /// The seconds in `recent`.
     private static let recentCount = 5
-    /// Nobody hears more than a few; a flood of numbers is not kept.
+    /// A flood of SSRCs is not kept; a person hears no more than a few talkers.
     private static let maximumTalkerCount = 256
 
     public init(keepsSeconds: Bool) { self.keepsSeconds = keepsSeconds }
 
-    /// The last five seconds and what there is of this one.
+    /// The last five seconds and the part of the present one.
     public var recent: QualitySummary {
         var recent = QualitySummary()
         for summary in seconds.suffix(Self.recentCount) { recent.add(summary) }
@@ -33,8 +33,8 @@ public struct QualityMeter: Sendable {
         return recent
     }
 
-    /// What has been counted of a talker, `elapsed` after the start, and the delay of playout where something was played.
-    /// Not earlier than what was told before.
+    /// Inserts the counts of a talker, `elapsed` after the start, and the playout delay if audio was played. `elapsed`
+    /// must not decrease.
     public mutating func observe(
         _ counts: QualityCounts, delay: Duration? = nil, of ssrc: SSRC, at elapsed: Duration
     ) {
@@ -52,8 +52,7 @@ public struct QualityMeter: Sendable {
         if let delay { add(delay, of: talker) }
     }
 
-    /// Packets came and were not played, because they look encrypted. The sound made of the first of them does not
-    /// count.
+    /// Packets came and were not played, because they look encrypted. Audio made from the first of them does not count.
     private mutating func refuse(_ talker: Int, _ counts: QualityCounts, since last: QualityCounts) {
         var counts = counts
         counts.playout = last.playout
@@ -67,13 +66,13 @@ public struct QualityMeter: Sendable {
         for index in seconds.indices { seconds[index].hasSound = false }
     }
 
-    /// The delay of playout, `elapsed` after the start, looked at while something was played.
+    /// Inserts the playout delay, `elapsed` after the start, while audio is played.
     public mutating func observe(delay: Duration, of ssrc: SSRC, at elapsed: Duration) {
         advance(to: elapsed)
         if let talker = talker(ssrc) { add(delay, of: talker) }
     }
 
-    /// So much time has passed: the seconds in it are over.
+    /// Ends the seconds before `elapsed`.
     public mutating func advance(to elapsed: Duration) {
         while second < elapsed.components.seconds {
             seconds.append(current)
@@ -83,7 +82,7 @@ public struct QualityMeter: Sendable {
         }
     }
 
-    /// The second that is not over yet counts as one.
+    /// The report. The present second counts as a whole one.
     public var report: QualityReport {
         QualityReport(whole: whole, seconds: seconds + [current], talkers: talkers)
     }

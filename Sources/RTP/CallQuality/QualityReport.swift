@@ -1,6 +1,6 @@
 public import TenfourPackets
 
-/// What there is to say of how it sounded, in the one shape that `tenfour --report`, replay and radiocheck write.
+/// The quality of a session, in the form that `tenfour --report`, replay and radiocheck write.
 public struct QualityReport: Sendable {
     public var whole: QualitySummary
     public var seconds: [QualitySummary]
@@ -14,14 +14,14 @@ public struct QualityReport: Sendable {
         self.talkers = talkers
     }
 
-    /// There and back on the network, by one who knows it and does not report: the scores count the half of it.
+    /// Sets a round-trip time that was measured outside of RTCP. The scores use half of it.
     public mutating func setRoundTrip(_ roundTrip: Duration) {
         whole.roundTrip = roundTrip
         for index in seconds.indices { seconds[index].roundTrip = roundTrip }
         for index in talkers.indices { talkers[index].whole.roundTrip = roundTrip }
     }
 
-    /// `whole`, `seconds` and `talkers`; `name` gives a talker's members beside those that were measured.
+    /// `whole`, `seconds` and `talkers`; `name` returns additional members for a talker.
     public func members(naming name: (SSRC) -> [(String, JSON)] = { _ in [] }) -> [(String, JSON)] {
         [
             ("whole", whole.json),

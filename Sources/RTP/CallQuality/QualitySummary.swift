@@ -2,34 +2,34 @@ public import TenfourAudioCore
 public import TenfourJitterBuffer
 public import TenfourPackets
 
-/// How a stretch of time sounded, a second or all of it.
+/// The quality of a second or of the whole time.
 ///
-/// Shares are 0…1: those of packets of all that were sent, those of sound of all that was heard. What is not known, as when
-/// nothing was heard, is nil.
+/// Shares are 0…1: shares of packets relate to all packets sent, shares of audio to all audio that was due. Unknown
+/// values are nil, for example when nothing was heard.
 public struct QualitySummary: Hashable, Sendable {
-    /// RTP packets that were sent, as far as their numbers tell.
+    /// RTP packets that were sent, according to their sequence numbers.
     public private(set) var expected = 0
-    /// Of those, packets that did not come. Below zero in a second in which packets came that were missed before.
+    /// The part of them that did not come. Below zero in a second in which packets came that had counted as lost.
     public private(set) var lost = 0
     public private(set) var lossRuns = 0
-    /// What became of the sound in this time; `delay`, `target` and drift as they were at its end.
+    /// Counts of the audio in this time; `delay`, `target` and drift are those at its end.
     public private(set) var playout = PlayoutStatistics()
     public private(set) var jitter: Duration?
     public internal(set) var roundTrip: Duration?
-    /// Whether anybody was heard, in this time or before it. Without sound there is no score.
+    /// Whether anybody was heard, in this time or before it. Without audio there is no score.
     public internal(set) var hasSound = false
-    /// The codec's bit rate before this time, in bit/s: silence does not tell it.
+    /// The codec's bit rate before this time, in bit/s, for seconds of silence, which do not show it.
     var earlierBitRate: Int?
-    /// What a packet held before this time.
+    /// The duration of a packet before this time.
     var earlierFrame: Duration?
     /// The codec before this time.
     var earlierEncoding: AudioEncoding?
-    /// Playout behind what the fastest packet would have allowed, a sample for each time that it was looked at.
+    /// Samples of playout's delay behind the fastest packet.
     public private(set) var delays = DelaySamples()
 
     public init() {}
 
-    /// An empty summary of the time after `earlier`, of the same talkers.
+    /// An empty summary for the time after `earlier`, of the same talkers.
     init(after earlier: Self) {
         hasSound = earlier.hasSound
         earlierBitRate = earlier.codecBitRate
@@ -54,7 +54,7 @@ public struct QualitySummary: Hashable, Sendable {
 
     mutating func add(_ delay: Duration) { delays.add(delay) }
 
-    /// What came later.
+    /// Adds the counts of a later time.
     mutating func add(_ later: Self) {
         expected += later.expected
         lost += later.lost
@@ -73,35 +73,35 @@ public struct QualitySummary: Hashable, Sendable {
 extension QualitySummary {
     public var lostShare: Double? { share(max(lost, 0), of: expected) }
     public var lateShare: Double? { share(playout.late, of: expected) }
-    /// Losses in a row, on average; nil where nothing was lost.
+    /// The mean number of losses in a row; nil without loss.
     public var burstLength: Double? { lossRuns > 0 && lost > 0 ? max(Double(lost) / Double(lossRuns), 1) : nil }
 
     public var concealedShare: Double? { share(playout.concealed) }
-    /// Of what was concealed, the share that a neural network made up; nil where nothing was.
+    /// The share of the concealed audio that a neural network made; nil if none was concealed.
     public var deepShare: Double? {
         playout.concealed > .zero
             ? min(Double(playout.concealedByModel.rawValue) / Double(playout.concealed.rawValue), 1) : nil
     }
-    /// By whatever brought it back.
+    /// Recovered by FEC, copies or retransmission.
     public var recoveredShare: Double? {
-        share(playout.recovered + playout.recoveredByCopy + playout.recoveredByResend)
+        share(playout.recovered + playout.recoveredByCopy + playout.recoveredByRetransmission)
     }
     public var recoveredByFECShare: Double? { share(playout.recovered) }
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
-    public var recoveredByResendShare: Double? { share(playout.recoveredByResend) }
+    public var recoveredByRetransmissionShare: Double? { share(playout.recoveredByRetransmission) }
     public var stretchedShare: Double? { share(playout.timeScaled) }
     /// The share that the card did not play, because it stood still or was gone.
     public var missingShare: Double? { share(playout.missing) }
-    /// The mean length of the holes that the card left; nil where there was none.
+    /// The mean length of the card's dropouts; nil without any.
     public var holeLength: Duration? { playout.holes > 0 ? playout.missing.duration() / playout.holes : nil }
 
-    /// The codec's bit rate for speech, in bit/s; nil where it is not known.
+    /// The codec's bit rate for speech, in bit/s; nil if it is not known.
     public var codecBitRate: Int? {
         let own = playout.coded
         return own.frameCount >= Self.enough ? own.bitRate : earlierBitRate ?? own.bitRate
     }
 
-    /// What a packet holds; nil where it is not known.
+    /// The duration of a packet; nil if it is not known.
     public var packetFrame: Duration? { playout.coded.frame ?? earlierFrame }
 
     /// The codec of the newest speech; Opus before the first.
@@ -112,7 +112,7 @@ extension QualitySummary {
     /// 200 ms of loud speech.
     private static let enough = FrameCount(9_600)
 
-    /// The E-model's estimate, for the codec and bit rate of the speech; nil where nothing was heard.
+    /// The E-model's estimate, for the codec and bit rate of the speech; nil if nothing was heard.
     public var model: EModel? {
         guard hasSound, let concealedShare else { return nil }
         let network = (roundTrip ?? .zero) / 2
@@ -136,7 +136,7 @@ extension QualitySummary {
 }
 
 extension QualitySummary {
-    /// `lost_share` and the others, under the names that all tools use.
+    /// `lost_share` and the others, with the names that all tools use.
     public var members: [(String, JSON)] {
         [
             ("packets", .integer(expected)), ("lost", .integer(max(lost, 0))), ("late", .integer(playout.late)),
@@ -151,7 +151,7 @@ extension QualitySummary {
                 .object([
                     ("fec", .decimal(recoveredByFECShare, places: 5)),
                     ("copy", .decimal(recoveredByCopyShare, places: 5)),
-                    ("resend", .decimal(recoveredByResendShare, places: 5)),
+                    ("resend", .decimal(recoveredByRetransmissionShare, places: 5)),
                 ])
             ),
             ("stretched_share", .decimal(stretchedShare, places: 5)),
@@ -177,7 +177,7 @@ extension QualitySummary {
 func milliseconds(_ duration: Duration?) -> JSON { .decimal(duration.map { $0 / .milliseconds(1) }, places: 2) }
 
 extension PlayoutStatistics {
-    /// Counts what has been added to `before`; what is no count is as it was last.
+    /// Adds the difference of `now` and `before`; values that are not counts are those of `now`.
     mutating func add(_ now: Self, since before: Self) {
         decoded += now.decoded - before.decoded
         concealed += now.concealed - before.concealed
@@ -185,7 +185,7 @@ extension PlayoutStatistics {
         concealedByModel += now.concealedByModel - before.concealedByModel
         recovered += now.recovered - before.recovered
         recoveredByCopy += now.recoveredByCopy - before.recoveredByCopy
-        recoveredByResend += now.recoveredByResend - before.recoveredByResend
+        recoveredByRetransmission += now.recoveredByRetransmission - before.recoveredByRetransmission
         timeScaled += now.timeScaled - before.timeScaled
         skipped += now.skipped - before.skipped
         unplayed += now.unplayed - before.unplayed

@@ -3,7 +3,7 @@ internal import TenfourJitterBuffer
 internal import TenfourPackets
 
 extension QualitySummary {
-    /// A few lines for people.
+    /// A few lines for a person.
     public var text: String {
         var lines = [
             "lost        \(max(lost, 0)) of \(expected) packets\(percent(lostShare))"
@@ -13,7 +13,7 @@ extension QualitySummary {
         guard hasSound else {
             return (lines + ["played      nothing: the stream had no sound"]).joined(separator: "\n")
         }
-        lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), recovered \(broughtBack)")
+        lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), recovered \(recoveredText)")
         if playout.missing > .zero {
             lines.append(
                 "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "
@@ -33,11 +33,11 @@ extension QualitySummary {
         return lines.joined(separator: "\n")
     }
 
-    /// `0.4 s by FEC (2.1 %), 0.2 s by copies (1.0 %)`.
-    private var broughtBack: String {
+    /// For example `0.4 s by FEC (2.1 %), 0.2 s by copies (1.0 %)`.
+    private var recoveredText: String {
         let ways = [
             ("FEC", playout.recovered, recoveredByFECShare), ("copies", playout.recoveredByCopy, recoveredByCopyShare),
-            ("resends", playout.recoveredByResend, recoveredByResendShare),
+            ("resends", playout.recoveredByRetransmission, recoveredByRetransmissionShare),
         ]
         let used = ways.filter { $0.1 > .zero }
         return used.isEmpty

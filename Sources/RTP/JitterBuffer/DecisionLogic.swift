@@ -1,26 +1,27 @@
 package import TenfourAudioCore
 
-/// What to play next, from where playout stands and what the queue holds: a pure function of both.
+/// Decides what to play next, from the position of playout and the head of the queue. A pure function.
 package enum DecisionLogic: Equatable, Sendable {
-    /// The head is due; its first `skipping` frames were concealed already.
+    /// Decode the head, which is due; its first `skipping` frames were concealed already.
     case decode(skipping: FrameCount)
-    /// What is missing before the head lies in it as in-band FEC.
+    /// Recover these frames, which are missing before the head, from the head's in-band FEC.
     case recover(FrameCount)
-    /// It is lost: make up so much of it.
+    /// Conceal these frames, which were lost.
     case conceal(FrameCount)
-    /// There is nothing to play: make up so much, and stay where playout stands until it is known what was missing.
+    /// Conceal these frames because the queue is empty, and stay at this position until the next packet shows what was
+    /// missing.
     case underrun(FrameCount)
-    /// The talkspurt is over, or the link is down: fall silent until there is a packet to begin with.
+    /// Fall silent until a packet is old enough to begin with: the talkspurt is over, or the link is down.
     case buffer
 
-    /// What a decision rests on.
+    /// The input of a decision.
     package struct Situation: Sendable {
-        /// What sounds next, in the talker's time.
+        /// The position of the next frame, in the talker's time.
         package var position: FrameCount
-        /// The packet last decoded, and its length.
+        /// The packet that was decoded last, and its length.
         package var sequence: Int64
         package var frameCount: FrameCount
-        /// How long there has been nothing to play.
+        /// How long the queue has been empty.
         package var underrun: FrameCount
 
         @_noAllocation @_noLocks
@@ -32,12 +33,12 @@ package enum DecisionLogic: Equatable, Sendable {
         }
     }
 
-    /// 200 ms: Opus' concealment has faded away by then, and bursts of ten lost packets are bridged.
+    /// 200 ms: the concealment of Opus has faded out by then, and bursts of ten lost packets are bridged.
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
-    /// Opus conceals in multiples of 2.5 ms, 20 ms at the most.
+    /// Opus conceals in multiples of 2.5 ms, at most 20 ms.
     private static var step: Int { 120 }
     private static var longestConcealment: FrameCount { FrameCount(960) }
-    /// SILK conceals in whole 10 ms, so shorter pieces would shift its state against the sound.
+    /// SILK conceals whole 10 ms. Shorter pieces would shift its state against the audio.
     private static var shortestSILK: FrameCount { FrameCount(480) }
 
     @_noAllocation @_noLocks

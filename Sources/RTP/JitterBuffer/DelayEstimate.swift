@@ -1,62 +1,64 @@
 public import TenfourAudioCore
 
-/// Measures how packets arrive: for each, its arrival minus its timestamp.
+/// Estimates the distribution of packet delays. A packet's delay is its arrival minus its timestamp.
 ///
-/// The number itself means nothing, since the two clocks started apart. The least of the last ten seconds belongs to the fastest
-/// packet. How far the slowest packets of half seconds (`DelayPeaks`) lie above it is what a buffer must hold.
+/// Only differences of delays have a meaning, because the two clocks started apart. The base is the delay of the
+/// fastest packet of the last ten seconds. A buffer must hold what the slowest packets of half seconds (`DelayPeaks`)
+/// exceed it by.
 ///
-/// Two things are no jitter. A route that has become shorter or longer moves what was measured before along, so that it is
-/// followed within two seconds and not when the old route is forgotten. And a stall too long to be buffered away is one event,
-/// not the hundred packets that come when it ends.
+/// Two events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted
+/// with it, so that the estimate follows within two seconds. A stall that is too long to be buffered counts once, not
+/// for each of the packets that come when it ends.
 ///
-/// A pause does not empty it: what was measured ages while packets come, by a second for each pause. It moves along with the two
-/// clocks at all times.
+/// A pause does not clear the estimate: measurements age only while packets come, and by a second for each pause. They
+/// are corrected for the drift of the two clocks at all times.
 public struct DelayEstimate: ~Copyable, Sendable {
     private static var bucketWidth: Int { 12 }
     private static var bucketCount: Int { 8_192 }
     private static var capacity: Int { 4_096 }
-    /// What no conversation would have a buffer hold, in buckets: half a second.
+    /// In buckets: half a second. No conversation would be buffered longer.
     private static var longestHeld: Int { 2_000 }
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
-    /// From so many packets a high quantile is known.
-    private static var many: Int { 200 }
-    /// So many packets are not all fast by chance.
-    private static var fewest: Int { 8 }
-    /// 2 ms, in buckets: more than clocks drift apart in the time.
+    /// With 200 packets or more a high quantile is known.
+    private static var sampleCountForQuantile: Int { 200 }
+    /// Eight packets in a row are not all fast by chance.
+    private static var minimumSampleCount: Int { 8 }
+    /// 2 ms, in buckets: more than the clocks drift apart in that time.
     private static var routeStep: Int { 8 }
-    /// After one second without a packet it is a pause.
+    /// One second without a packet is a pause.
     private static var pause: FrameCount { FrameCount(48_000) }
-    /// After ten minutes nobody knows how far the clocks have moved.
+    /// After ten minutes the drift of the clocks is unknown.
     private static var longestPause: FrameCount { FrameCount(28_800_000) }
 
-    /// The reserve, as a part of how far the median peak lies above the fastest packet. It makes late packets rare. But where peaks are
-    /// alike, as from a sound server that captures a quantum at a time, it is no more than by how much they differ, and 2 ms.
+    /// The reserve, in percent of the median peak's distance from the fastest packet. It makes late packets rare. Where
+    /// the peaks are alike, as from a sound server that captures a quantum at a time, the reserve is at most the
+    /// difference between them plus 2 ms.
     private static var reservePercent: Int { 22 }
     private static var leastReserve: Int { 8 }
-    /// How many peaks belong to the last second and to the half second in which a route changes.
+    /// The number of peaks in the last second and the half second in which a route changes.
     private static var newestPeaks: Int { 4 }
 
     private let window: FrameCount
     private var peaks = DelayPeaks()
-    /// Samples from before belong to another route.
+    /// Samples from before this time belong to an earlier route.
     private var routeSince = FrameCount(0)
-    /// The fastest packet of a route that has become longer; the base is that of the shorter one for ten more seconds.
+    /// The fastest packet since the route became longer. The base stays that of the shorter route for ten more seconds.
     private var routeBase = Int.min
     private var histogram: FixedBuffer<UInt16>
     private var arrivals: FixedBuffer<Sample>
     private var first = 0
     public private(set) var count = 0
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
-    /// A packet so late that no buffer would have held it: the first of a stall, or of a longer route.
+    /// A packet that was too late for any buffer: the first after a stall, or of a longer route.
     private var stall: Sample?
     private var lastPoll = FrameCount(0)
-    /// What all pauses have lasted beyond a second each: no packet aged in that time.
+    /// The sum of all pauses, each less one second. Packets did not age in that time.
     private var paused = FrameCount(0)
-    /// Where bucket 0 lies, in frames: clocks that drift move it.
+    /// The position of bucket 0, in frames. It moves with the drift of the clocks.
     private var origin = 0.0
-    /// What was measured before a pause has not been seen to hold after it.
+    /// Whether no packet since a pause has confirmed the measurements from before it.
     private var isUncertain = false
     private var lowestBucket = 0
     private var highestBucket = 0
@@ -77,56 +79,56 @@ public struct DelayEstimate: ~Copyable, Sendable {
         @_noAllocation @_noLocks get { count > 0 ? frames(lowestBucket) : nil }
     }
 
-    /// The delay that the slowest packets of all but `share` (0…1) of the half seconds kept within, plus a reserve; nil when there
-    /// was no packet. From few packets it is extrapolated: the slowest of few is not the slowest there will be.
+    /// The delay that the slowest packets of all but `share` (0…1) of the half seconds kept within, plus a reserve; nil
+    /// without packets. With few packets it is extrapolated, because slower ones will come.
     @_noAllocation @_noLocks
     public func delay(exceptFor share: Double) -> FrameCount? {
         guard count > 0 else { return nil }
         let peak = peaks.level(exceptFor: share)
         let usual = max(peaks.typical - max(lowestBucket, routeBase), 0) * Self.reservePercent / 100
         let level = peak + min(usual, max(peak - peaks.typical, 0) + Self.leastReserve)
-        let spread = max(level + 1 - lowestBucket, 0) * max(Self.many - count, 0) / (20 * (count + 5))
+        let spread = max(level + 1 - lowestBucket, 0) * max(Self.sampleCountForQuantile - count, 0) / (20 * (count + 5))
         return frames(max(level, lowestBucket) + 1 + spread)
     }
 
-    /// The delay of the packet that came last.
+    /// The delay of the packet inserted last.
     public var newestDelay: FrameCount { @_noAllocation @_noLocks get { newest.delay } }
 
-    /// Takes in the delay of a packet that arrived at `arrival`, and forgets those older than the window, pauses left out.
-    /// `driftPartsPerMillion`: how fast delays grow because the clocks differ.
+    /// Inserts the delay of a packet that arrived at `arrival`, and drops those that are older than the window. Pauses
+    /// do not count. `driftPartsPerMillion` is how fast delays grow because the clocks differ.
     ///
-    /// Delays more than two seconds apart do not fit into one estimate: the caller begins a new one (`removeAll`).
+    /// Delays more than two seconds apart do not fit into one estimate: the caller clears it (`removeAll`).
     @_noAllocation @_noLocks
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount, driftPartsPerMillion: Double = 0) {
         if count > 0 {
             origin += Double((arrival - newest.arrival).rawValue) * driftPartsPerMillion * 1e-6
-            passPause(until: arrival)
+            endPause(until: arrival)
         }
         let now = arrival - paused
         while count > 0, count == Self.capacity || arrivals[first].at + window < now { removeFirst() }
-        let isOnHeels = count > 0 && isOnHeels(delay, at: arrival)
+        let wasHeldBackWithLast = count > 0 && wasHeldBackWithLast(delay, at: arrival)
         newest = (arrival, delay)
-        if isOnHeels, stall != nil { return }
+        if wasHeldBackWithLast, stall != nil { return }
         let sample = Sample(at: now, bucket: bucket(of: delay))
         if let first = stall {
             stall = nil
-            // Two that are so late after a pause: the talker's timestamps stood still in it.
+            // Two late packets after a pause: the talker's timestamps stood still during it.
             if isUncertain, isTooLate(sample) { removeAll() }
             enter(first)
             peaks.insert(first.bucket, at: first.at)
         }
-        // Whether it ends a stall or has gone a longer way, the next one tells.
+        // The next packet shows whether this one ends a stall or has taken a longer route.
         if isTooLate(sample) {
             stall = sample
         } else {
             isUncertain = false
             enter(sample)
-            if !isOnHeels { peaks.insert(sample.bucket, at: now) }
+            if !wasHeldBackWithLast { peaks.insert(sample.bucket, at: now) }
         }
         followRoute(at: now)
     }
 
-    /// All arrivals, before and from now on, are `frames` later: the clock that they are told by was set.
+    /// The clock for arrivals was set: all arrivals, before and from now on, are later by `frames`.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         guard count > 0 else { return }
@@ -135,8 +137,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
         newest.delay += frames
     }
 
-    /// Keeps what was measured before a pause.
-    private mutating func passPause(until arrival: FrameCount) {
+    /// Keeps the measurements from before a pause.
+    private mutating func endPause(until arrival: FrameCount) {
         let gap = arrival - newest.arrival
         guard gap > Self.pause else { return }
         guard gap <= Self.longestPause else { return removeAll() }
@@ -165,15 +167,16 @@ public struct DelayEstimate: ~Copyable, Sendable {
         peaks.removeAll()
     }
 
-    /// Whether it comes much sooner after the one before it than it was sent, as when both were held back.
-    private func isOnHeels(_ delay: FrameCount, at arrival: FrameCount) -> Bool {
+    /// Whether it follows the packet before it much more closely than it was sent, as when both were held back.
+    private func wasHeldBackWithLast(_ delay: FrameCount, at arrival: FrameCount) -> Bool {
         let sentApart = arrival - delay - (newest.arrival - newest.delay)
         return (arrival - newest.arrival).rawValue * 2 < sentApart.rawValue
     }
 
-    /// When all packets of the last second came sooner than any before, the route is a shorter one; when all came later than nine
-    /// tenths of those before, it is a longer one. The spread is still best known from the packets before. While a route changes,
-    /// packets of both arrive at a time: those of the half second between are no evidence.
+    /// Follows a change of route. When all packets of the last second came earlier than any before, the route has
+    /// become shorter; when all came later than nine tenths of those before, longer. The spread is still best known
+    /// from the packets before. While a route changes, packets of both arrive at the same time, so the half second
+    /// between is ignored.
     private mutating func followRoute(at now: FrameCount) {
         guard now - lastPoll >= Self.pollInterval else { return }
         lastPoll = now
@@ -193,8 +196,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
                 sumBefore += sample.bucket
             }
         }
-        guard recentCount >= Self.fewest, countBefore > 0 else { return }
-        // Of the means, since the fastest of few is slower than the fastest of many.
+        guard recentCount >= Self.minimumSampleCount, countBefore > 0 else { return }
+        // Uses the means, because the fastest of few packets is slower than the fastest of many.
         let step = sum / recentCount - sumBefore / countBefore
         if fastestBefore - slowest > Self.routeStep {
             routeBase = .min
@@ -207,7 +210,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         }
     }
 
-    /// Whether a delay is longer than nine tenths of those before the last second and a half.
+    /// Whether a delay is longer than nine tenths of those from more than a second and a half ago.
     private func isSlower(_ bucket: Int, thanMostBefore now: FrameCount) -> Bool {
         var (slower, all) = (0, 0)
         for index in (0..<count).reversed() {

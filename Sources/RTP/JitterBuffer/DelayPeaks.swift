@@ -2,39 +2,39 @@ internal import TenfourAudioCore
 
 /// The slowest packet of each half second, over the last half minute in which packets came.
 ///
-/// A stall makes one peak, however many packets it holds back, so the share of high peaks is how often such stalls come. One in a
-/// long quiet time is an outlier and is left out. One in each two seconds is what a buffer must hold. NetEQ counts its delays in
-/// the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in buckets of the `DelayEstimate` that
-/// this is a part of.
+/// A stall makes one peak, however many packets it holds back, so the share of high peaks is how often stalls come. One
+/// stall in half a minute is an outlier and is left out; one every two seconds must be buffered. NetEQ counts delays in
+/// the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in buckets of the
+/// `DelayEstimate` that owns this.
 struct DelayPeaks: ~Copyable, Sendable {
     /// Half a minute.
     private static var capacity: Int { 60 }
     private static var length: FrameCount { FrameCount(24_000) }
-    /// Among fewer no outlier can be told: 2 s.
-    private static var fewest: Int { 4 }
+    /// 2 s. With fewer peaks an outlier cannot be told.
+    private static var minimumPeakCount: Int { 4 }
 
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
-    /// The same values, the greatest first.
+    /// The same values, greatest first.
     private var sorted = FixedBuffer(repeating: 0, count: Self.capacity)
     private var count = 0
     private var newest = 0
-    /// When the newest half second began.
+    /// The beginning of the newest half second.
     private var beginning = FrameCount(0)
 
     init() {}
 
-    /// The peak that all but `share` (0…1) of the peaks keep within. At least one is left out where there are enough to tell an
-    /// outlier. Zero while there is no peak.
+    /// The delay that all but `share` (0…1) of the peaks keep within. At least one peak is left out, if there are
+    /// enough to tell an outlier. Zero without peaks.
     @_noAllocation @_noLocks
     func level(exceptFor share: Double) -> Int {
         guard count > 0 else { return 0 }
-        return sorted[count < Self.fewest ? 0 : max(Int(Double(count) * share), 1)]
+        return sorted[count < Self.minimumPeakCount ? 0 : max(Int(Double(count) * share), 1)]
     }
 
     /// The median.
     var typical: Int { @_noAllocation @_noLocks get { count > 0 ? sorted[count / 2] : 0 } }
 
-    /// Takes in the delay of a packet that arrived at `now`.
+    /// Inserts the delay of a packet that arrived at `now`.
     @_noAllocation @_noLocks
     mutating func insert(_ bucket: Int, at now: FrameCount) {
         if count == 0 || now - beginning >= Self.length {
@@ -50,14 +50,14 @@ struct DelayPeaks: ~Copyable, Sendable {
         sort()
     }
 
-    /// The route has become shorter by `step`: moves those above `limit`, but not below `least`.
+    /// The route has become shorter by `step`: lowers the peaks above `limit`, but not below `least`.
     @_noAllocation @_noLocks
     mutating func lower(by step: Int, above limit: Int, notBelow least: Int) {
         for index in 0..<count where peaks[index] > limit { peaks[index] = max(peaks[index] - step, least) }
         sort()
     }
 
-    /// The route has become longer by `step`: moves all but the newest, which are of it already.
+    /// The route has become longer by `step`: raises all peaks but the newest, which belong to it already.
     @_noAllocation @_noLocks
     mutating func raise(by step: Int, exceptNewest newestCount: Int) {
         for age in newestCount..<max(count, newestCount) {

@@ -270,7 +270,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     }
 
     private mutating func recordScaling(_ frames: FrameCount) {
-        timeScaling.spend(frames)
+        timeScaling.use(frames)
         controller.recordTimeScaling(of: frames)
     }
 

@@ -1,36 +1,37 @@
 internal import TenfourAudioCore
 
-/// Keeps a mix of several talkers within full scale. It sees each sample `lookAhead` before it is heard, so that the gain is
-/// down when the peak comes, over a ramp that does not click.
+/// Keeps a mix of several talkers within full scale. It sees each sample `lookAhead` before it is heard, so that the
+/// gain is down when the peak comes, over a ramp that does not click.
 ///
-/// Everything that is heard is delayed by the same time, whether one talks or several: nothing shifts when a second talker
-/// begins. What does not exceed full scale passes unchanged, sample for sample, and so does one talker alone, who is clipped as
+/// Audio is always delayed by the same time, whether one or several talk, so that nothing shifts when a second talker
+/// begins. A mix below full scale passes unchanged, sample for sample, and so does one talker alone, who is clipped as
 /// a card would do it.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct Limiter: ~Copyable, Sendable {
-    /// How much later sound leaves, in frames of its own rate.
+    /// The delay of the output, in frames.
     let delay: Int
 
     private let channelCount: Int
-    /// The last `delay` frames, a ring.
+    /// A ring of the last `delay` frames.
     private var waiting: FixedBuffer<Float>
-    /// The oldest of them, and the oldest of `gains`.
+    /// The index of the oldest frame, and of the oldest gain in `gains`.
     private var place = 0
     private var gainPlace = 0
     /// The gain that the loudest of the last frames needs.
     private var needed: SlidingMinimum
     /// `needed`, but rising slowly.
     private var gain: Float = 1
-    /// The last `delay` + 1 gains, of which the mean is applied: a ramp. In fixed point, so that their sum stays exact.
+    /// The last `delay` + 1 gains. Their mean is applied, which makes a ramp. In fixed point, so that their sum stays
+    /// exact.
     private var gains: FixedBuffer<Int64>
     private var sum: Int64
-    /// For how many frames `gain` has been 1.
+    /// The number of frames for which `gain` has been 1.
     private var restingCount: Int
     private let rise: Float
 
     static let lookAhead = Duration.microseconds(500)
-    /// The gain stays down so long after a peak, so that it does not follow each wave of a low voice.
+    /// The gain stays down for this time after a peak, so that it does not follow each wave of a low voice.
     private static let hold = Duration.milliseconds(10)
     /// Then it rises to 63 % of the way back in this time.
     private static let release = Duration.milliseconds(100)
@@ -48,14 +49,14 @@ struct Limiter: ~Copyable, Sendable {
         rise = 1 / Float(FrameCount(Self.release, at: format.rate).rawValue)
     }
 
-    /// Takes `sound` (interleaved) in and puts what came `delay` frames earlier in its place. `isMix` says whether more than one
-    /// talker sounds in it.
+    /// Replaces `sound` (interleaved) by the frames that came `delay` frames earlier. `isMix`: more than one talker is
+    /// heard in it.
     @_noAllocation @_noLocks
     mutating func process(_ sound: inout MutableSpan<Float>, isMix: Bool) {
         let frameCount = sound.count / channelCount
         for frame in 0..<frameCount {
-            let peak = take(frame, of: &sound)
-            // The usual case: there is nothing to do.
+            let peak = exchange(frame, of: &sound)
+            // The usual case: nothing to do.
             if isAtRest, peak <= 1 || !isMix { continue }
             let gain = nextGain(isMix && peak > 1 ? 1 / peak : 1)
             for channel in 0..<channelCount { sound[frame * channelCount + channel] *= gain }
@@ -63,12 +64,12 @@ struct Limiter: ~Copyable, Sendable {
         for index in sound.indices { sound[index] = min(max(sound[index], -1), 1) }
     }
 
-    /// Whether the gain has been 1 for all frames that are still in the path.
+    /// Whether the gain has been 1 for all frames that are in the ring.
     private var isAtRest: Bool { restingCount > delay && needed.isEmpty }
 
-    /// Exchanges a frame for the one that waited longest. Returns the peak of the one taken in.
+    /// Exchanges a frame for the oldest one in the ring. Returns the peak of the new one.
     @_noAllocation @_noLocks
-    private mutating func take(_ frame: Int, of sound: inout MutableSpan<Float>) -> Float {
+    private mutating func exchange(_ frame: Int, of sound: inout MutableSpan<Float>) -> Float {
         var peak: Float = 0
         for channel in 0..<channelCount {
             let sample = sound[frame * channelCount + channel]
@@ -80,7 +81,7 @@ struct Limiter: ~Copyable, Sendable {
         return peak
     }
 
-    /// The gain for the frame that leaves now, where the one that has come needs `wanted`.
+    /// The gain for the frame that leaves now; the frame that comes in needs `wanted`.
     @_noAllocation @_noLocks
     private mutating func nextGain(_ wanted: Float) -> Float {
         gain = min(needed.next(wanted), gain + (1 - gain) * rise)

@@ -1,21 +1,21 @@
 public import TenfourAudioCore
 
-/// Remembers which packets were missed of late, to tell loss from lateness: one that comes after all was not lost.
+/// The packets that were missed recently. A packet that comes later was late, not lost.
 public struct MissingPackets: ~Copyable, Sendable {
-    /// Not private, as it should be: that ends the compiler of Swift 6.3 in debug builds.
+    /// Not private, because the compiler of Swift 6.3 crashes on that in debug builds.
     struct Entry: BitwiseCopyable {
         var sequence: Int64 = .min
         var at = FrameCount(0)
-        /// It came, too late to be played.
-        var hasCome = false
+        /// Whether it has arrived, too late to be played.
+        var hasArrived = false
     }
 
     private var entries = FixedBuffer(repeating: Entry(), count: Self.capacity)
     private var next = 0
 
-    /// By then a packet that is only late has come: 300 ms.
-    private static var patience: FrameCount { FrameCount(14_400) }
-    /// How long a loss counts as recent: 10 s.
+    /// 300 ms: a late packet has arrived by then.
+    private static var lateTime: FrameCount { FrameCount(14_400) }
+    /// 10 s: how long a loss counts as recent.
     private static var memory: FrameCount { FrameCount(480_000) }
 
     private static var capacity: Int { 32 }
@@ -28,31 +28,31 @@ public struct MissingPackets: ~Copyable, Sendable {
         next = 0
     }
 
-    /// Playout passed over the packets between two others, at `now`.
+    /// Records that playout has passed over these packets at `now`.
     @_noAllocation @_noLocks
-    public mutating func miss(_ sequences: ClosedRange<Int64>, at now: FrameCount) {
+    public mutating func recordMissing(_ sequences: ClosedRange<Int64>, at now: FrameCount) {
         var sequence = max(sequences.lowerBound, sequences.upperBound - Int64(Self.capacity) + 1)
         while sequence <= sequences.upperBound {
-            if index(of: sequence) == nil { note(Entry(sequence: sequence, at: now)) }
+            if index(of: sequence) == nil { append(Entry(sequence: sequence, at: now)) }
             sequence += 1
         }
     }
 
-    /// It has come, too late: after it was missed, or while it was being concealed.
+    /// Records a packet that arrived too late: after it was missed, or while it was being concealed.
     @_noAllocation @_noLocks
-    public mutating func arrive(_ sequence: Int64, at now: FrameCount) {
+    public mutating func recordArrival(_ sequence: Int64, at now: FrameCount) {
         if let index = index(of: sequence) {
-            entries[index].hasCome = true
+            entries[index].hasArrived = true
         } else {
-            note(Entry(sequence: sequence, at: now, hasCome: true))
+            append(Entry(sequence: sequence, at: now, hasArrived: true))
         }
     }
 
-    /// Whether it was missed, and has not come by itself.
+    /// Whether the packet was missed and its original has not arrived.
     @_noAllocation @_noLocks
     public func isMissing(_ sequence: Int64) -> Bool {
         guard let index = index(of: sequence) else { return false }
-        return !entries[index].hasCome
+        return !entries[index].hasArrived
     }
 
     /// Whether a packet was lost within the last ten seconds.
@@ -60,14 +60,14 @@ public struct MissingPackets: ~Copyable, Sendable {
     public func hasLoss(at now: FrameCount) -> Bool {
         let newest = entries[(next + Self.capacity - 1) % Self.capacity]
         guard newest.sequence != .min, now - newest.at < Self.memory else { return false }
-        for index in 0..<entries.count where entries[index].sequence != .min && !entries[index].hasCome {
+        for index in 0..<entries.count where entries[index].sequence != .min && !entries[index].hasArrived {
             let age = now - entries[index].at
-            if age >= Self.patience && age < Self.memory { return true }
+            if age >= Self.lateTime && age < Self.memory { return true }
         }
         return false
     }
 
-    private mutating func note(_ entry: Entry) {
+    private mutating func append(_ entry: Entry) {
         entries[next] = entry
         next = (next + 1) % Self.capacity
     }

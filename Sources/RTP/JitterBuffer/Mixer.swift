@@ -132,7 +132,7 @@ public struct Mixer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)
-        clock.lose(lost)
+        clock.recordLoss(lost)
         skipAll(lost, missed: atOpusRate(missed))
     }
 

@@ -30,16 +30,16 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
 /// What became of a packet on its insertion.
 public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     case queued
-    /// All of its audio was due already; at least so much of it was concealed.
+    /// All of its audio was due already. At least `by` frames of it were concealed.
     case late(by: FrameCount)
     /// All of its audio was due while the card stood still.
     case skipped
     case duplicate
-    /// A copy or retransmission of a packet that is here or has been played.
+    /// A copy or retransmission of a packet that is queued or has been played.
     case spare
-    /// It does not fit the numbers of the packets before it. When the next packet agrees with it, playout begins anew.
+    /// It does not fit the numbers of the packets before it. If the next packet agrees with it, playout restarts.
     case outlier
-    /// Playout begins anew with this packet: the talker's numbers have jumped.
+    /// Playout restarts with this packet: the talker's numbers have jumped.
     case resynchronised
     /// Too long, or too far ahead to be kept.
     case refused

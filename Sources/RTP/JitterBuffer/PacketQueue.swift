@@ -50,8 +50,8 @@ package struct PacketQueue: ~Copyable, Sendable {
     /// The oldest packet.
     package var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
 
-    /// Copies a packet in. `full` when it lies further from the others than the ring reaches, or is too long to keep. An
-    /// original takes the place of a copy or resend of itself: a copy may be coarser.
+    /// Copies a packet in. Returns `full` when it lies further from the others than the ring reaches, or is too long.
+    /// An original replaces a copy or retransmission of itself, because a copy may have a lower quality.
     @_noAllocation @_noLocks
     package mutating func insert(
         _ payload: Span<UInt8>, _ packet: PacketInfo, sequence: Int64, start: FrameCount

@@ -1,25 +1,25 @@
 public import TenfourAudioCore
 
-/// How a lane weighs delay against late packets.
+/// How a jitter buffer weighs delay against late packets.
 public struct PlayoutConfiguration: Hashable, Sendable {
     public enum Delay: Hashable, Sendable {
-        /// As deep as the last half minute of arrivals asks for.
+        /// As long as the arrivals of the last half minute require.
         case adaptive
-        /// So far behind the fastest packet, always.
+        /// Always this far behind the fastest packet.
         case fixed(FrameCount)
     }
 
     public var playoutDelay: Delay
-    /// The share of half seconds whose slowest packet may come too late for an adaptive depth, 0…1.
+    /// The share of half seconds whose slowest packet may be too late for an adaptive delay, 0…1.
     public var lateShare: Double
-    /// What every packet must be early by: one pull, since a packet is needed when the pull that holds its first frame
-    /// begins, and how late the pulling thread may wake.
+    /// How early every packet must be: one pull, because a packet is needed when the pull with its first frame begins,
+    /// plus the time by which the pulling thread may wake late.
     public var margin: FrameCount
-    /// An adaptive depth never lies below this.
+    /// The minimum of an adaptive delay.
     public var minimum: FrameCount
-    /// An adaptive depth never lies above this.
+    /// The maximum of an adaptive delay.
     public var maximum: FrameCount
-    /// What repair needs of each talker until it is told.
+    /// The time that recovery needs, for each talker until `setRecoveryDemand`.
     public var recovery: RecoveryDemand
 
     public init(
@@ -34,8 +34,8 @@ public struct PlayoutConfiguration: Hashable, Sendable {
         self.recovery = recovery
     }
 
-    /// Of how many packets the queue must have room so that none is refused at the deepest, though each be the shortest there is
-    /// (2.5 ms). A power of two.
+    /// The packets that the queue must hold at the longest delay, if each is as short as possible (2.5 ms). A power of
+    /// two.
     var packetCapacity: Int {
         var deepest = maximum
         if case .fixed(let playoutDelay) = playoutDelay { deepest = playoutDelay }

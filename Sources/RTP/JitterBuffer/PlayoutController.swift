@@ -129,13 +129,13 @@ struct PlayoutController: ~Copyable, Sendable {
         delay.insert(start: start, at: arrival)
         if let last, sequence <= last.sequence {
             let isDuplicate = sequence == last.sequence && !missing.isMissing(sequence)
-            missing.arrive(sequence, at: arrival)
+            missing.recordArrival(sequence, at: arrival)
             if isDuplicate { return .duplicate }
             if let skippedTo, start < skippedTo { return .skipped }
             return .late(by: last.end - start)
         }
         if let playing, start + packet.frameCount <= playing.position {
-            missing.arrive(sequence, at: arrival)
+            missing.recordArrival(sequence, at: arrival)
             if let skippedTo, start < skippedTo { return .skipped }
             return .late(by: playing.position - start)
         }
@@ -173,7 +173,7 @@ struct PlayoutController: ~Copyable, Sendable {
     mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
-        settleUnderrun(&playing, at: now)
+        endUnderrun(&playing, at: now)
         playing.delay = now - playing.position
         // While the queue is empty the delay is not known: what is concealed may stand for lost packets.
         if queue.count > 0 { updateDelay(playing, at: now) }
@@ -220,7 +220,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// Ends an underrun when a packet has come. What was concealed stands for lost packets, or for the beginning of this packet where
     /// the delay need not grow, and the timeline has not moved. Otherwise playout is later by what was concealed.
-    private mutating func settleUnderrun(_ playing: inout Playing, at now: FrameCount) {
+    private mutating func endUnderrun(_ playing: inout Playing, at now: FrameCount) {
         guard underrun.concealed > .zero, let head = queue.head, let last else { return }
         let gap = head.start - playing.position
         let replaced: FrameCount
@@ -243,7 +243,7 @@ struct PlayoutController: ~Copyable, Sendable {
         }
         playing.position += replaced
         statistics.countConcealedInHindsight(replaced)
-        underrun.settle(replaced)
+        underrun.accountFor(replaced)
     }
 
     private mutating func apply(
@@ -281,13 +281,13 @@ struct PlayoutController: ~Copyable, Sendable {
 
     private mutating func recordDecoding(_ packet: PacketQueue.Entry, skipping: FrameCount, at now: FrameCount) {
         if let last, packet.sequence > last.sequence + 1 {
-            missing.miss(last.sequence + 1...packet.sequence - 1, at: now)
+            missing.recordMissing(last.sequence + 1...packet.sequence - 1, at: now)
         }
         statistics.countConcealedInHindsight(
             underrun.missing(before: packet, after: last, queuedCount: queue.count, at: now))
         underrun = Underrun()
         statistics.countDecoded(packet, frames: packet.frameCount - skipping)
-        if !packet.origin.isOriginal { missing.miss(packet.sequence...packet.sequence, at: now) }
+        if !packet.origin.isOriginal { missing.recordMissing(packet.sequence...packet.sequence, at: now) }
         last = DecodedPacket(packet)
     }
 
@@ -345,7 +345,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// `frames` that were concealed in an underrun are removed before they are heard.
     @_noAllocation @_noLocks
-    mutating func discardConcealment(_ frames: FrameCount) { underrun.settle(frames) }
+    mutating func discardConcealment(_ frames: FrameCount) { underrun.accountFor(frames) }
 
     /// The talker has left: no packet is waited for any more.
     @_noAllocation @_noLocks

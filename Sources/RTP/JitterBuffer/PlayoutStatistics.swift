@@ -1,48 +1,51 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// What became of the sound of one lane. Counts of frames at 48 000 Hz since the lane was opened.
+/// Counts of one talker's audio. They are frames at 48 000 Hz since the talker began, if nothing else is said.
 public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
-    /// Decoded from packets that came by themselves.
+    /// Decoded from original packets.
     public var decoded = FrameCount.zero
-    /// Lost or late, and made up by the decoder, or silent while nothing came.
+    /// Lost or late: concealed by the decoder, or silent in an underrun.
     public var concealed = FrameCount.zero
-    /// Of that, what was booked only when the next packet told that it had been no pause: it was heard right before.
+    /// The part of `concealed` that was counted only when the next packet showed that there had been no pause. It was
+    /// heard just before.
     public var concealedInHindsight = FrameCount(0)
-    /// Of `concealed`, what a neural network made up (deep PLC).
+    /// The part of `concealed` that a neural network made (deep PLC).
     public var concealedByModel = FrameCount(0)
-    /// Lost, and brought back from the in-band FEC of the next packet.
+    /// Lost, and recovered from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
-    /// Lost or late, and decoded from a copy within a later packet.
+    /// Lost or late, and decoded from a copy in a later packet.
     public var recoveredByCopy = FrameCount(0)
-    /// Lost or late, and decoded from a packet that was sent again.
-    public var recoveredByResend = FrameCount(0)
-    /// Time within talk in which the card stood still and was silent: what was due then is neither decoded nor made up.
+    /// Lost or late, and decoded from a retransmission.
+    public var recoveredByRetransmission = FrameCount(0)
+    /// Time within speech in which the card stood still and was silent. Audio that was due then is neither decoded nor
+    /// concealed.
     public var skipped = FrameCount(0)
-    /// Decoded or made up, and not played, because the card was gone.
+    /// Decoded or concealed, and not played, because the card was gone.
     public var unplayed = FrameCount(0)
-    /// How often the card left out sound that was due: each time one hole, however long.
+    /// The number of dropouts of the card, of any length.
     public var holes = 0
-    /// Speech that came by itself and was loud, for the bit rate of its codec: pauses take fewer bits and are no worse for it.
+    /// Loud speech from original packets, from which the codec's bit rate is computed: pauses take fewer bits at the
+    /// same quality.
     public var coded = CodedAudio()
-    /// Left out or heard twice, to bring the depth to where it should be.
+    /// Removed or repeated by time-scaling, to bring the delay to its target.
     public var timeScaled = FrameCount(0)
-    /// Packets that came after their sound was due. Copies and resends count in none of these three.
+    /// Packets that came after their audio was due. Copies and retransmissions do not count here or in the next two.
     public var late = 0
     public var duplicates = 0
-    /// Packets that fitted no place: from another time, or too many at once.
+    /// Packets that did not fit: far from the talker's other timestamps, or too many at once.
     public var discarded = 0
-    /// Copies and resends of what had come already.
+    /// Copies and retransmissions of packets that had come already.
     public var spareRecoveries = 0
-    /// Copies and resends that came after their sound was due.
+    /// Copies and retransmissions that came after their audio was due.
     public var lateRecoveries = 0
-    /// How often the talker's numbers jumped and playout began anew.
+    /// How often the talker's numbers jumped and playout restarted.
     public var resyncs = 0
     /// Playout behind the arrival of the fastest packet.
     public var delay = FrameCount.zero
-    /// What `delay` is being brought to.
+    /// The target of `delay`.
     public var target = FrameCount.zero
-    /// The talker's clock against the card's; positive when the talker's is slower.
+    /// The talker's clock against the card's, in parts per million; positive when the talker's is slower.
     public var driftPartsPerMillion: Float = 0
 
     @_noAllocation @_noLocks
@@ -74,7 +77,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         switch packet.origin {
         case .original: decoded += frames
         case .copy: recoveredByCopy += frames
-        case .retransmitted: recoveredByResend += frames
+        case .retransmitted: recoveredByRetransmission += frames
         }
     }
 
@@ -99,18 +102,18 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         if !goesOn { holes += 1 }
     }
 
-    /// All sound that was due: what was decoded, brought back and made up, and what the card had no time for.
+    /// All audio that was due: decoded, recovered, concealed, and skipped by the card.
     public var due: FrameCount {
         @_noAllocation @_noLocks get {
             heard + concealed + skipped
         }
     }
 
-    /// What packets brought, by whatever way they came.
+    /// All audio that was decoded from packets, in any way.
     public var heard: FrameCount {
-        @_noAllocation @_noLocks get { decoded + recovered + recoveredByCopy + recoveredByResend }
+        @_noAllocation @_noLocks get { decoded + recovered + recoveredByCopy + recoveredByRetransmission }
     }
 
-    /// Of `due`, what the card did not play.
+    /// The part of `due` that the card did not play.
     public var missing: FrameCount { @_noAllocation @_noLocks get { skipped + unplayed } }
 }

@@ -1,19 +1,19 @@
 public import TenfourAudioCore
 
-/// What the depth must leave room for, so that what mends a loss comes before its sound is due.
+/// The delay that recovery needs, so that copies and retransmissions come before their audio is due.
 ///
-/// Whoever agrees with the talker on copies and resends says so, at any time; playout goes there as to any other depth, in
-/// a silence or by tempo.
+/// The RTP session, which negotiates them, may set it at any time. Playout then moves to the new delay as to any other,
+/// in a pause or by time-scaling.
 public struct RecoveryDemand: BitwiseCopyable, Hashable, Sendable {
-    /// How long after a packet its last copy comes: the distance of the copies. Zero where there are none.
+    /// How long after a packet its last copy comes. Zero without copies.
     public var lookAhead: FrameCount
-    /// How long after the fastest arrival a packet could have had a resend of it may come. Zero where nothing is resent.
+    /// How long after the fastest arrival a retransmission may come. Zero without retransmission.
     public var retransmissionTime: FrameCount
-    /// What repair may raise the depth to, counted from the fastest arrival. What the delays of the packets themselves ask
-    /// for is not cut by it.
+    /// The longest delay for recovery, counted from the fastest arrival. It does not limit the delay that the packets'
+    /// own jitter requires.
     public var limit: FrameCount
 
-    /// Nothing is repaired.
+    /// No recovery.
     @_noAllocation @_noLocks
     public init() { self.init(lookAhead: FrameCount(0), retransmissionTime: FrameCount(0), limit: FrameCount(4_800)) }
 

@@ -1,12 +1,12 @@
 internal import TenfourAudioCore
 
-/// The least of the last `length` values, each at most 1. Values of 1 are not stored.
+/// The minimum of the last `length` values, each at most 1. Values of 1 are not stored.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct SlidingMinimum: ~Copyable, Sendable {
-    /// A ring, in the order in which they came: each is more than the one before, so the first is the least.
+    /// A ring in the order of arrival. Each value is more than the one before, so the first is the minimum.
     private var values: FixedBuffer<Float>
-    /// When each of them came.
+    /// The time of each value, counted in values.
     private var moments: FixedBuffer<Int>
     private var first = 0
     private var count = 0
@@ -20,7 +20,7 @@ struct SlidingMinimum: ~Copyable, Sendable {
     /// Whether all of them were 1.
     var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
 
-    /// Takes a value in.
+    /// Inserts a value and returns the minimum.
     @_noAllocation @_noLocks
     mutating func next(_ value: Float) -> Float {
         now += 1

@@ -1,12 +1,12 @@
-/// Tells which packets of a talker hold loud speech, from which the bit rate of the codec can be read: pauses take fewer bits.
+/// Finds the packets of a talker that hold loud speech. They show the bit rate of the codec; pauses take fewer bits.
 struct SpeechLevel: BitwiseCopyable, Sendable {
     /// The mean square of the loudest packet.
     private var loudest: Float = 0
 
-    /// Speech is loud from 15 dB below the loudest packet on, and never below −45 dBFS.
+    /// Loud is at most 15 dB below the loudest packet, and never below −45 dBFS.
     private static var loudShare: Float { 0.03 }
     private static var quietest: Float { 3e-5 }
-    /// The loudest packet counts half after some ten minutes.
+    /// The loudest packet counts half after about ten minutes.
     private static var fading: Float { 0.999_98 }
 
     @_noAllocation @_noLocks

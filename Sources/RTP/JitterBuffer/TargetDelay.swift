@@ -1,6 +1,7 @@
 internal import TenfourAudioCore
 
-/// How far playout should lie behind the fastest packet: what the delays ask for, and what repair asks for on top.
+/// How far playout should lie behind the fastest packet: the delay that jitter requires, and that recovery requires on
+/// top.
 struct TargetDelay: Sendable {
     var recovery: RecoveryDemand
 
@@ -12,7 +13,7 @@ struct TargetDelay: Sendable {
         recovery = configuration.recovery
     }
 
-    /// `spread`: how far the slow packets lie behind the fastest. `lookAhead`: what in-band FEC needs.
+    /// `spread` is the distance of slow packets from the fastest; `lookAhead` is the time that in-band FEC needs.
     @_noAllocation @_noLocks
     func playoutDelay(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
         switch configuration.playoutDelay {
@@ -28,14 +29,15 @@ struct TargetDelay: Sendable {
         }
     }
 
-    /// Whether a part of the depth is for repair.
+    /// Whether a part of the delay is for recovery.
     @_noAllocation @_noLocks
     func includesRecovery(lookAhead: FrameCount) -> Bool {
         max(lookAhead, recovery.lookAhead) > .zero || recovery.retransmissionTime > .zero
     }
 
-    /// A packet is needed somewhere within the pull before its sound. Where all come alike it may always be at the far end
-    /// of it; where they spread much wider than a pull it is on average in the middle.
+    /// The time by which a packet must be early within its pull. A packet is needed at some point of the pull before
+    /// its audio: if all packets come at the same phase, that may be the pull's far end; if they spread over much more
+    /// than a pull, it is the middle on average.
     private func margin(spread: FrameCount) -> FrameCount {
         let wider = min(max(spread - configuration.margin, .zero), configuration.margin)
         return configuration.margin - FrameCount(wider.rawValue / 2)

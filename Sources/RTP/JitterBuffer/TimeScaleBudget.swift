@@ -1,49 +1,49 @@
 public import TenfourAudioCore
 
-/// How much may be cut from sound, or put in, without its tempo leaving ± 10 % in any second of speech. In pauses, where
-/// nobody hears a tempo, a half may go.
+/// How much audio may be removed or inserted without the tempo leaving ± 10 % in any second of speech. In pauses, where
+/// no tempo is heard, it may be a half.
 public struct TimeScaleBudget: BitwiseCopyable, Sendable {
-    /// Of eleven frames one may be left out: ten sound in the time of eleven.
+    /// One of eleven frames may be removed: ten are then played in the time of eleven.
     private static var share: Int { 11 }
     private static var pauseShare: Int { 2 }
-    /// What is not used up is not saved for long: two of the longest periods.
+    /// The most that is saved up: two of the longest periods.
     private static var most: FrameCount { FrameCount(1_440) }
-    /// What sounds in a second, a tenth faster.
+    /// The frames played in a second that is a tenth faster.
     private static var second: FrameCount { FrameCount(52_800) }
 
-    private struct Expense: BitwiseCopyable {
+    private struct Change: BitwiseCopyable {
         var at = FrameCount(-52_800)
         var frames = FrameCount(0)
     }
 
-    private var heard = FrameCount(0)
+    private var elapsed = FrameCount(0)
     private var remainder = 0
     private var saved = FrameCount(0)
     private var savedInPause = FrameCount(0)
     private var isPause = false
-    /// Those of the last second of speech: no change is smaller than 2.5 ms, so there are no more.
-    private var expenses = InlineArray<40, Expense>(repeating: Expense())
+    /// The changes in the last second of speech. A change is at least 2.5 ms, so there are no more.
+    private var changes = InlineArray<40, Change>(repeating: Change())
     private var next = 0
 
     @_noAllocation @_noLocks
     public init() {}
 
-    /// What may be changed now.
+    /// The number of frames that may be changed now.
     public var allowance: FrameCount {
         @_noAllocation @_noLocks get {
             guard !isPause else { return savedInPause }
             var left = FrameCount(Self.second.rawValue / Self.share)
-            for index in expenses.indices where heard - expenses[index].at < Self.second {
-                left -= expenses[index].frames
+            for index in changes.indices where elapsed - changes[index].at < Self.second {
+                left -= changes[index].frames
             }
             return max(min(saved, left), .zero)
         }
     }
 
-    /// So much sound is there to be changed; `isPause` says that nobody speaks in it.
+    /// Adds to the budget for `frames` of audio; `isPause`: nobody speaks in it.
     @_noAllocation @_noLocks
-    public mutating func earn(_ frames: FrameCount, isPause: Bool) {
-        heard += frames
+    public mutating func add(_ frames: FrameCount, isPause: Bool) {
+        elapsed += frames
         remainder += frames.rawValue
         saved = min(saved + FrameCount(remainder / Self.share), Self.most)
         remainder %= Self.share
@@ -52,13 +52,13 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    public mutating func spend(_ frames: FrameCount) {
+    public mutating func use(_ frames: FrameCount) {
         guard frames > .zero else { return }
         if isPause {
             savedInPause -= frames
         } else {
             saved -= frames
-            expenses[next] = Expense(at: heard, frames: frames)
+            changes[next] = Change(at: elapsed, frames: frames)
             next = (next + 1) % 40
         }
     }

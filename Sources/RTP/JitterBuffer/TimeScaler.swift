@@ -1,77 +1,77 @@
 public import TenfourAudioCore
 
-/// Shortens or lengthens sound by one of its own periods, so that its pitch stays and no seam is heard.
+/// Shortens or lengthens audio by one of its own periods, so that the pitch stays and no seam is heard.
 ///
-/// Waveform similarity, as in WSOLA and the accelerate and expand of NetEQ: where the sound a period further on (or back)
-/// looks most like the sound here, the one fades into the other over 7.5 ms, and what lies between is left out (or heard
-/// twice). Place and period are chosen together: anywhere in what waits, periods from 2.5 to 12.5 ms, which are the pitches
-/// of speech from 400 down to 80 Hz. Of periods that are nearly as good the shorter wins, since it moves what follows less,
-/// and of places the quieter, since a seam there is heard less.
-/// Where nothing is alike (an onset, a plosive) the next packet is waited for, and the longer the less is asked of it.
+/// It uses waveform similarity, as WSOLA and the accelerate and expand of NetEQ do. It finds a place where the audio a
+/// period later (or earlier) is most similar, cross-fades from one to the other over 7.5 ms, and so removes (or
+/// repeats) the period. Place and period are chosen together, among all places of the audio that waits and periods from
+/// 2.5 to 12.5 ms, the pitches of speech from 400 down to 80 Hz. Of two periods that are nearly as good it takes the
+/// shorter, which moves the rest less; of two places the quieter, where a seam is heard less. Where nothing is similar
+/// (an onset, a plosive) it refuses and waits for the next packet; with each refusal it accepts less similarity.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct TimeScaler: ~Copyable, Sendable {
-    /// How much sound must lie behind the place where some is left out, or before the one where some is repeated: 20 ms.
+    /// 20 ms: the audio needed behind a place where some is removed, or before a place where some is repeated.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
-    /// The least and the most that one cut changes.
+    /// The shortest and the longest period that one cut changes.
     public static var shortest: FrameCount { @_noAllocation @_noLocks get { FrameCount(shortestPeriod) } }
     public static var longest: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod) } }
 
     private static var shortestPeriod: Int { 120 }
     private static var longestPeriod: Int { 600 }
     private static var overlap: Int { 360 }
-    /// No more than so much of what waits is looked at: 30 ms.
-    private static var look: Int { 1_440 }
-    /// The search is made on the means of so many samples, then around its best on all of them.
+    /// 30 ms: the most audio that is searched.
+    private static var searchLength: Int { 1_440 }
+    /// The search uses means of this many samples first, then all samples around the best place.
     private static var coarseness: Int { 4 }
-    /// How unlike (0: the same, 1: unrelated; one less the squared correlation) two pieces may be for a cut: at first, and more
-    /// with each refusal. It counts in proportion to how loud the place is. In the choice each frame of the period adds to it; where
-    /// nobody speaks it takes from it, as a pause is to be used while it lasts.
-    private static var unlikeness: Float { 0.04 }
-    private static var leniency: Float { 0.015 }
-    private static var ordinaryLengthiness: Float { 0.12 / 480 }
-    /// −50 dBFS: whatever is cut there is not heard.
+    /// The cost of a cut is one less the squared correlation (0: the same, 1: unrelated), weighted with the loudness of
+    /// the place, plus a cost for each frame of the period. In a pause the latter is negative, so that the pause is
+    /// used. A cut is made up to this cost, and up to a higher one after each refusal.
+    private static var maximumCost: Float { 0.04 }
+    private static var costPerRefusal: Float { 0.015 }
+    private static var ordinaryPeriodCost: Float { 0.12 / 480 }
+    /// −50 dBFS: a cut below this level is not heard.
     private static var quiet: Float { 1e-5 }
     /// −70 dBFS: no talker is so quiet.
     private static var inaudible: Float { 1e-7 }
-    /// After so many refusals in a row, half a second, any place will do.
-    private static var patience: Int { 25 }
+    /// After this many refusals in a row, half a second, any place is accepted.
+    private static var maximumRefusals: Int { 25 }
 
     private let channelCount: Int
     private var mono: FixedBuffer<Float>
     private var coarse: FixedBuffer<Float>
     /// The energy of `coarse` up to each index.
     private var energy: FixedBuffer<Double>
-    /// How much a seam that begins at each index of `coarse` is heard: 1 where it is as loud as the talker, 0 in silence.
+    /// The weight of a cut that begins at each index of `coarse`: 1 where it is as loud as the talker, 0 in silence.
     private var weight: FixedBuffer<Float>
-    /// What each frame of a period adds to its harm, or takes from it.
-    private var lengthiness: Float = 0
+    /// The cost of each frame of the period; negative in a pause.
+    private var periodCost: Float = 0
     private var refusals = 0
 
-    /// Where the last change was made: so far behind the place it was allowed from.
+    /// The distance of the last change from the place from which on it was allowed.
     public private(set) var seam = FrameCount(0)
 
-    /// A place in `mono`, and what is left out or repeated there.
+    /// A place in `mono`, and the period that is removed or repeated there.
     private struct Cut {
         var place: Int
         var period: Int
-        /// How much of a seam it leaves.
-        var harm: Float
+        /// The lower, the less of a seam is heard.
+        var cost: Float
     }
 
     public init(channelCount: Int) {
         self.channelCount = channelCount
-        let most = Self.longestPeriod + Self.look
+        let most = Self.longestPeriod + Self.searchLength
         mono = FixedBuffer(repeating: 0, count: most)
         coarse = FixedBuffer(repeating: 0, count: most / Self.coarseness)
         energy = FixedBuffer(repeating: 0, count: most / Self.coarseness + 1)
         weight = FixedBuffer(repeating: 1, count: most / Self.coarseness)
     }
 
-    /// Leaves out a period of `samples` (interleaved) behind the frame `start`, at most `limit`, and moves what follows up to
-    /// there. The sound goes on to `end`. Returns by how many frames it is shorter, which may be none. `anywhere` says that
-    /// no place is refused: nobody speaks there, or it was made up anyway. `loudness` is the mean square of the talker while
-    /// talking; zero where it is not known.
+    /// Removes one period of at most `limit` frames from `samples` (interleaved) behind the frame `start`, and moves up
+    /// the rest, which ends at `end`. Returns the number of frames removed; zero if no place was good enough.
+    /// `anywhere` accepts any place: nobody speaks there, or the audio was concealed. `loudness` is the talker's mean
+    /// square while talking; zero if it is not known.
     @_noAllocation @_noLocks
     public mutating func shorten(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -79,7 +79,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     ) -> FrameCount {
         let longest = min(min(Self.longestPeriod, limit.rawValue), end - start - Self.overlap)
         guard longest >= Self.shortestPeriod else { return .zero }
-        let count = min(end - start, Self.look)
+        let count = min(end - start, Self.searchLength)
         fold(samples, from: start, count: count, loudness)
         guard let cut = cut(upTo: longest, from: 0, to: count, step: 1, anywhere) else { return .zero }
         let (place, period) = (start + cut.place, cut.period)
@@ -93,9 +93,9 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Repeats a period of `samples` (interleaved) that ends at the frame `start` or behind it, at most `limit`, and moves the
-    /// rest, to `end`, further back; there is room for it. Returns by how many frames it is longer, which may be none.
-    /// `anywhere` and `loudness` as in `shorten`.
+    /// Repeats one period of at most `limit` frames of `samples` (interleaved) that ends at or behind the frame
+    /// `start`, and moves back the rest, which ends at `end`; the buffer needs space for it. Returns the number of
+    /// frames inserted, possibly zero. `anywhere` and `loudness` as in `shorten`.
     @_noAllocation @_noLocks
     public mutating func lengthen(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -103,17 +103,17 @@ public struct TimeScaler: ~Copyable, Sendable {
     ) -> FrameCount {
         let longest = min(min(Self.longestPeriod, limit.rawValue), start) / Self.coarseness * Self.coarseness
         guard longest >= Self.shortestPeriod, end - start >= Self.overlap else { return .zero }
-        let count = longest + min(end - start, Self.look)
+        let count = longest + min(end - start, Self.searchLength)
         fold(samples, from: start - longest, count: count, loudness)
         guard let cut = cut(upTo: longest, from: longest, to: count, step: -1, anywhere) else { return .zero }
         let (place, period) = (start - longest + cut.place, cut.period)
         seam = FrameCount(cut.place - longest)
-        // From its end on, since it moves over itself.
+        // Backwards, because source and destination overlap.
         for index in (place * channelCount..<end * channelCount).reversed() {
             samples[index + period * channelCount] = samples[index]
         }
-        // What would have come next lies a period further back now. What is to be repeated lies a period further ahead,
-        // or, once that is used up, already in its place.
+        // The audio that follows `place` lies a period further back now. The audio to be repeated lies a period
+        // earlier; after one period it is already in its place.
         for frame in 0..<max(period, Self.overlap) {
             let repeated = frame < period ? place - period + frame : place + frame
             fade(&samples, at: place + frame, from: place + period + frame, to: repeated, frame)
@@ -121,22 +121,22 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Which of the frames `places` of `samples` (interleaved) begins a piece that is most like the one at `template`. Both
-    /// are so long.
+    /// Returns which of the frames `places` of `samples` (interleaved) begins the segment that is most similar to the
+    /// one at `template`. Both segments are `length` long.
     @_noAllocation @_noLocks
     public static func place(
         in samples: borrowing FixedBuffer<Float>, of template: Int, among places: ClosedRange<Int>, length: Int,
         _ channelCount: Int
     ) -> Int {
-        var best = (place: places.lowerBound, likeness: -Float.infinity)
+        var best = (place: places.lowerBound, similarity: -Float.infinity)
         for place in places {
-            let likeness = likeness(samples, template * channelCount, place * channelCount, length * channelCount)
-            if likeness > best.likeness { best = (place, likeness) }
+            let similarity = similarity(samples, template * channelCount, place * channelCount, length * channelCount)
+            if similarity > best.similarity { best = (place, similarity) }
         }
         return best.place
     }
 
-    /// Sets the frame at `place` on the way from one frame to another, `step` of `overlap` into it.
+    /// Cross-fades from frame `one` to frame `other` into the frame at `place`; `step` counts from 0 to `overlap`.
     @_noAllocation @_noLocks
     private func fade(_ samples: inout FixedBuffer<Float>, at place: Int, from one: Int, to other: Int, _ step: Int) {
         let weight = step < Self.overlap ? Float(step) / Float(Self.overlap) : 1
@@ -146,7 +146,7 @@ public struct TimeScaler: ~Copyable, Sendable {
         }
     }
 
-    /// All channels as one, in full and in means.
+    /// Sums the channels into `mono` and computes its means, energies and weights.
     @_noAllocation @_noLocks
     private mutating func fold(_ samples: borrowing FixedBuffer<Float>, from start: Int, count: Int, _ loudness: Float)
     {
@@ -162,7 +162,7 @@ public struct TimeScaler: ~Copyable, Sendable {
             energy[index + 1] = energy[index] + Double(sum * sum)
         }
         let length = Self.overlap / Self.coarseness
-        // Of the sums over channels and over the frames of a mean.
+        // The squares are of sums over the channels and over the frames of a mean.
         let scale = Float(channelCount * channelCount * Self.coarseness * Self.coarseness)
         let loud = max(loudness, Self.inaudible) * Float(length) * scale
         for index in 0...count / Self.coarseness - length {
@@ -171,24 +171,24 @@ public struct TimeScaler: ~Copyable, Sendable {
         }
     }
 
-    /// Where in `mono`, from `first` on and to `end`, the sound is most like itself a period further on (`step` 1) or back
-    /// (−1); nil where that is not alike enough.
+    /// Finds the place in `mono`, between `first` and `end`, that is most similar to the audio a period later (`step`
+    /// 1) or earlier (−1). Returns nil if none is similar enough.
     @_noAllocation @_noLocks
     private mutating func cut(upTo longest: Int, from first: Int, to end: Int, step: Int, _ anywhere: Bool) -> Cut? {
-        lengthiness = anywhere ? -Self.ordinaryLengthiness : Self.ordinaryLengthiness
+        periodCost = anywhere ? -Self.ordinaryPeriodCost : Self.ordinaryPeriodCost
         var best = roughCut(upTo: longest, from: first, to: end, step: step)
         let (place, rough) = (best.place, best.period)
-        // Behind the cut there may not be as much as the rough period asked for.
+        // There may be less audio behind the place than the rough period needs.
         let most = step > 0 ? min(longest, end - Self.overlap - place) : longest
-        best.harm = .infinity
+        best.cost = .infinity
         for period in max(rough - Self.coarseness, Self.shortestPeriod)...min(rough + Self.coarseness, most) {
-            let likeness = Self.likeness(mono, place, place + step * period, Self.overlap)
-            let harm = harm(at: place / Self.coarseness, likeness: likeness, period: period)
-            if harm < best.harm { best = Cut(place: place, period: period, harm: harm) }
+            let similarity = Self.similarity(mono, place, place + step * period, Self.overlap)
+            let cost = cost(at: place / Self.coarseness, similarity: similarity, period: period)
+            if cost < best.cost { best = Cut(place: place, period: period, cost: cost) }
         }
-        // How long it is matters for the choice only: a deep voice is no reason to wait.
-        let allowed = Self.unlikeness + Self.leniency * Float(refusals) + lengthiness * Float(best.period)
-        if !anywhere, best.harm > allowed, !isQuiet(at: place), refusals < Self.patience {
+        // The length matters for the choice only: a deep voice is no reason to wait.
+        let allowed = Self.maximumCost + Self.costPerRefusal * Float(refusals) + periodCost * Float(best.period)
+        if !anywhere, best.cost > allowed, !isQuiet(at: place), refusals < Self.maximumRefusals {
             refusals += 1
             return nil
         }
@@ -196,13 +196,13 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// The same among the means. From one place to the next only the ends of the pieces change, so all places cost little more
-    /// than one.
+    /// Searches the means. From one place to the next only the ends of the segments change, so all places cost little
+    /// more than one.
     @_noAllocation @_noLocks
     private func roughCut(upTo longest: Int, from first: Int, to end: Int, step: Int) -> Cut {
         let length = Self.overlap / Self.coarseness
         let (first, end) = (first / Self.coarseness, end / Self.coarseness)
-        var best = Cut(place: first * Self.coarseness, period: Self.shortestPeriod, harm: .infinity)
+        var best = Cut(place: first * Self.coarseness, period: Self.shortestPeriod, cost: .infinity)
         for lag in Self.shortestPeriod / Self.coarseness...longest / Self.coarseness {
             let last = end - length - (step > 0 ? lag : 0)
             guard last >= first else { break }
@@ -212,10 +212,10 @@ public struct TimeScaler: ~Copyable, Sendable {
                 let other = place + step * lag
                 let energies =
                     (energy[place + length] - energy[place] + 1e-9) * (energy[other + length] - energy[other] + 1e-9)
-                let likeness = Float(product * abs(product)) / Float(energies)
-                let harm = harm(at: place, likeness: likeness, period: lag * Self.coarseness)
-                if harm < best.harm {
-                    best = Cut(place: place * Self.coarseness, period: lag * Self.coarseness, harm: harm)
+                let similarity = Float(product * abs(product)) / Float(energies)
+                let cost = cost(at: place, similarity: similarity, period: lag * Self.coarseness)
+                if cost < best.cost {
+                    best = Cut(place: place * Self.coarseness, period: lag * Self.coarseness, cost: cost)
                 }
                 guard place < last else { break }
                 product += Double(coarse[place + length] * coarse[other + length])
@@ -225,13 +225,13 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// How much of a seam a cut at `place`, counted in means, leaves.
+    /// The cost of a cut at `place`, which counts means.
     @_noAllocation @_noLocks
-    private func harm(at place: Int, likeness: Float, period: Int) -> Float {
-        (1 - likeness) * weight[place] + lengthiness * Float(period)
+    private func cost(at place: Int, similarity: Float, period: Int) -> Float {
+        (1 - similarity) * weight[place] + periodCost * Float(period)
     }
 
-    /// Vetted: one instruction, which the compiler takes for a call it does not know.
+    /// Reviewed: one instruction, though the compiler takes it for an unknown call.
     @_semantics("no_performance_analysis")
     private static func root(of square: Float) -> Float { square.squareRoot() }
 
@@ -242,9 +242,9 @@ public struct TimeScaler: ~Copyable, Sendable {
         return energy < Self.quiet * Float(Self.overlap * channelCount * channelCount)
     }
 
-    /// The normalised correlation of two pieces of `length`, squared with its sign kept: no root is needed to compare.
+    /// The normalised correlation of two segments of `length`, squared with its sign kept. Comparing needs no root.
     @_noAllocation @_noLocks
-    private static func likeness(_ sound: borrowing FixedBuffer<Float>, _ one: Int, _ other: Int, _ length: Int)
+    private static func similarity(_ sound: borrowing FixedBuffer<Float>, _ one: Int, _ other: Int, _ length: Int)
         -> Float
     {
         var product: Float = 0

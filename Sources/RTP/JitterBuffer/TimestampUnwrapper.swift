@@ -1,13 +1,13 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// Reads a talker's wrapping numbers as places on one endless timeline, and notices when they jump.
+/// Extends a talker's wrapping numbers to an endless timeline, and detects when they jump.
 public struct TimestampUnwrapper: Sendable {
     public enum Place: Equatable, Sendable {
         case known(sequence: Int64, start: FrameCount)
-        /// It fits nothing before it. One such packet may be a stray; a second that follows it is a jump.
+        /// It does not fit the packets before it. A single one may be a stray packet; a second one in a row is a jump.
         case outlier
-        /// The timeline begins anew here.
+        /// The timeline restarts here.
         case jumped(sequence: Int64, start: FrameCount)
     }
 
@@ -21,20 +21,20 @@ public struct TimestampUnwrapper: Sendable {
     private var start = FrameCount.zero
     private var outlier: Numbers?
 
-    /// RFC 3550 appendix A.1 calls so large a step a restart.
+    /// RFC 3550 appendix A.1 takes a larger step for a restart.
     private static var longestSequenceStep: Int { 3_000 }
-    /// A packet can hardly come so much sooner after its timestamp than the fastest of the last seconds: 200 ms.
+    /// −200 ms: a packet cannot plausibly be faster than the fastest of the last seconds by more.
     private static var earliest: FrameCount { FrameCount(-9_600) }
-    /// Nor is a stall so long still the same conversation: 10 s.
+    /// 10 s. A longer stall is not the same conversation.
     private static var latest: FrameCount { FrameCount(480_000) }
-    /// What one packet can hold: 120 ms.
+    /// 120 ms, the longest packet.
     private static var longestPacket: FrameCount { FrameCount(5_760) }
 
     @_noAllocation @_noLocks
     public init() {}
 
-    /// Where a packet belongs that arrived at `arrival`, while the fastest one arrived `fastest` after its timestamp.
-    /// While nothing plays (`isIdle`) a jump costs nothing and is believed at once.
+    /// The place of a packet that arrived at `arrival`, when the fastest one arrived `fastest` after its timestamp.
+    /// While nothing plays (`isIdle`) a jump is accepted at once.
     @_noAllocation @_noLocks
     public mutating func place(
         _ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp, arrivedAt arrival: FrameCount,
@@ -64,7 +64,8 @@ public struct TimestampUnwrapper: Sendable {
         return .outlier
     }
 
-    /// Where a copy or a resend belongs, which says nothing of where the talker is now; nil when nothing near it has come.
+    /// The place of a copy or retransmission, which does not show where the talker is now; nil when no packet near it
+    /// has come.
     @_noAllocation @_noLocks
     public func placeOfRecovered(_ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp) -> Place? {
         guard let newest else { return nil }

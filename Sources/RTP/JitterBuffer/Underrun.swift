@@ -6,7 +6,7 @@ internal import TenfourAudioCore
 /// An underrun has two parts. First audio is concealed. After `DecisionLogic.longestUnderrun` playout falls silent and buffers until
 /// a packet is old enough to begin a talkspurt with.
 struct Underrun: BitwiseCopyable, Sendable {
-    /// How much was concealed since the queue ran empty.
+    /// The frames concealed since the queue became empty.
     private(set) var concealed = FrameCount.zero
     /// When playout fell silent; nil while it plays. The card may request nothing meanwhile.
     private(set) var bufferingSince: FrameCount?
@@ -18,9 +18,9 @@ struct Underrun: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func conceal(_ frames: FrameCount) { concealed += frames }
 
-    /// `frames` of what was concealed are accounted for, or were withdrawn before they were heard.
+    /// Removes `frames` from the concealed ones: they are accounted for, or were withdrawn before they were heard.
     @_noAllocation @_noLocks
-    mutating func settle(_ frames: FrameCount) { concealed -= min(frames, concealed) }
+    mutating func accountFor(_ frames: FrameCount) { concealed -= min(frames, concealed) }
 
     /// Playout falls silent at `now`.
     @_noAllocation @_noLocks
@@ -30,8 +30,8 @@ struct Underrun: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func advanceBuffering(by frames: FrameCount) { bufferingSince = bufferingSince.map { $0 + frames } }
 
-    /// How much was missing before `packet`, which is decoded at `now`, and was not counted before; zero where the talker paused.
-    /// `last` is the packet decoded before it, and `queuedCount` the number of packets behind it.
+    /// The audio that was missing before `packet`, which is decoded at `now`, and that was not counted before; zero if
+    /// the talker paused. `last` is the packet decoded before it, and `queuedCount` the number of packets behind it.
     @_noAllocation @_noLocks
     func missing(
         before packet: PacketQueue.Entry, after last: DecodedPacket?, queuedCount: Int, at now: FrameCount
@@ -40,13 +40,13 @@ struct Underrun: BitwiseCopyable, Sendable {
         guard let last else { return .zero }
         if packet.sequence == last.sequence + 1 {
             guard packet.start <= last.end else { return .zero }
-            // The timestamps go on without a gap: a stall, as long as the packets that came after it. Some senders stop their
-            // timestamps in a pause.
+            // The timestamps continue without a gap: a stall, as long as the packets that came after it. Some senders
+            // stop their timestamps in a pause.
             return concealed + min(buffered, FrameCount((queuedCount + 1) * packet.frameCount.rawValue))
         }
-        // The sequence numbers tell how much was sent and lost.
+        // The sequence numbers count the packets that were sent and lost.
         let lost = FrameCount(Int(packet.sequence - last.sequence - 1) * packet.frameCount.rawValue)
-        // Where the timestamps went on for longer the talker paused, and what was concealed then stands for nothing.
+        // If the timestamps continued for longer, the talker paused, and the concealed audio stands for nothing.
         let isPause = packet.start - last.end > lost
         return max(isPause ? .zero : concealed, min(concealed + buffered, lost))
     }
@@ -55,7 +55,7 @@ struct Underrun: BitwiseCopyable, Sendable {
 /// The packet that was decoded last, on the unwrapped timeline of its talker.
 struct DecodedPacket: BitwiseCopyable, Sendable {
     var sequence: Int64
-    /// Where its audio ends.
+    /// The end of its audio.
     var end: FrameCount
     var frameCount: FrameCount
 

@@ -2,7 +2,7 @@ public import TenfourAudioCore
 
 /// The duration and the bytes of encoded audio: the bit rate of its codec.
 ///
-/// A packet below the lowest bit rate at which Opus encodes speech, 6 kbit/s, stands for silence. It tells nothing about the codec and
+/// A packet below the lowest bit rate at which Opus encodes speech, 6 kbit/s, stands for silence. It shows nothing about the codec and
 /// is not counted.
 public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     public private(set) var byteCount = 0

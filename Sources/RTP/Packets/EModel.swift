@@ -1,21 +1,22 @@
 internal import Glibc
 public import TenfourAudioCore
 
-/// How well people can talk over a link, computed from its delay and loss: the E-model (ITU-T G.107, 06/2015).
+/// The E-model (ITU-T G.107, 06/2015): how well people can talk over a link, computed from its delay and loss.
 ///
-/// All that tenfour cannot know (loudness, noise in the rooms, the telephones) has G.107's default (table 2), the delay
-/// of echoes among it, which is zero, as with headphones. G.107 is made for narrow-band telephones and knows nothing better
-/// than their 93.2; its wide-band relative (G.107.1) reaches 129.
+/// Parameters that tenfour cannot know (loudness, room noise, telephones) have the defaults of G.107 table 2. The delay
+/// of echoes is among them, which is zero, as with headphones. G.107 is made for narrow-band telephones and ends at a
+/// rating of 93.2; its wide-band relative (G.107.1) reaches 129.
 public struct EModel: Hashable, Sendable {
-    /// From mouth to ear: `Ta` of clause 7.4. Below 100 ms it costs nothing.
+    /// The delay from mouth to ear: `Ta` of clause 7.4. Below 100 ms it has no effect.
     public var delay: Duration
-    /// Of the packets, 0…1, what was neither heard nor brought back: `Ppl` of clause 7.5.
+    /// The share of packets lost and not recovered, 0…1: `Ppl` of clause 7.5.
     public var lossShare: Double
-    /// Losses in a row, on average, against those of independent loss of the same share: `BurstR` of clause 7.5, 1 or more.
+    /// The mean number of losses in a row, divided by that of independent loss of the same share: `BurstR` of clause
+    /// 7.5, 1 or more.
     public var burstRatio: Double
-    /// The share of the sound that the receiver's card did not play, 0…1.
+    /// The share of the audio that the receiver's card did not play, 0…1.
     public var missingShare: Double
-    /// The mean length of the holes that the card leaves.
+    /// The mean length of the card's dropouts.
     public var holeLength: Duration
     /// The codec.
     public var codec: Codec
@@ -51,7 +52,7 @@ public struct EModel: Hashable, Sendable {
     /// The mean opinion score that follows from the rating, 1…4.5 (annex B).
     public var score: Double { Self.score(ofRating: rating) }
 
-    /// 1…4.5 (annex B, formula B-4).
+    /// Converts a rating to a score, 1…4.5 (annex B, formula B-4).
     public static func score(ofRating rating: Double) -> Double {
         guard rating > 0 else { return 1 }
         guard rating < 100 else { return 4.5 }
@@ -60,7 +61,7 @@ public struct EModel: Hashable, Sendable {
 }
 
 extension EModel {
-    /// `R` where every parameter has the default of table 2, so that only delay and loss are left to be taken off it.
+    /// `R` with every parameter at the default of table 2. Delay and loss are subtracted from it.
     static var ratingOfDefaults: Double { basicRating - simultaneousImpairment - listenerEcho }
 
     /// `Idd` of clause 7.4, with the default delay sensitivity: mT = 100 ms, sT = 1.
@@ -79,10 +80,10 @@ extension EModel {
             + (95 - codec.impairment) * percent / (percent / max(burstRatio, 1) + codec.robustness)
     }
 
-    /// The impairment by holes that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for it:
-    /// these are ours, fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of it silenced in holes of 5 to 700
-    /// ms. Short holes cost most, as there are so many of them: `Bpl` is 4 up to 40 ms, and 2.5 more each time that
-    /// they last twice as long, up to 2 s. So the score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
+    /// The impairment by dropouts that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for it.
+    /// These are fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of it silenced in dropouts of 5 to 700
+    /// ms. Short dropouts cost most, because there are more of them: `Bpl` is 4 up to 40 ms, and 2.5 more for each
+    /// doubling of the length, up to 2 s. The score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
     var holeImpairment: Double {
         let percent = min(max(missingShare, 0), 1) * 100
         guard percent > 0 else { return 0 }
@@ -103,7 +104,7 @@ extension EModel {
         return decibels(power(-70) + power(roomAtTalker) + power(roomAtListener) + power(floor))
     }
 
-    /// `Is` of clause 7.3: too loud, too much of one's own voice, and the quantization of one PCM link.
+    /// `Is` of clause 7.3: loudness, sidetone, and the quantization of one PCM link.
     private static var simultaneousImpairment: Double {
         let loudness = sendLoudness + receiveLoudness + 0.2 * (64 + noise - receiveLoudness)
         let tooLoud = 20 * (pow(1 + pow(loudness / 8, 8), 1 / 8) - loudness / 8)
@@ -118,7 +119,7 @@ extension EModel {
         return tooLoud + ownVoice + 15 * log10(1 + pow(10, y) + pow(10, z))
     }
 
-    /// `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. `Idte` is zero where `T` is.
+    /// `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. `Idte` is zero because `T` is.
     private static var listenerEcho: Double {
         let distance = basicRating - 10.5 * (110 + 7)
         return distance / 2 + (pow(distance, 2) / 4 + 169).squareRoot()
@@ -149,14 +150,13 @@ extension EModel.Codec {
     /// G.729A with voice activity detection (the same).
     public static var g729A: Self { Self(impairment: 11, robustness: 19) }
 
-    /// Opus at so many bits a second. No recommendation has figures for it: these are ours, and only as good as what they are
-    /// fitted to, which is PESQ (P.862.2) of libopus 1.3.1 and 1.5.2 on English speech, by bit rate, by what a packet holds, and by
-    /// independent loss of 2 to 20 %. `Ie` is what brings the rating to the score without loss: with packets of 20 ms 15 at 16
-    /// kbit/s (3.95), 6 at 24 (4.27), 1 at 32 (4.39), none from 64 (4.50); short ones take more bits for the same. `Bpl` is what
-    /// loss of 2 to 5 % asks for.
+    /// Opus at `bitRate` bit/s. No recommendation has figures for it. These are fitted to PESQ (P.862.2) of libopus
+    /// 1.3.1 and 1.5.2 on English speech, by bit rate, by packet duration, and by independent loss of 2 to 20 %. `Ie`
+    /// leads to the score without loss: with packets of 20 ms 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32 (4.39), 0
+    /// from 64 (4.50). Shorter packets need more bits for the same. `Bpl` leads to the score at a loss of 2 to 5 %.
     ///
-    /// - `frame`: what a packet holds.
-    /// - `deepShare`: the share of what was concealed that deep PLC made up (libopus 1.5), nil where nothing was concealed.
+    /// - `frame`: the duration of a packet.
+    /// - `deepShare`: the share of concealed audio that deep PLC generated (libopus 1.5); nil if none was concealed.
     public static func opus(
         bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20), deepShare: Double? = nil
     ) -> Self {
@@ -167,17 +167,18 @@ extension EModel.Codec {
             robustness: measured.plain + share * (measured.deep - measured.plain))
     }
 
-    /// Where it is not known, in bit/s.
+    /// Used when the bit rate is not known, in bit/s.
     public static let usualBitRate = 32_000
 
-    /// `Bpl` with plain concealment and with deep PLC, and `Ie` by bit rate in kbit/s, of packets that hold `frame` or more.
+    /// Measured values: `Bpl` with plain concealment and with deep PLC, and `Ie` by bit rate in kbit/s, for packets of
+    /// `frame` or longer.
     private struct Measured {
         var frame: Duration
         var plain: Double
         var deep: Double
         var impairments: [(kilobits: Double, impairment: Double)]
 
-        /// Between those that were measured, on straight lines; below the lowest on the first of them.
+        /// Linear between the measured bit rates; below the lowest, the first line continues.
         func impairment(atBitRate bitRate: Double) -> Double {
             let kilobits = bitRate / 1_000
             for (low, high) in zip(impairments, impairments.dropFirst()) where kilobits < high.kilobits {

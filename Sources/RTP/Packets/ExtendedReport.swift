@@ -1,14 +1,14 @@
-/// An extended report: which packets were lost, how the stream sounds, and clocks (RTCP packet type 207, RFC 3611).
+/// An extended report: losses, quality of a stream, and clocks (RTCP packet type 207, RFC 3611).
 public struct ExtendedReport: Hashable, Sendable {
     /// The SSRC of the reporter.
     public var sender: SSRC
     public var blocks: [Block]
 
-    /// Those that this module reads; others are passed over.
+    /// The block types that this module reads; others are skipped.
     public enum Block: Hashable, Sendable {
         case lossRLE(LossRLE)
         case voipMetrics(VoIPMetrics)
-        /// The wall clock of who reports, to be sent back in an echo (section 4.4, RRTR).
+        /// The reporter's wall clock, to be returned in an echo (section 4.4, RRTR).
         case referenceTime(NTPTime)
         case echoes([TimeEcho])
     }
@@ -18,10 +18,10 @@ public struct ExtendedReport: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// On the wire, with its header.
+    /// The length on the wire, with the header.
     public var byteCount: Int { blocks.reduce(8) { $0 + $1.byteCount } }
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
+    /// Appends `byteCount` bytes, for which `datagram` has space.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(headerOf: RTCPHeader.extendedReport, count: 0, byteCount: byteCount)
         datagram.append(bigEndian: sender.rawValue)

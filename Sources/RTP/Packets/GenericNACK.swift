@@ -1,14 +1,15 @@
-/// Asks a sender for packets again (RTPFB 205, format 1: RFC 4585 section 6.2.1).
+/// Requests the retransmission of packets (RTPFB 205, format 1: RFC 4585 section 6.2.1).
 public struct GenericNACK: Hashable, Sendable {
     /// The SSRC of the requester.
     public var sender: SSRC
-    /// Whose packets.
+    /// The SSRC of the stream.
     public var media: SSRC
-    /// In order, without doubles: as many as fit are written.
+    /// In order and unique. As many as fit are written.
     public var sequenceNumbers: [SequenceNumber]
 
     static let format = 1
-    /// Each asks for up to seventeen packets. Those beyond are not read: nobody keeps what a thousand packets ago was sent.
+    /// Each entry requests up to seventeen packets. Further entries are not read, because no sender keeps a packet from
+    /// a thousand packets ago.
     private static let maximumEntryCount = 64
 
     public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {
@@ -17,10 +18,10 @@ public struct GenericNACK: Hashable, Sendable {
         self.sequenceNumbers = sequenceNumbers
     }
 
-    /// On the wire, with its header.
+    /// The length on the wire, with the header.
     public var byteCount: Int { 12 + 4 * entries.count }
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
+    /// Appends `byteCount` bytes, for which `datagram` has space.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(headerOf: RTCPHeader.transportFeedback, count: Self.format, byteCount: byteCount)
         datagram.append(bigEndian: sender.rawValue)
@@ -31,7 +32,7 @@ public struct GenericNACK: Hashable, Sendable {
         }
     }
 
-    /// A packet, and which of the sixteen behind it are missing too: bit n stands for the packet n + 1 later.
+    /// The first missing packet, and a bit mask of the sixteen behind it: bit n stands for the packet n + 1 later.
     private var entries: [(first: SequenceNumber, following: UInt16)] {
         var entries: [(first: SequenceNumber, following: UInt16)] = []
         for number in sequenceNumbers {

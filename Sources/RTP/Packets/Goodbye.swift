@@ -4,7 +4,7 @@ internal import TenfourAudioCore
 public struct Goodbye: Hashable, Sendable {
     /// The first 31 are written.
     public var sources: [SSRC]
-    /// For people: at most 255 bytes of UTF-8 are written. What was read has what could disturb a terminal replaced.
+    /// A text for people: at most 255 bytes of UTF-8 are written. When read, it is made safe for a terminal.
     public var reason: String?
 
     public init(sources: [SSRC], reason: String? = nil) {
@@ -12,12 +12,12 @@ public struct Goodbye: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// On the wire, with its header.
+    /// The length on the wire, with the header.
     public var byteCount: Int {
         4 + 4 * min(sources.count, 31) + (writtenReason.map { ($0.utf8.count + 4) / 4 * 4 } ?? 0)
     }
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
+    /// Appends `byteCount` bytes, for which `datagram` has space.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let sources = sources.prefix(31)
         datagram.append(headerOf: RTCPHeader.goodbye, count: sources.count, byteCount: byteCount)

@@ -1,26 +1,27 @@
-/// Which packets of a source came and which did not, run by run (the loss RLE block of an extended report, RFC 3611
-/// section 4.1).
+/// Which packets of a source were received, as run lengths (the loss RLE block of an extended report, RFC 3611 section
+/// 4.1).
 ///
-/// Kept as the chunks that the wire has, since runs are cheap to count and hostile ones expensive to spread out.
+/// It is kept as chunks, the form on the wire: runs are cheap to count, and expanding hostile ones would be expensive.
 public struct LossRLE: Hashable, Sendable {
-    /// On whom.
+    /// The source that it describes.
     public var source: SSRC
-    /// Only each 2ⁿ-th packet is told of: 0…15. We tell of all, with 0.
+    /// Only every 2ⁿ-th packet is described, n = 0…15. We describe all, with 0.
     public var thinning: UInt8
-    /// The first packet told of, and the one behind the last.
+    /// The first packet described, and the one after the last.
     public var first: SequenceNumber
     public var end: SequenceNumber
-    /// Ends, where their number would be odd, in an empty one.
+    /// Ends with an empty chunk if their number would be odd.
     public private(set) var chunks: [UInt16]
 
     static let blockType: UInt8 = 1
-    /// Packets that one vector tells of, and the most that one run does.
+    /// The number of packets in a bit vector, and the most in a run.
     private static let vectorLength = 15
     private static let maximumRunLength = 0x3FFF
 
-    /// Of `count` packets from `first` on; `came` says for each, by its place among them, whether it came. At most 65 534.
+    /// Describes `count` packets from `first` on, at most 65 534; `came` returns for each index whether the packet was
+    /// received.
     public init(source: SSRC, first: SequenceNumber, count: Int, came: (Int) -> Bool) {
-        precondition((0...65_534).contains(count), "sequence numbers tell so many packets apart")
+        precondition((0...65_534).contains(count), "there are more packets than sequence numbers")
         self.source = source
         thinning = 0
         self.first = first
@@ -47,10 +48,10 @@ public struct LossRLE: Hashable, Sendable {
         if !chunks.count.isMultiple(of: 2) { chunks.append(0) }
     }
 
-    /// How many packets it tells of: 0…65 535.
+    /// The number of packets described: 0…65 535.
     public var count: Int { Int(end.rawValue &- first.rawValue) }
 
-    /// Calls `body` with each stretch of packets that came, or did not, in order; two that follow each other may be alike.
+    /// Calls `body` with each run of received or lost packets, in order. Two runs in a row may be of the same kind.
     public func forEachRun(_ body: (_ came: Bool, _ length: Int) -> Void) {
         var left = count
         for chunk in chunks where left > 0 {
@@ -65,7 +66,7 @@ public struct LossRLE: Hashable, Sendable {
         }
     }
 
-    /// How much was lost, and in how many bursts.
+    /// The number of losses and of bursts.
     public var summary: LossSummary {
         var summary = LossSummary()
         var wasLost = false
@@ -81,23 +82,23 @@ public struct LossRLE: Hashable, Sendable {
     }
 }
 
-/// Losses among packets in a row.
+/// The losses in a sequence of packets.
 public struct LossSummary: Hashable, Sendable {
     public var packetCount = 0
     public var lossCount = 0
-    /// Losses with nothing received between them are one burst.
+    /// The number of bursts. Losses with no received packet between them are one burst.
     public var burstCount = 0
 
     public init() {}
 
     /// 0…1.
     public var share: Double { packetCount > 0 ? Double(lossCount) / Double(packetCount) : 0 }
-    /// Losses in a row, on average: 1 and more; 0 without loss.
+    /// The mean number of losses in a row, 1 or more; 0 without loss.
     public var meanBurstLength: Double { burstCount > 0 ? Double(lossCount) / Double(burstCount) : 0 }
 }
 
 extension LossRLE {
-    /// Of the block alone.
+    /// The length of the block.
     var byteCount: Int { 12 + 2 * chunks.count }
 
     func write(into datagram: inout OutputSpan<UInt8>) {
@@ -110,7 +111,7 @@ extension LossRLE {
         for chunk in chunks { datagram.append(bigEndian: chunk) }
     }
 
-    /// The caller has checked that `byteCount` bytes, a multiple of four, are there. Nil where they are too few.
+    /// The caller has checked that `byteCount` bytes, a multiple of four, are there. Returns nil if they are too few.
     init?(parsing datagram: Span<UInt8>, at start: Int, byteCount: Int) {
         guard byteCount >= 12 else { return nil }
         source = SSRC(datagram.uint32(at: start + 4))

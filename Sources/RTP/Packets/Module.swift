@@ -1,2 +1,2 @@
-// The wire in words: RTP, RTCP, SDP and the Opus payload, as values that parse and write bytes.
-// This module never knows a socket, a queue, a key or a clock; times are arguments.
+// The packet formats: RTP, RTCP, SDP and the Opus payload, as values that parse and write bytes. This module knows no
+// socket, queue, key or clock; times are arguments.

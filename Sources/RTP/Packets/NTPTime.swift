@@ -1,25 +1,25 @@
-/// A moment of the sender's wall clock as NTP counts it: seconds since 1900 in the upper 32 bits, their fraction in the
-/// lower (RFC 3550 section 4). Wraps in 2036; only differences are meant.
+/// A wall-clock time in NTP's format: seconds since 1900 in the upper 32 bits, their fraction in the lower (RFC 3550
+/// section 4). Wraps in 2036; only differences have a meaning.
 public struct NTPTime: Hashable, Sendable {
     public var rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// From what `clock_gettime(CLOCK_REALTIME)` tells; `nanoseconds` are 0…999 999 999.
+    /// Converts the result of `clock_gettime(CLOCK_REALTIME)`; `nanoseconds` are 0…999 999 999.
     public init(secondsSince1970 seconds: Int64, nanoseconds: Int = 0) {
         precondition((0..<1_000_000_000).contains(nanoseconds), "nanoseconds are less than a second")
         let secondsSince1900 = UInt64(truncatingIfNeeded: seconds &+ 2_208_988_800)
         rawValue = secondsSince1900 << 32 | (UInt64(nanoseconds) << 32) / 1_000_000_000
     }
 
-    /// The same clock `duration` later, or earlier where it is negative. Exact to a nanosecond.
+    /// The time `duration` later, or earlier if it is negative. Exact to a nanosecond.
     public func advanced(by duration: Duration) -> Self {
         let (seconds, attoseconds) = duration.components
         let fraction = ((attoseconds / 1_000_000_000) << 32) / 1_000_000_000
         return Self(rawValue: rawValue &+ UInt64(bitPattern: seconds << 32 &+ fraction))
     }
 
-    /// The middle 32 bits, which a report sends back.
+    /// The middle 32 bits, which a report returns.
     public var short: ShortNTPTime { ShortNTPTime(rawValue: UInt32(truncatingIfNeeded: rawValue >> 16)) }
 }
 
@@ -31,14 +31,14 @@ public struct ShortNTPTime: Hashable, Sendable {
 }
 
 extension Duration {
-    /// From RTCP's unit of 1/65536 s. Exact.
+    /// Converts from RTCP's unit of 1/65536 s, exactly.
     init(shortNTP count: UInt32) {
         self.init(
             secondsComponent: Int64(count >> 16),
             attosecondsComponent: Int64(count & 0xFFFF) * Self.attosecondsPerShortNTP)
     }
 
-    /// In RTCP's unit of 1/65536 s, rounded down and kept within 0…18 hours.
+    /// In RTCP's unit of 1/65536 s, rounded down and limited to 0…18 hours.
     var shortNTP: UInt32 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,4 +1,4 @@
-// Numbers in network byte order, most significant byte first. The only place that shifts bytes for RTP and RTCP.
+// Integers in network byte order, most significant byte first. Only this file shifts bytes for RTP and RTCP.
 
 extension Span<UInt8> {
     /// The caller has checked that the bytes are there; a wrong index traps.

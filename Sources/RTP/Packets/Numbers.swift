@@ -6,7 +6,7 @@ public struct SequenceNumber: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// How far `self` lies after `other`, around the wrap: 2 lies four after 65 534. Within −32 768…32 767.
+    /// The distance from `other` to `self` around the wrap: 2 lies four after 65 534. Within −32 768…32 767.
     @inlinable public func distance(after other: Self) -> Int { Int(Int16(bitPattern: rawValue &- other.rawValue)) }
 
     @inlinable public func advanced(by count: Int) -> Self {
@@ -20,7 +20,7 @@ public struct RTPTimestamp: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// How many frames `self` lies after `other`, around the wrap. Within ± 2³¹.
+    /// The number of frames from `other` to `self` around the wrap. Within ± 2³¹.
     @inlinable public func distance(after other: Self) -> FrameCount {
         FrameCount(Int(Int32(bitPattern: rawValue &- other.rawValue)))
     }
@@ -38,22 +38,22 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
 
-    /// As people know it: `1a2b3c4d`.
+    /// The usual form for people: `1a2b3c4d`.
     public var digits: String {
         let digits = String(rawValue, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }
 
-/// A number that wraps, followed past its wraps so that later is always larger.
+/// Extends a wrapping number, so that later values are always larger.
 ///
-/// Built on the nearest reading: a value counts as later when it lies less than half the range ahead.
+/// A value counts as later if it lies less than half the range ahead.
 public struct Unwrapper: Sendable {
     private var last: Int64?
 
     public init() {}
 
-    /// `sequence` as a count that never wraps; the first one seen keeps its own value.
+    /// Extends `sequence` to a count that never wraps. The first one keeps its value.
     public mutating func extend(_ sequence: SequenceNumber) -> Int64 {
         guard let last else {
             self.last = Int64(sequence.rawValue)
@@ -65,7 +65,7 @@ public struct Unwrapper: Sendable {
         return extended
     }
 
-    /// `timestamp` as a count of frames that never wraps; the first one seen keeps its own value.
+    /// Extends `timestamp` to a count of frames that never wraps. The first one keeps its value.
     public mutating func extend(_ timestamp: RTPTimestamp) -> Int64 {
         guard let last else {
             self.last = Int64(timestamp.rawValue)

@@ -1,27 +1,26 @@
 public import TenfourAudioCore
 
-/// An Opus packet, the payload of one RTP packet (RFC 7587 section 4.2), taken apart into its frames as RFC 6716
-/// section 3 says.
+/// An Opus packet, the payload of one RTP packet (RFC 7587 section 4.2), parsed into its frames (RFC 6716 section 3).
 ///
-/// An *Opus frame* is what one decoder call restores: 2.5…60 ms of sound, or nothing at all where `byteCount` is zero
-/// (lost, or silence that was not sent). Each of them is a `PacketDescription` here.
+/// An *Opus frame* is the unit of one decoder call: 2.5…60 ms of audio, or none where `byteCount` is zero (lost, or
+/// silence that was not sent). Each is a `PacketDescription` here.
 ///
-/// Any thread, the audio thread too: reading and asking neither allocate nor lock.
+/// Any thread, including audio threads: nothing here allocates or locks.
 public struct OpusPacket: Sendable {
     public let toc: OpusTOC
-    /// How many Opus frames there are, 1…48.
+    /// The number of Opus frames, 1…48.
     public let count: Int
-    /// The bytes at the end that mean nothing, without those that count them.
+    /// The padding bytes at the end, without the bytes of their length.
     public let paddingByteCount: Int
 
-    /// Where the first Opus frame begins in the payload. They all follow each other.
+    /// The offset of the first Opus frame in the payload. The frames follow each other.
     private var start: Int
-    /// Where each Opus frame ends, counted from `start`: 48 × 1275 bytes at most, which fit.
+    /// The end of each Opus frame, counted from `start`: at most 48 × 1275.
     private var ends: InlineArray<48, UInt16>
 
-    /// No Opus frame is longer (R2).
+    /// The longest Opus frame (R2), in bytes.
     public static let maximumFrameByteCount = 1275
-    /// 120 ms, the most that one packet holds (R5).
+    /// 120 ms, the longest packet (R5).
     public static let maximumFrameCount = FrameCount(5760)
 
     /// The Opus frame at `index`, `0..<count`.
@@ -34,12 +33,12 @@ public struct OpusPacket: Sendable {
         }
     }
 
-    /// All the sound in the packet, at 48 000 Hz: 120…5760 frames.
+    /// The duration of the packet at 48 000 Hz: 120…5760 frames.
     public var frameCount: FrameCount {
         @_noAllocation @_noLocks get { FrameCount(toc.frameCount.rawValue * count) }
     }
 
-    /// Takes a payload apart. Total: any bytes give a packet or the rule of RFC 6716 section 3.4 that they break.
+    /// Parses a payload. Total: any bytes give a packet or the rule of RFC 6716 section 3.4 that they break.
     @_noAllocation @_noLocks
     public init(parsing payload: borrowing Span<UInt8>) throws(OpusPacketError) {
         guard payload.count >= 1 else { throw .empty }
@@ -48,13 +47,13 @@ public struct OpusPacket: Sendable {
         start = 1
         var end = payload.count
         var padding = 0
-        var toldCount = 0  // how many Opus frames, from the first on, have their size told
+        var explicitCount = 0  // how many Opus frames, from the first on, have their size told
         switch toc.code {
         case 0: count = 1
         case 1: count = 2
         case 2:
             count = 2
-            toldCount = 1
+            explicitCount = 1
         default:
             guard end >= 2 else { throw .noFrameCount }
             let octet = payload[1]
@@ -66,33 +65,33 @@ public struct OpusPacket: Sendable {
             if octet & 0x40 != 0 { padding = try Self.readPadding(of: payload, at: &start) }
             guard padding <= end - start else { throw .paddingExceedsPacket(byteCount: padding) }
             end -= padding
-            if octet & 0x80 != 0 { toldCount = count - 1 }
+            if octet & 0x80 != 0 { explicitCount = count - 1 }
         }
         paddingByteCount = padding
-        for index in 0..<toldCount {
+        for index in 0..<explicitCount {
             let byteCount = try Self.readLength(of: payload, at: &start, before: end)
             ends[index] = (index == 0 ? 0 : ends[index - 1]) + UInt16(byteCount)
         }
-        try shareOut(upTo: end, after: toldCount)
+        try shareOut(upTo: end, after: explicitCount)
     }
 
-    /// Gives the bytes before `end` that no told size covers to the Opus frames from `toldCount` on, in equal parts:
-    /// to all of them where no size is told, only to the last where the others are.
+    /// Divides the bytes before `end` that no explicit length covers among the Opus frames from `toldCount` on: among
+    /// all of them if no length is explicit, and to the last one if all others are.
     @_noAllocation @_noLocks
-    private mutating func shareOut(upTo end: Int, after toldCount: Int) throws(OpusPacketError) {
-        let told = toldCount == 0 ? 0 : Int(ends[toldCount - 1])
+    private mutating func shareOut(upTo end: Int, after explicitCount: Int) throws(OpusPacketError) {
+        let told = explicitCount == 0 ? 0 : Int(ends[explicitCount - 1])
         let rest = end - start - told
         guard rest >= 0 else { throw .framesExceedPacket(byteCount: told) }
-        let shareCount = count - toldCount
+        let shareCount = count - explicitCount
         guard rest % shareCount == 0 else {
             throw toc.code == 1 ? .unevenHalves(byteCount: rest) : .unevenFrames(byteCount: rest, count: shareCount)
         }
         let share = rest / shareCount
         guard share <= Self.maximumFrameByteCount else { throw .frameTooLong(byteCount: share) }
-        for index in 0..<shareCount { ends[toldCount + index] = UInt16(told + (index + 1) * share) }
+        for index in 0..<shareCount { ends[explicitCount + index] = UInt16(told + (index + 1) * share) }
     }
 
-    /// One or two bytes that tell a size of 0…1275 (RFC 6716 section 3.2.1).
+    /// Reads one or two bytes with a length of 0…1275 (RFC 6716 section 3.2.1).
     @_noAllocation @_noLocks
     private static func readLength(
         of payload: Span<UInt8>, at position: inout Int, before end: Int
@@ -107,7 +106,7 @@ public struct OpusPacket: Sendable {
         return 4 * second + first
     }
 
-    /// How many bytes of padding end the packet: 255 stands for 254 and another byte that tells more.
+    /// Reads the number of padding bytes: 255 stands for 254 and a further byte.
     @_noAllocation @_noLocks
     private static func readPadding(of payload: Span<UInt8>, at position: inout Int) throws(OpusPacketError) -> Int {
         var total = 0
@@ -121,28 +120,28 @@ public struct OpusPacket: Sendable {
     }
 }
 
-/// Why a payload is not an Opus packet: the rules R1…R7 of RFC 6716 section 3.4.
+/// The reason why a payload is not an Opus packet: rules R1…R7 of RFC 6716 section 3.4.
 public enum OpusPacketError: Error, Hashable, Sendable {
-    /// R1: no byte at all.
+    /// R1: no bytes.
     case empty
     /// R2: an Opus frame of more than 1275 bytes.
     case frameTooLong(byteCount: Int)
     /// R3: two frames of equal size (code 1) in an odd number of bytes.
     case unevenHalves(byteCount: Int)
-    /// R4, R7: the bytes that tell a frame's size (code 2 and 3) run past the end.
+    /// R4, R7: the bytes of a frame's length (code 2 and 3) run past the end.
     case truncatedLength
-    /// R4, R7: the sizes told add up to more than there is.
+    /// R4, R7: the lengths add up to more than there is.
     case framesExceedPacket(byteCount: Int)
-    /// R6, R7: code 3 without the byte that tells the number of frames.
+    /// R6, R7: code 3 without the byte with the number of frames.
     case noFrameCount
     /// R5: code 3 with zero frames.
     case noFrames
-    /// R5: more than 120 ms of sound.
+    /// R5: more than 120 ms of audio.
     case tooLong(FrameCount)
-    /// R6, R7: the bytes that tell the padding run past the end.
+    /// R6, R7: the bytes of the padding's length run past the end.
     case truncatedPadding
     /// R6, R7: more padding than there are bytes.
     case paddingExceedsPacket(byteCount: Int)
-    /// R6: frames of equal size (code 3) in a number of bytes that they do not divide.
+    /// R6: frames of equal length (code 3) in a number of bytes that is not a multiple of their number.
     case unevenFrames(byteCount: Int, count: Int)
 }

@@ -1,29 +1,29 @@
-/// The parameters that the two ends tell each other about an Opus stream, those of `a=fmtp` in RFC 7587 section 6.1.
+/// The parameters of an Opus stream that both ends exchange by `a=fmtp` (RFC 7587 section 6.1).
 ///
-/// None of them must be obeyed for sound to flow; a decoder takes any Opus.
+/// Ignoring them all is permitted: a decoder accepts any Opus.
 public struct OpusParameters: Hashable, Sendable {
-    /// `minptime`: the least sound wanted in a packet, 3…120 ms.
+    /// `minptime`: the shortest packet wanted, 3…120 ms.
     public var minimumPacketTime: Int?
-    /// `useinbandfec`: can make use of a packet's copy in the next one.
+    /// `useinbandfec`: can use the copy of a packet in the next one.
     public var usesInBandFEC = false
-    /// `usedtx`: wants packets to stop in silence.
+    /// `usedtx`: wants no packets during silence.
     public var usesDTX = false
-    /// `cbr`: wants packets of one size.
+    /// `cbr`: wants packets of constant size.
     public var usesConstantBitRate = false
-    /// `stereo`: would rather receive two channels.
+    /// `stereo`: prefers to receive two channels.
     public var prefersStereo = false
     /// `sprop-stereo`: is likely to send two channels.
     public var sendsStereo = false
-    /// `maxplaybackrate`: plays no more than so many hertz of samples, 8000…48 000.
+    /// `maxplaybackrate`: plays at most this sample rate in hertz, 8000…48 000.
     public var maximumPlaybackRate: Int?
-    /// `sprop-maxcapturerate`: captures no more than so many hertz of samples, 8000…48 000.
+    /// `sprop-maxcapturerate`: captures at most this sample rate in hertz, 8000…48 000.
     public var maximumCaptureRate: Int?
-    /// `maxaveragebitrate`: wants no more than so many bits in a second, 6000…510 000.
+    /// `maxaveragebitrate`: wants at most this bit rate in bit/s, 6000…510 000.
     public var maximumAverageBitRate: Int?
 
     public init() {}
 
-    /// From the text of `a=fmtp`. Total: what is unknown or out of range is left out, as RFC 7587 asks.
+    /// Parses the text of `a=fmtp`. Total: unknown and invalid parameters are ignored, as RFC 7587 requires.
     public init(parsing text: String) {
         for field in text.fields(separator: ";") {
             let pair = field.fields(separator: "=")
@@ -45,7 +45,7 @@ public struct OpusParameters: Hashable, Sendable {
         }
     }
 
-    /// For `a=fmtp`. Whether the sound is stereo is always said, as RFC 7587's `opus/48000/2` does not say it.
+    /// The text for `a=fmtp`. Stereo is always stated, because `opus/48000/2` does not show it.
     public var text: String {
         var fields: [String] = []
         if let minimumPacketTime { fields.append("minptime=\(minimumPacketTime)") }

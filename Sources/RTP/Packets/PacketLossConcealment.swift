@@ -1,7 +1,7 @@
-/// How an Opus decoder makes up lost sound.
+/// How an Opus decoder conceals lost packets.
 public enum PacketLossConcealment: Hashable, Comparable, BitwiseCopyable, Sendable {
-    /// It repeats pitch periods and fades out, as libopus has always done.
+    /// It repeats pitch periods and fades out, in all versions of libopus.
     case plain
-    /// A neural network makes it up: deep PLC (libopus 1.5).
+    /// A neural network generates the audio: deep PLC (libopus 1.5).
     case deep
 }

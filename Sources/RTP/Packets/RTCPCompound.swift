@@ -1,4 +1,4 @@
-/// One packet of RTCP, by its type. What is not listed here is passed over by its length, and can be counted.
+/// One RTCP packet, by its type. Other types are skipped by their length, and can be counted.
 public enum RTCPPacket: Hashable, Sendable {
     case senderReport(SenderReport)
     case receiverReport(ReceiverReport)
@@ -12,7 +12,7 @@ public enum RTCPPacket: Hashable, Sendable {
 /// A packet of a type this module does not read: other feedback (RFC 4585), APP, …
 public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
-    /// The five bits that count things, or tell the kind of feedback. 0…31.
+    /// The five bits that hold a count or the format of feedback. 0…31.
     public var count: Int
     /// The range in the datagram behind the header of four bytes, without padding.
     public var body: Range<Int>
@@ -29,9 +29,8 @@ public struct RTCPCompound: ~Escapable {
     private let datagram: Span<UInt8>
     private var position = 0
 
-    /// Walks over all headers, as RFC 3550 appendix A.2 asks: the version, that the lengths add up to the datagram,
-    /// that only the last packet is padded, and that a report comes first. `allowsReducedSize` takes any packet first
-    /// (RFC 5506).
+    /// Checks all headers as in RFC 3550 appendix A.2: the version, the sum of the lengths, padding in the last packet
+    /// only, and a report first. `allowsReducedSize` accepts any packet first (RFC 5506).
     @_lifetime(copy datagram)
     public init(parsing datagram: Span<UInt8>, allowsReducedSize: Bool = false) throws(RTCPParseError) {
         self.datagram = datagram
@@ -47,8 +46,8 @@ public struct RTCPCompound: ~Escapable {
         } while position < datagram.count
     }
 
-    /// The next packet, or nil after the last. One whose inside does not fit its length is thrown and passed over: ask
-    /// again for those behind it.
+    /// Returns the next packet, or nil after the last. Throws for a packet whose content does not fit its length, and
+    /// skips it: a further call returns the one behind it.
     @_lifetime(self: copy self)
     public mutating func next() throws(RTCPParseError) -> RTCPPacket? {
         guard position < datagram.count else { return nil }
@@ -66,26 +65,27 @@ public struct RTCPCompound: ~Escapable {
         }
     }
 
-    /// Whether a datagram on a port shared by RTP and RTCP is RTCP, by its second byte: 192…223 (RFC 5761 section 4).
+    /// Whether a datagram on a port that RTP and RTCP share is RTCP, from its second byte: 192…223 (RFC 5761 section
+    /// 4).
     public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
 }
 
-/// Why a datagram, or a packet in it, is not RTCP.
+/// The reason why a datagram, or a packet in it, is not RTCP.
 public enum RTCPParseError: Error, Hashable, Sendable {
     /// A header, or the packet it announces, runs past the end of the datagram.
     case truncated(byteCount: Int)
     case unsupportedVersion(UInt8)
-    /// A compound begins with a report (RFC 3550 section 6.1), this one with something else.
+    /// The compound does not begin with a report (RFC 3550 section 6.1).
     case noReportFirst(type: UInt8)
-    /// Padding before the last packet.
+    /// A packet other than the last has padding.
     case paddingInside(type: UInt8)
-    /// None at all, not a multiple of four, or more than there is.
+    /// The length of the padding is zero, not a multiple of four, or longer than the packet.
     case invalidPadding(byteCount: Int)
     /// The counts in the packet do not fit its length.
     case malformed(type: UInt8)
 }
 
-/// The four bytes each packet of RTCP begins with.
+/// The first four bytes of each RTCP packet.
 struct RTCPHeader {
     var type: UInt8
     /// 0…31.
@@ -127,7 +127,7 @@ struct RTCPHeader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Four bytes of header for a packet of `byteCount` in all, a multiple of four.
+    /// Appends the four bytes of header for a packet of `byteCount` in all, a multiple of four.
     @_lifetime(self: copy self)
     mutating func append(headerOf type: UInt8, count: Int, byteCount: Int) {
         append(0x80 | UInt8(count))

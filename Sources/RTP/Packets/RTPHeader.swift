@@ -1,19 +1,19 @@
-/// The header of an RTP packet and where its payload lies (RFC 3550 section 5.1).
+/// The header of an RTP packet and the range of its payload (RFC 3550 section 5.1).
 ///
-/// CSRCs and the header extension are skipped, padding is taken off: what a datagram says about its own inside is
-/// believed only as far as its bytes reach.
+/// CSRCs and the header extension are skipped, padding is removed. Lengths in the datagram are checked against its
+/// bytes.
 public struct RTPHeader: Hashable, Sendable {
-    /// The first packet of a talkspurt.
+    /// Whether it is the first packet of a talkspurt.
     public var marker: Bool
     /// 0…127; the eighth bit is not written.
     public var payloadType: UInt8
     public var sequenceNumber: SequenceNumber
     public var timestamp: RTPTimestamp
     public var ssrc: SSRC
-    /// The payload's bytes within the datagram.
+    /// The range of the payload within the datagram.
     public var payload: Range<Int>
 
-    /// Of a header as we write it: no CSRC, no extension.
+    /// The length of a header that we write: no CSRC, no extension.
     public static let byteCount = 12
 
     public init(
@@ -28,7 +28,7 @@ public struct RTPHeader: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// Reads a whole datagram. Total: any bytes give a header or a reason.
+    /// Parses a whole datagram. Total: any bytes give a header or a reason.
     public init(parsing datagram: Span<UInt8>) throws(RTPParseError) {
         guard datagram.count >= Self.byteCount else { throw .truncated(byteCount: datagram.count) }
         let version = datagram[0] >> 6
@@ -54,7 +54,7 @@ public struct RTPHeader: Hashable, Sendable {
             payload: start..<end)
     }
 
-    /// Appends the twelve bytes, for which `datagram` has room. The payload follows them; that is the caller's.
+    /// Appends twelve bytes, for which `datagram` has space. The caller appends the payload.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(0x80)
         datagram.append((marker ? 0x80 : 0) | payloadType & 0x7F)
@@ -64,7 +64,7 @@ public struct RTPHeader: Hashable, Sendable {
     }
 }
 
-/// Why a datagram is not RTP.
+/// The reason why a datagram is not RTP.
 public enum RTPParseError: Error, Hashable, Sendable {
     case truncated(byteCount: Int)
     case unsupportedVersion(UInt8)

@@ -1,49 +1,49 @@
 public import TenfourAudioCore
 
-/// What one receiver knows of one source: how much arrived, in what order and how evenly (RFC 3550 section 6.4 and
-/// appendix A.1, A.3, A.8).
+/// Statistics of the packets received from one source: number, order and jitter (RFC 3550 section 6.4 and appendix A.1,
+/// A.3, A.8).
 ///
-/// Fed with every RTP packet of the source, it fills the report block that goes back to it. Opens no socket, reads no
-/// clock. A new source is believed from its first packet on; who may be a source is the caller's question.
+/// Insert every RTP packet of the source; it fills the report block that is sent back. Opens no socket, reads no clock.
+/// A new source is accepted from its first packet on; the caller decides who may be a source.
 public struct ReceptionStatistics: Sendable {
     public let ssrc: SSRC
-    /// Of the payload's clock.
+    /// The clock rate of the payload.
     public let rate: SampleRate
 
-    /// Packets since the beginning or the last restart, duplicates among them as RFC 3550 wants it.
+    /// Packets since the beginning or the last restart, including duplicates as in RFC 3550.
     public private(set) var receivedCount = 0
     /// Received packets that had come before.
     public private(set) var duplicateCount = 0
-    /// Received packets that came after one sent later.
+    /// Received packets that came after one that was sent later.
     public private(set) var reorderedCount = 0
-    /// Which packets the network brought and which it did not, in their order, up to 32 before the newest: a later one is no
-    /// loss yet. One that came because it was asked for had been lost.
+    /// The losses of the network, in order, up to 32 packets before the newest: a later one may still come. A
+    /// retransmitted packet counts as lost.
     public private(set) var losses = BurstMetrics()
-    /// How often the source began anew with another sequence.
+    /// The number of restarts of the source with another sequence.
     public private(set) var restartCount = 0
 
     private var base: Int64 = 0
     private var highest: Int64 = 0
-    /// Bit n: the packet n before the highest has come.
+    /// Bit n: the packet n before the highest was received.
     private var history: UInt128 = 0
-    /// The same without those that came because they were asked for.
+    /// The same without retransmitted packets.
     private var unaskedHistory: UInt128 = 0
-    /// After a jump that is not believed yet, the one packet that would confirm it.
+    /// After a jump that is not confirmed yet, the packet that would confirm it.
     private var expectedAfterJump: SequenceNumber?
 
     private var lastTransit: UInt32?
-    /// In sixteenths of the clock's period.
+    /// In sixteenths of a clock period.
     private var scaledJitter: Int64 = 0
 
     private var lastSenderReport: (time: ShortNTPTime, arrival: Instant)?
     private var expectedBefore = 0
     private var receivedBefore = 0
 
-    /// Further ahead is a jump, not a loss.
+    /// A larger step forward is a jump, not a loss.
     public static let maximumDropout = 3000
-    /// A packet so far behind may yet come.
+    /// A packet that is at most this far behind may still come.
     private static let patience = 32
-    /// Further behind is a jump, not a late packet.
+    /// A larger step back is a jump, not a late packet.
     private static let maximumMisorder = 100
 
     public init(ssrc: SSRC, rate: SampleRate = .opus) {
@@ -53,18 +53,18 @@ public struct ReceptionStatistics: Sendable {
 
     /// The position of a packet in its stream, by its sequence number.
     public enum Reception: Hashable, Sendable {
-        /// The next, or one further on: `lost` packets between are missing so far.
+        /// The next packet, or a later one: `lost` packets between are missing so far.
         case ahead(lost: Int)
-        /// `by` packets later than its place.
+        /// It came `by` packets late.
         case reordered(by: Int)
         case duplicate
-        /// Far from all that came before. Not counted; the next one tells whether it was a stray or a restart.
+        /// Far from all earlier packets. Not counted; the next packet shows whether it was a stray or a restart.
         case stray
-        /// The second in a row after a jump: the source has begun anew, and so has all counting here.
+        /// The second packet in a row after a jump: the source has restarted, and so have the counts.
         case restarted
     }
 
-    /// Takes note of a packet that arrived at `now`. When a packet `isRetransmission` says nothing of how evenly packets come.
+    /// Counts a packet that arrived at `now`. A retransmission does not count for the jitter.
     @discardableResult
     public mutating func packetArrived(
         _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isRetransmission: Bool = false, at now: Instant
@@ -81,13 +81,13 @@ public struct ReceptionStatistics: Sendable {
         return reception
     }
 
-    /// Takes note of a sender report of this source, to be answered in the next block.
+    /// Records a sender report of this source, to be answered in the next block.
     public mutating func senderReportArrived(_ report: SenderReport, at now: Instant) {
         lastSenderReport = (report.time.short, now)
     }
 
-    /// The block about this source for a report sent at `now`, and the end of the interval that its fraction speaks of.
-    /// Nil when no packet has arrived since the last block: RFC 3550 section 6.4 leaves such a source out.
+    /// Returns the block about this source for a report sent at `now`, and ends the interval of its fraction lost.
+    /// Returns nil if no packet has arrived since the last block: RFC 3550 section 6.4 omits such a source.
     public mutating func reportBlock(at now: Instant) -> ReportBlock? {
         guard receivedCount > receivedBefore else { return nil }
         let expected = expectedCount - expectedBefore
@@ -106,19 +106,19 @@ public struct ReceptionStatistics: Sendable {
 }
 
 extension ReceptionStatistics {
-    /// The sequence number that counting began with.
+    /// The sequence number with which counting began.
     public var firstSequenceNumber: SequenceNumber { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: base)) }
     /// The highest sequence number so far.
     public var highestSequenceNumber: SequenceNumber { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: highest)) }
 
-    /// From the first sequence number to the highest, what was sent as far as one can tell.
+    /// The number of packets sent, from the first sequence number to the highest.
     public var expectedCount: Int { receivedCount == 0 ? 0 : Int(highest - base + 1) }
 
     /// Below zero where duplicates outnumber losses.
     public var cumulativeLost: Int { expectedCount - receivedCount }
 
-    /// Interarrival jitter: how much the time between two packets differs from the time between their sound, smoothed
-    /// over some sixteen packets.
+    /// Interarrival jitter: the difference between the spacing of packets at arrival and at sending, smoothed over
+    /// about sixteen packets.
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
     /// RFC 3550 appendix A.1, without its probation.
@@ -152,7 +152,7 @@ extension ReceptionStatistics {
         }
     }
 
-    /// The highest moves on by `step`: as many packets are now old enough to be missed if they have not come.
+    /// Counts losses before the highest sequence number moves by `step`: that many packets become too old to arrive.
     private mutating func countLosses(before step: Int) {
         for index in (0..<step).reversed() {
             let age = Self.patience + index - step
@@ -177,8 +177,8 @@ extension ReceptionStatistics {
         scaledJitter = 0
     }
 
-    /// RFC 3550 appendix A.8: the arrival in the unit of timestamps, and a running mean in integers. Its clock may wrap
-    /// and start anywhere, as only differences count.
+    /// RFC 3550 appendix A.8: arrival in timestamp units, and a running mean in integers. The clock may wrap and start
+    /// anywhere, because only differences count.
     private mutating func measureJitter(_ timestamp: RTPTimestamp, at now: Instant) {
         let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let arrival = seconds &* Int64(rate.hertz) &+ rest * Int64(rate.hertz) / 1_000_000_000

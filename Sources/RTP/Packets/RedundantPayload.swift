@@ -1,18 +1,18 @@
 public import TenfourAudioCore
 
-/// A payload that carries copies of earlier ones beside its own, so that the next packet brings back a lost one (RED,
-/// RFC 2198).
+/// A payload that carries copies of earlier ones in addition to its own, so that a lost packet is recovered from the
+/// next (RED, RFC 2198).
 ///
-/// On the wire the copies come first, oldest first, each behind a header of its payload type, how much earlier it began
-/// and how long it is; the packet's own payload comes last, and its header says only its type.
+/// On the wire the headers come first, oldest copy first, each with payload type, age and length; then one header byte
+/// with the type of the primary payload; then all payloads in the same order.
 public struct RedundantPayload: Sendable {
     /// One payload within the packet.
     public struct Block: Hashable, BitwiseCopyable, Sendable {
         /// 0…127.
         public var payloadType: UInt8
-        /// How much earlier than the packet's own it began: 0…16 383 frames. Zero for the packet's own.
+        /// How much earlier than the primary payload it began: 0…16 383 frames. Zero for the primary.
         public var age: FrameCount
-        /// Where it lies in the payload.
+        /// Its offset in the payload.
         public var offset: Int
         public var byteCount: Int
 
@@ -25,14 +25,14 @@ public struct RedundantPayload: Sendable {
         }
     }
 
-    /// The packet's own payload and at most so many copies.
+    /// The primary payload and at most seven copies.
     public static var maximumCount: Int { 8 }
-    /// The longest copy, in bytes: ten bits.
+    /// The longest copy in bytes: ten bits.
     public static var maximumByteCount: Int { 1_023 }
     /// The greatest age of a copy: fourteen bits, 341 ms.
     public static var maximumAge: FrameCount { FrameCount(16_383) }
 
-    /// 1…8, the packet's own payload last.
+    /// 1…8, the primary payload last.
     public private(set) var count = 0
     private var blocks = InlineArray<8, Block>(repeating: Block(payloadType: 0, byteCount: 0))
 
@@ -41,10 +41,10 @@ public struct RedundantPayload: Sendable {
         return blocks[index]
     }
 
-    /// The packet's own payload.
+    /// The primary payload: the packet's own.
     public var primary: Block { blocks[count - 1] }
 
-    /// Takes a payload apart. Total: any bytes give blocks or a reason.
+    /// Parses a payload. Total: any bytes give blocks or a reason.
     public init(parsing payload: borrowing Span<UInt8>) throws(RedundantPayloadError) {
         var position = 0
         var length = 0
@@ -77,7 +77,7 @@ public struct RedundantPayload: Sendable {
     /// The length of the headers of `copies` copies and of the primary payload, in bytes.
     public static func headerByteCount(copies: Int) -> Int { 4 * copies + 1 }
 
-    /// Appends the header of a copy; `block.offset` is not written. The copies' bytes follow all headers, in their order.
+    /// Appends the header of a copy; `block.offset` is not written. The copies follow all headers, in the same order.
     public static func writeHeader(ofCopy block: Block, into payload: inout OutputSpan<UInt8>) {
         precondition(
             block.byteCount <= maximumByteCount && block.age <= maximumAge && block.age > .zero,
@@ -87,15 +87,15 @@ public struct RedundantPayload: Sendable {
                 | UInt32(block.byteCount))
     }
 
-    /// Appends the header of the packet's own payload, behind those of the copies.
+    /// Appends the header of the primary payload, behind those of the copies.
     public static func writeHeader(ofPrimary payloadType: UInt8, into payload: inout OutputSpan<UInt8>) {
         payload.append(payloadType & 0x7F)
     }
 }
 
-/// Why a payload is not redundant coding by RFC 2198.
+/// The reason why a payload is not redundant coding (RFC 2198).
 public enum RedundantPayloadError: Error, Hashable, Sendable {
-    /// A header, or the blocks that the headers announce, run past the end.
+    /// A header, or the blocks that it announces, run past the end.
     case truncated(byteCount: Int)
     case tooManyBlocks
 }

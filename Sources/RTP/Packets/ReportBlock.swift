@@ -1,25 +1,25 @@
 public import TenfourAudioCore
 
-/// What a receiver says about one source it hears, within a sender or receiver report (RFC 3550 section 6.4.1).
+/// A receiver's statistics of one source, within a sender or receiver report (RFC 3550 section 6.4.1).
 public struct ReportBlock: Hashable, Sendable {
-    /// Whom it is about.
+    /// The source that it describes.
     public var ssrc: SSRC
-    /// Of the packets expected since the last report, in 1/256.
+    /// The share of lost packets since the last report, in 1/256.
     public var fractionLost: UInt8
-    /// Since the beginning; below zero where duplicates outnumber losses. 24 bits: −8 388 608…8 388 607.
+    /// The packets lost since the beginning; below zero if duplicates outnumber losses. 24 bits: −8 388 608…8 388 607.
     public var cumulativeLost: Int
-    /// The highest sequence number received, and the count of its wraps above it.
+    /// The highest sequence number received, with the number of its wraps in the upper half.
     public var extendedHighestSequenceNumber: UInt32
     /// Interarrival jitter, at the payload's clock: 0…2³² − 1.
     public var jitter: FrameCount
-    /// The time in the last sender report that came from the source, nil before the first.
+    /// The time in the last sender report of the source; nil before the first.
     public var lastSenderReport: ShortNTPTime?
-    /// From the arrival of that report to the sending of this one, 0…18 hours in steps of 1/65536 s.
+    /// The time from the arrival of that report to the sending of this one, 0…18 hours in steps of 1/65536 s.
     public var delaySinceLastSenderReport: Duration
 
-    /// On the wire.
+    /// The length on the wire.
     public static let byteCount = 24
-    /// In one report: its count has five bits.
+    /// The most blocks in a report, whose count has five bits.
     public static let maximumCount = 31
 
     public init(
@@ -35,8 +35,8 @@ public struct ReportBlock: Hashable, Sendable {
         self.delaySinceLastSenderReport = delaySinceLastSenderReport
     }
 
-    /// How long a packet takes there and back, from a block about ourselves that arrived at `now` of our own wall clock
-    /// (RFC 3550 section 6.4.1, DLSR): nil where the peer has seen no report of ours.
+    /// The round-trip time, from a block about ourselves that arrived at `now` by our own wall clock (RFC 3550 section
+    /// 6.4.1, DLSR); nil if the peer has received no report of ours.
     public func roundTrip(receivedAt now: NTPTime) -> Duration? {
         lastSenderReport?.roundTrip(lessDelay: delaySinceLastSenderReport, receivedAt: now)
     }

@@ -1,10 +1,11 @@
-/// A sender report: about the sender's own stream and the sources that it hears (RTCP packet type 200, RFC 3550 section 6.4.1).
+/// A sender report: the sender's own stream, and the sources that it receives (RTCP packet type 200, RFC 3550 section
+/// 6.4.1).
 public struct SenderReport: Hashable, Sendable {
-    /// Who reports.
+    /// The SSRC of the reporter.
     public var ssrc: SSRC
-    /// The wall clock when this was sent.
+    /// The wall clock at sending.
     public var time: NTPTime
-    /// The same moment on the stream's own clock.
+    /// The same time by the stream's clock.
     public var timestamp: RTPTimestamp
     /// RTP packets sent since the beginning. Wraps.
     public var packetCount: UInt32
@@ -25,10 +26,10 @@ public struct SenderReport: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// On the wire, with its header.
+    /// The length on the wire, with the header.
     public var byteCount: Int { 28 + ReportBlock.byteCount * min(blocks.count, ReportBlock.maximumCount) }
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
+    /// Appends `byteCount` bytes, for which `datagram` has space.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let blocks = blocks.prefix(ReportBlock.maximumCount)
         datagram.append(headerOf: RTCPHeader.senderReport, count: blocks.count, byteCount: byteCount)
@@ -42,9 +43,10 @@ public struct SenderReport: Hashable, Sendable {
     }
 }
 
-/// What one who does not send says about those it hears (RTCP packet type 201, RFC 3550 section 6.4.2).
+/// A receiver report: the sources that a receiver, which sends no media, receives (RTCP packet type 201, RFC 3550
+/// section 6.4.2).
 public struct ReceiverReport: Hashable, Sendable {
-    /// Who reports.
+    /// The SSRC of the reporter.
     public var ssrc: SSRC
     /// The first 31 are written; further ones need another report behind this.
     public var blocks: [ReportBlock]
@@ -54,10 +56,10 @@ public struct ReceiverReport: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// On the wire, with its header.
+    /// The length on the wire, with the header.
     public var byteCount: Int { 8 + ReportBlock.byteCount * min(blocks.count, ReportBlock.maximumCount) }
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
+    /// Appends `byteCount` bytes, for which `datagram` has space.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let blocks = blocks.prefix(ReportBlock.maximumCount)
         datagram.append(headerOf: RTCPHeader.receiverReport, count: blocks.count, byteCount: byteCount)
@@ -67,7 +69,7 @@ public struct ReceiverReport: Hashable, Sendable {
 }
 
 extension SenderReport {
-    /// Bytes after the blocks are an extension of some profile and are skipped.
+    /// Bytes after the blocks are a profile's extension and are skipped.
     init(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
         let start = header.body.lowerBound
         guard header.body.count >= 24 + ReportBlock.byteCount * header.count else { throw header.tooShort }
@@ -85,7 +87,7 @@ extension SenderReport {
 }
 
 extension ReceiverReport {
-    /// Bytes after the blocks are an extension of some profile and are skipped.
+    /// Bytes after the blocks are a profile's extension and are skipped.
     init(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
         let start = header.body.lowerBound
         guard header.body.count >= 4 + ReportBlock.byteCount * header.count else { throw header.tooShort }

@@ -1,4 +1,4 @@
-/// What is wrong with a description, and where.
+/// An error in a description, and its line.
 public struct SDPError: Error, Hashable, Sendable {
     /// Counted from 1.
     public var line: Int
@@ -14,16 +14,16 @@ public struct SDPError: Error, Hashable, Sendable {
         case tooLarge(byteCount: Int)
         /// The first line is not `v=0`.
         case notADescription
-        /// The line does not hold what its first letter, or its attribute, announces.
+        /// The line does not have the form that its first letter or attribute requires.
         case malformed(String)
-        /// A transport other than RTP. Its name may be shown.
+        /// The transport is not RTP. Its name is safe to show.
         case unsupportedTransport(String)
-        /// An audio stream on port zero: it is turned off.
+        /// The audio stream has port zero: it is switched off.
         case noPort
         case tooManyFormats
-        /// No `m=audio` up to the end.
+        /// There is no `m=audio` line.
         case noAudio
-        /// No `c=`, neither for the audio stream nor for the whole session.
+        /// There is no `c=` line, neither for the audio stream nor for the session.
         case noConnection
     }
 }

@@ -1,13 +1,13 @@
 internal import TenfourAudioCore
 
 extension SessionDescription {
-    /// More is refused unread.
+    /// A longer description is refused unread.
     public static let maximumByteCount = 65_536
-    /// More in one stream are refused.
+    /// A stream with more formats is refused.
     public static let maximumFormatCount = 64
 
-    /// Reads a description. Lines end with LF or CR LF; those that say nothing about the first audio stream are passed
-    /// over, and `o=`, `s=` and `t=` may be missing. Total: any bytes give a description, or the line and the reason.
+    /// Parses a description. Lines end with LF or CR LF; lines that do not concern the first audio stream are skipped,
+    /// and `o=`, `s=` and `t=` may be missing. Total: any bytes give a description, or the line and the reason.
     public init(parsing bytes: Span<UInt8>) throws(SDPError) {
         guard bytes.count <= Self.maximumByteCount else {
             throw SDPError(line: 1, .tooLarge(byteCount: bytes.count))
@@ -31,7 +31,7 @@ extension SessionDescription {
     }
 }
 
-/// Gathers what the lines of a description say, one line after the other.
+/// Collects the values of a description, line by line.
 private struct SDPReader {
     private var line = 0
     private var section = Section.session
@@ -43,13 +43,13 @@ private struct SDPReader {
 
     private enum Section { case session, audio, other }
 
-    /// What may be said of the whole session, and again of a stream.
+    /// Values that may be given for the session, and again for a stream.
     private struct Level {
         var connection: SessionDescription.Connection?
         var direction: SessionDescription.Direction?
     }
 
-    /// What `m=audio` and the attributes below it say.
+    /// The values of `m=audio` and the attributes below it.
     private struct Media {
         var line: Int
         var port: UInt16
@@ -119,7 +119,7 @@ private struct SDPReader {
         if section == .session { session.connection = connection } else { audio.connection = connection }
     }
 
-    /// `IN IP4 239.0.0.1/15/3`: the last number, of addresses in a row, is not used; IPv6 has only that one.
+    /// Parses `IN IP4 239.0.0.1/15/3`. The last number, a count of addresses, is ignored; IPv6 has only that one.
     private func connection(_ fields: ArraySlice<Substring>) -> SessionDescription.Connection? {
         let fields = Array(fields)
         guard fields.count == 3, fields[0] == "IN",
@@ -147,7 +147,7 @@ private struct SDPReader {
         }
     }
 
-    /// `m=audio 5004 RTP/AVP 111 96`; a port may have a number of ports behind it, `5004/2`.
+    /// Parses `m=audio 5004 RTP/AVP 111 96`; a count of ports may follow the port, as in `5004/2`.
     private mutating func readMedia(_ text: String) throws(SDPError) {
         let fields = text.fields(separator: " ")
         guard media == nil, fields.first == "audio" else {
@@ -204,7 +204,7 @@ private struct SDPReader {
         }
     }
 
-    /// `111 opus/48000/2`. Of a payload type that `m=` does not list, passed over.
+    /// Parses `111 opus/48000/2`. Ignores a payload type that `m=` does not list.
     private mutating func readEncoding(_ value: Substring) throws(SDPError) {
         let fields = value.fields(separator: " ")
         let parts = fields.count == 2 ? fields[1].fields(separator: "/") : []
@@ -217,7 +217,7 @@ private struct SDPReader {
             name: String(fromPeer: String(parts[0])), clockRate: Int(clockRate), channelCount: Int(channelCount))
     }
 
-    /// `111 minptime=10;useinbandfec=1`. Of a payload type that `m=` does not list, passed over.
+    /// Parses `111 minptime=10;useinbandfec=1`. Ignores a payload type that `m=` does not list.
     private mutating func readParameters(_ value: Substring) {
         let scalars = value.unicodeScalars
         guard let space = scalars.firstIndex(of: " "), let payloadType = UInt8(value[..<space]),
@@ -227,7 +227,7 @@ private struct SDPReader {
         media?.formats[index].parameters = String(rest)
     }
 
-    /// `* nack` or `111 nack pli`. One that cannot be read, or one too many, is passed over: sound flows without it.
+    /// Parses `* nack` or `111 nack pli`. An invalid line, or one too many, is ignored, because audio works without it.
     private mutating func readFeedback(_ value: Substring) {
         let fields = value.fields(separator: " ")
         guard let target = fields.first, fields.count > 1,
@@ -239,8 +239,9 @@ private struct SDPReader {
             .init(payloadType: payloadType, kind: fields[1...].map { String($0) }.joined(separator: " ")))
     }
 
-    /// `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. One that asks for more than a key, or one too many, is passed over: another
-    /// may do, and a stream without any is not opened. How long the key may last is left to who sends.
+    /// Parses `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. A line that requires more than a key, or one too many, is
+    /// ignored: another may be usable, and a protected stream without any is not opened. The key's lifetime is left to
+    /// the sender.
     private mutating func readCrypto(_ value: Substring) {
         let fields = value.fields(separator: " ")
         guard fields.count == 3, let tag = UInt32(fields[0]), fields[2].lowercased().hasPrefix("inline:"),
@@ -267,7 +268,7 @@ private struct SDPReader {
         media?.formats.firstIndex { $0.payloadType == payloadType }
     }
 
-    /// `20` or `2.5`; above zero, up to a minute, in steps of a microsecond.
+    /// Parses `20` or `2.5`, in milliseconds: above zero, up to a minute, in steps of a microsecond.
     private func milliseconds(_ value: Substring, of attribute: String) throws(SDPError) -> Duration {
         let parts = value.fields(separator: " ").first.map { $0.fields(separator: ".") } ?? []
         let fraction = parts.count == 2 ? String(parts[1].prefix(3)) : ""
@@ -280,8 +281,8 @@ private struct SDPReader {
 }
 
 extension Substring {
-    /// The parts between separators, empty ones left out. Looks at Unicode scalars, so that no accent that a peer puts
-    /// behind a separator can hide it.
+    /// Splits at separators and omits empty parts. Compares Unicode scalars, so that a combining mark behind a
+    /// separator cannot hide it.
     func fields(separator: Unicode.Scalar) -> [Substring] {
         unicodeScalars.split(separator: separator).map { Substring($0) }
     }

@@ -1,33 +1,33 @@
 public import TenfourAudioCore
 
-/// Where one audio stream is sent and how it is coded, as SDP tells it (RFC 8866).
+/// The destination and encoding of an audio stream, as in SDP (RFC 8866).
 ///
-/// Of a description with several streams the first audio stream is read. All text in it may be shown as it is: what
-/// could disturb a terminal was replaced when it was read, and is again when it is written.
+/// Of a description with several streams the first audio stream is read. All text in it is made safe for a terminal, on
+/// reading and on writing.
 public struct SessionDescription: Hashable, Sendable {
     public var origin: Origin
     public var name: String
     public var connection: Connection
-    /// Of RTP, above zero.
+    /// The RTP port, above zero.
     public var port: UInt16
     public var profile: Profile
-    /// In order of preference, 1…64 of them with different payload types.
+    /// In order of preference: 1…64 formats with different payload types.
     public var formats: [Format]
-    /// The sound in one packet. Written in whole milliseconds, rounded up (RFC 7587 section 7).
+    /// The duration of a packet. Written in whole milliseconds, rounded up (RFC 7587 section 7).
     public var packetTime: Duration?
-    /// The most sound in one packet.
+    /// The longest duration of a packet.
     public var maximumPacketTime: Duration?
-    /// Of RTCP, where it is told (RFC 3605). `controlPort` is the one to use.
+    /// The RTCP port, if the description has one (RFC 3605). Use `controlPort`.
     public var rtcpPort: UInt16?
-    /// RTCP may come on RTP's port (RFC 5761).
+    /// Whether RTCP may share RTP's port (RFC 5761).
     public var multiplexesRTCP: Bool
     public var direction: Direction
-    /// The feedback that senders of the stream take (RFC 4585 section 4.2), at most 64 of them.
+    /// The feedback that senders of the stream support (RFC 4585 section 4.2), at most 64 entries.
     public var feedback: [Feedback]
-    /// Keys under which the stream is protected, in order of preference, at most 64 of them.
+    /// Keys that protect the stream, in order of preference, at most 64.
     public var cryptos: [Crypto]
 
-    /// `formats` are given at once or, as one of Opus, left to their default.
+    /// `formats` default to one of Opus.
     public init(
         origin: Origin, name: String, connection: Connection, port: UInt16 = RTPDefaults.port,
         profile: Profile = .avp, formats: [Format] = [.opus()], packetTime: Duration? = nil,
@@ -49,7 +49,8 @@ public struct SessionDescription: Hashable, Sendable {
         self.cryptos = cryptos
     }
 
-    /// Where RTCP goes: RTP's port if they share it, otherwise the one told, otherwise the next. Nil beyond 65 535.
+    /// The port for RTCP: RTP's port if it is shared, otherwise the one described, otherwise the next. Nil beyond 65
+    /// 535.
     public var controlPort: UInt16? {
         if multiplexesRTCP { return port }
         return rtcpPort ?? (port < .max ? port + 1 : nil)
@@ -69,7 +70,7 @@ public struct SessionDescription: Hashable, Sendable {
         return isOffered ? assigned : nil
     }
 
-    /// The first format that is redundant coding (RED, RFC 2198) of nothing but `opus`.
+    /// The first format that is redundant coding (RED, RFC 2198) of `opus` only.
     public var redundantOpus: Format? {
         guard let opus else { return nil }
         return formats.first { format in
@@ -81,19 +82,19 @@ public struct SessionDescription: Hashable, Sendable {
         }
     }
 
-    /// Whether the sender of the stream answers generic NACKs (RFC 4585 section 6.2.1).
+    /// Whether the sender of the stream supports generic NACKs (RFC 4585 section 6.2.1).
     public var supportsNACK: Bool {
         feedback.contains { $0.kind == "nack" && ($0.payloadType == nil || $0.payloadType == opus?.payloadType) }
     }
 }
 
 extension SessionDescription {
-    /// The `o=` line: who made the description. The first three and the address name it in the world.
+    /// The `o=` line: the creator of the description. The first three fields and the address identify it globally.
     public struct Origin: Hashable, Sendable {
-        /// Without spaces; "-" for nobody.
+        /// Without spaces; "-" if there is none.
         public var username: String
         public var sessionID: UInt64
-        /// Grows with each change.
+        /// Increases with each change.
         public var version: UInt64
         public var address: Connection
 
@@ -104,12 +105,12 @@ extension SessionDescription {
             self.address = address
         }
 
-        /// Of a description that does not tell.
+        /// For a description without an origin.
         public static let unknown = Origin(sessionID: 0, address: Connection("0.0.0.0"))
     }
 
-    /// The `c=` line: an IP address, or a name that stands for one. Where the stream is sent to, or with `0.0.0.0` that
-    /// it comes from anywhere.
+    /// The `c=` line: an IP address or a host name. It is the destination of the stream; `0.0.0.0` means that it may
+    /// come from anywhere.
     public struct Connection: Hashable, Sendable {
         public enum Family: String, Hashable, Sendable {
             case v4 = "IP4"
@@ -117,12 +118,12 @@ extension SessionDescription {
         }
 
         public var family: Family
-        /// As text; letters, digits and `.:-_%` only when it was read.
+        /// As text. When read, it contains letters, digits and `.:-_%` only.
         public var address: String
-        /// How many routers an IPv4 multicast passes, where it is told.
+        /// The time to live of an IPv4 multicast address, if the description has one.
         public var timeToLive: UInt8?
 
-        /// The family is IPv6 where the text has a colon, unless it is told.
+        /// If `family` is nil, it is IPv6 for an address with a colon.
         public init(_ address: String, family: Family? = nil, timeToLive: UInt8? = nil) {
             self.address = address
             self.family = family ?? (address.contains(":") ? .v6 : .v4)
@@ -141,7 +142,7 @@ extension SessionDescription {
         }
     }
 
-    /// Plain or secure (S), with or without early feedback (F).
+    /// Plain or secure (S), without or with early feedback (F).
     public enum Profile: String, Hashable, Sendable, CaseIterable {
         case avp = "RTP/AVP"
         case avpf = "RTP/AVPF"
@@ -149,7 +150,7 @@ extension SessionDescription {
         case savpf = "RTP/SAVPF"
     }
 
-    /// Of sound, seen from the one who describes.
+    /// The direction of the audio, as seen by the creator of the description.
     public enum Direction: String, Hashable, Sendable, CaseIterable {
         case sendAndReceive = "sendrecv"
         case sendOnly = "sendonly"
@@ -159,9 +160,9 @@ extension SessionDescription {
 
     /// A kind of feedback (`a=rtcp-fb`).
     public struct Feedback: Hashable, Sendable {
-        /// Nil for all.
+        /// Nil for all payload types.
         public var payloadType: UInt8?
-        /// With its parameters, as text: `nack`, `nack pli`, `ccm fir`, …
+        /// With its parameters: `nack`, `nack pli`, `ccm fir`, …
         public var kind: String
 
         public init(payloadType: UInt8? = nil, kind: String) {
@@ -169,16 +170,17 @@ extension SessionDescription {
             self.kind = kind
         }
 
-        /// Asks for packets again.
+        /// Requests for retransmission.
         public static let nack = Feedback(kind: "nack")
     }
 
-    /// A key of SRTP (`a=crypto`, RFC 4568), of those with one key, without a key's index and without parameters of the session.
+    /// An SRTP key (`a=crypto`, RFC 4568). Only lines with one key, without its index and without session parameters
+    /// are supported.
     public struct Crypto: Hashable, Sendable {
         public var tag: UInt32
-        /// Cipher and authentication, by its name in RFC 4568 or a later one.
+        /// The crypto suite: cipher and authentication, by its name in RFC 4568 or later.
         public var suite: String
-        /// Key and salt in base64: a secret.
+        /// Key and salt in base64. Secret.
         public var key: String
 
         public init(tag: UInt32 = 1, suite: String, key: String) {
@@ -188,11 +190,11 @@ extension SessionDescription {
         }
     }
 
-    /// A payload type and what it stands for.
+    /// A payload type and its encoding.
     public struct Format: Hashable, Sendable {
         /// 0…127.
         public var payloadType: UInt8
-        /// Nil where neither the description nor RFC 3551's table of sound tells.
+        /// Nil if neither the description nor RFC 3551's table defines it.
         public var encoding: Encoding?
         /// The format's own parameters (`a=fmtp`), as text.
         public var parameters: String?
@@ -203,7 +205,7 @@ extension SessionDescription {
             self.parameters = parameters
         }
 
-        /// Opus by RFC 7587: 48 000 Hz and two channels whatever the sound; `parameters` tell the truth.
+        /// Opus by RFC 7587: always 48 000 Hz and two channels; the real values are in `parameters`.
         public static func opus(
             payloadType: UInt8 = RTPDefaults.opusPayloadType, _ parameters: OpusParameters = OpusParameters()
         ) -> Self {
@@ -225,10 +227,10 @@ extension SessionDescription {
         }
     }
 
-    /// What `a=rtpmap` tells of a payload type.
+    /// The value of `a=rtpmap` for a payload type.
     public struct Encoding: Hashable, Sendable {
         public var name: String
-        /// Of timestamps, in hertz.
+        /// The clock rate of timestamps in hertz.
         public var clockRate: Int
         public var channelCount: Int
 
@@ -240,10 +242,10 @@ extension SessionDescription {
 
         public static let opus = Encoding(name: "opus", clockRate: 48_000, channelCount: 2)
 
-        /// Names of encodings have no case.
+        /// Encoding names are case-insensitive.
         public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
-        /// What some payload types stand for without being told (RFC 3551 table 4).
+        /// The encodings of static payload types (RFC 3551 table 4).
         static func assigned(to payloadType: UInt8) -> Encoding? {
             switch payloadType {
             case 0: Encoding(name: "PCMU", clockRate: 8_000)
@@ -262,7 +264,7 @@ extension SessionDescription {
 }
 
 extension SessionDescription {
-    /// The description as a file or an announcement holds it. RFC 8866 ends lines with CR LF; PulseAudio takes only LF.
+    /// The text for a file or an announcement. RFC 8866 ends lines with CR LF; PulseAudio accepts only LF.
     public func text(endingLinesWith lineEnd: String = "\r\n") -> String {
         var lines = [
             "v=0",
@@ -272,7 +274,7 @@ extension SessionDescription {
             "t=0 0",
             "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
         ]
-        // The most preferred last: ffmpeg takes the last for the only one.
+        // The most preferred last: ffmpeg uses the last one only.
         for format in formats.reversed() {
             if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
             if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }

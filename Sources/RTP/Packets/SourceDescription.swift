@@ -1,15 +1,14 @@
 internal import TenfourAudioCore
 
-/// Who is behind an SSRC, in words of their own (RTCP packet type 202, RFC 3550 section 6.5).
+/// Describes the participants behind SSRCs (SDES, RTCP packet type 202, RFC 3550 section 6.5).
 public struct SourceDescription: Hashable, Sendable {
     /// The first 31 are written.
     public var chunks: [Chunk]
 
     public init(chunks: [Chunk]) { self.chunks = chunks }
 
-    /// What we say of ourselves. `canonicalName` stays the same when the SSRC changes and should not tell who or where
-    /// a person is (RFC 7022); `name` is for people.
-    /// `extensions` are items of a kind of our own.
+    /// A description of ourselves. `canonicalName` stays the same when the SSRC changes and should not reveal a person
+    /// or place (RFC 7022); `name` is for people. `extensions` are private items.
     public init(
         ssrc: SSRC, canonicalName: String, name: String? = nil, tool: String? = nil, extensions: [Item] = []
     ) {
@@ -29,16 +28,16 @@ public struct SourceDescription: Hashable, Sendable {
             self.items = items
         }
 
-        /// The first item of that kind.
+        /// The first item of this kind.
         public subscript(kind: Item.Kind) -> Item? { items.first { $0.kind == kind } }
     }
 
     public struct Item: Hashable, Sendable {
         public var kind: Kind
-        /// As it was sent, at most 255 bytes. To compare; `text` is to show.
+        /// The value as sent, at most 255 bytes. Use it to compare; use `text` to show.
         public private(set) var value: [UInt8]
 
-        /// Text beyond 255 bytes of UTF-8 is cut off between two Unicode scalars.
+        /// Text beyond 255 bytes of UTF-8 is cut between two Unicode scalars.
         public init(_ kind: Kind, _ text: String) {
             self.kind = kind
             value = Array(text.prefix(ofUTF8: 255).utf8)
@@ -49,24 +48,24 @@ public struct SourceDescription: Hashable, Sendable {
             self.value = value
         }
 
-        /// PRIV (RFC 3550 section 6.5.8): what `text` means is known to those who know `prefix`. Together at most 254 bytes.
+        /// PRIV (RFC 3550 section 6.5.8): `prefix` defines the meaning of `text`. Together at most 254 bytes.
         public init(privatePrefix prefix: String, _ text: String) {
             precondition(prefix.utf8.count + text.utf8.count <= 254, "an SDES item holds 255 bytes")
             kind = .privateExtension
             value = [UInt8(prefix.utf8.count)] + Array(prefix.utf8) + Array(text.utf8)
         }
 
-        /// With what could disturb a terminal replaced.
+        /// The value, made safe for a terminal.
         public var text: String { String(fromPeer: value.span) }
 
-        /// Of a PRIV item with this prefix: what is behind it, made fit to be shown. Nil for every other item.
+        /// The value of a PRIV item with this prefix, made safe for a terminal. Nil for any other item.
         public func text(behindPrivatePrefix prefix: String) -> String? {
             let head = [UInt8(truncatingIfNeeded: prefix.utf8.count)] + Array(prefix.utf8)
             guard kind == .privateExtension, value.starts(with: head) else { return nil }
             return String(fromPeer: value.span.extracting(head.count..<value.count))
         }
 
-        /// RFC 3550 section 6.5.1 to 6.5.8. Others are kept as they came.
+        /// RFC 3550 section 6.5.1 to 6.5.8. Other kinds are kept.
         public struct Kind: Hashable, Sendable {
             public var rawValue: UInt8
             /// 1…255; zero ends a list of items on the wire.
@@ -81,7 +80,7 @@ public struct SourceDescription: Hashable, Sendable {
             public static let email = Kind(rawValue: 3)
             public static let phone = Kind(rawValue: 4)
             public static let location = Kind(rawValue: 5)
-            /// The program that sends.
+            /// The sending program.
             public static let tool = Kind(rawValue: 6)
             public static let note = Kind(rawValue: 7)
             /// PRIV: a prefix with its length, then a value.
@@ -89,10 +88,10 @@ public struct SourceDescription: Hashable, Sendable {
         }
     }
 
-    /// On the wire, with its header.
+    /// The length on the wire, with the header.
     public var byteCount: Int { chunks.prefix(31).reduce(4) { $0 + $1.byteCount } }
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
+    /// Appends `byteCount` bytes, for which `datagram` has space.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let chunks = chunks.prefix(31)
         datagram.append(headerOf: RTCPHeader.sourceDescription, count: chunks.count, byteCount: byteCount)
@@ -152,7 +151,7 @@ extension SourceDescription.Chunk {
 }
 
 extension String {
-    /// As many whole Unicode scalars from the front as fit in `byteCount` bytes of UTF-8.
+    /// The longest prefix of whole Unicode scalars that fits in `byteCount` bytes of UTF-8.
     func prefix(ofUTF8 byteCount: Int) -> Substring {
         guard utf8.count > byteCount else { return self[...] }
         var end = utf8.index(utf8.startIndex, offsetBy: byteCount)

@@ -1,10 +1,10 @@
-/// A wall clock's time sent back to whoever told it, so that one who sends no media can know the round trip, too
-/// (RFC 3611 section 4.5, DLRR).
+/// A reference time that is returned to its sender, so that a participant that sends no media can measure the round
+/// trip, too (RFC 3611 section 4.5, DLRR).
 public struct TimeEcho: Hashable, Sendable {
-    /// Who told it.
+    /// The SSRC of the participant that sent the time.
     public var teller: SSRC
     public var time: ShortNTPTime
-    /// From its arrival to this report; written in 1/65536 s, 0…18 hours.
+    /// The time from its arrival to this report; written in 1/65536 s, 0…18 hours.
     public var delay: Duration
 
     public init(teller: SSRC, time: ShortNTPTime, delay: Duration) {
@@ -13,7 +13,7 @@ public struct TimeEcho: Hashable, Sendable {
         self.delay = delay
     }
 
-    /// How long a packet takes there and back, from an echo of our own time that arrived at `now` of the same clock.
+    /// The round-trip time, from an echo of our own time that arrived at `now` by the same clock.
     public func roundTrip(receivedAt now: NTPTime) -> Duration { time.roundTrip(lessDelay: delay, receivedAt: now) }
 
     static let byteCount = 12
@@ -33,8 +33,8 @@ public struct TimeEcho: Hashable, Sendable {
 }
 
 extension ShortNTPTime {
-    /// From this moment to `now`, less what passed at the far end. Less than nothing, from rounding or from a peer's
-    /// untruth, counts as zero.
+    /// The time from this instant to `now`, less the delay at the other end. A negative result, from rounding or a
+    /// wrong report, counts as zero.
     func roundTrip(lessDelay delay: Duration, receivedAt now: NTPTime) -> Duration {
         let passed = now.short.rawValue &- rawValue &- delay.shortNTP
         return Int32(bitPattern: passed) < 0 ? .zero : Duration(shortNTP: passed)

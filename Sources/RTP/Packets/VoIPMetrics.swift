@@ -1,36 +1,37 @@
-/// How a stream sounds at the other end: loss, its bursts, and delay (the VoIP metrics block of an extended report,
-/// RFC 3611 section 4.7).
+/// The quality of a stream at the other end: loss, bursts, and delay (the VoIP metrics block of an extended report, RFC
+/// 3611 section 4.7).
 public struct VoIPMetrics: Hashable, Sendable {
-    /// On whom.
+    /// The source that it describes.
     public var source: SSRC
-    /// Of all packets since the beginning, in 1/256: lost on the way, and discarded because they came late.
+    /// The shares of all packets since the beginning that were lost, and that were discarded as late, in 1/256.
     public var lossRate: UInt8 = 0
     public var discardRate: UInt8 = 0
-    /// Of the packets within bursts and within the gaps between, lost or discarded, in 1/256.
+    /// The shares of packets lost or discarded within bursts and within gaps, in 1/256.
     public var burstDensity: UInt8 = 0
     public var gapDensity: UInt8 = 0
-    /// Their mean lengths: 0…65 s in milliseconds.
+    /// The mean lengths of bursts and gaps: 0…65 s in milliseconds.
     public var burstDuration = Duration.zero
     public var gapDuration = Duration.zero
-    /// There and back, as the reporter measured it, and how long sound stays in the reporter's own machine.
+    /// The round-trip time that the reporter measured, and the delay within the reporter's own system.
     public var roundTrip = Duration.zero
     public var endSystemDelay = Duration.zero
-    /// A gap ends where fewer than so many packets in a row came (RFC 3611 section 4.7.2).
+    /// A gap ends if fewer packets in a row were received (RFC 3611 section 4.7.2).
     public var minimumGap: UInt8 = 16
-    /// 0…100 of ITU-T G.107, and the mean opinion scores that follow from it, 1…5 in tenths; nil where not known.
+    /// The rating of ITU-T G.107, 0…100, and the mean opinion scores that follow from it, 1…5 in tenths; nil if not
+    /// known.
     public var rating: UInt8?
     public var listeningQuality: UInt8?
     public var conversationalQuality: UInt8?
-    /// Of the jitter buffer: what it holds now and the most it holds, in milliseconds.
-    public var nominalDepth = Duration.zero
-    public var maximumDepth = Duration.zero
+    /// The jitter buffer's present and maximum delay in milliseconds.
+    public var nominalDelay = Duration.zero
+    public var maximumDelay = Duration.zero
 
     static let blockType: UInt8 = 7
     private static let unknown: UInt8 = 127
 
     public init(source: SSRC) { self.source = source }
 
-    /// Of the block alone.
+    /// The length of the block.
     static let byteCount = 36
 
     func write(into datagram: inout OutputSpan<UInt8>) {
@@ -52,7 +53,7 @@ public struct VoIPMetrics: Hashable, Sendable {
         // Enhanced concealment, an adaptive jitter buffer.
         datagram.append(0b11_11_0000)
         datagram.append(0)
-        for time in [nominalDepth, maximumDepth, maximumDepth] { datagram.append(bigEndian: time.clampedMilliseconds) }
+        for time in [nominalDelay, maximumDelay, maximumDelay] { datagram.append(bigEndian: time.clampedMilliseconds) }
     }
 }
 
@@ -77,8 +78,8 @@ extension VoIPMetrics {
         rating = known(24)
         listeningQuality = known(26)
         conversationalQuality = known(27)
-        nominalDepth = time(30)
-        maximumDepth = time(32)
+        nominalDelay = time(30)
+        maximumDelay = time(32)
     }
 }
 

@@ -39,7 +39,7 @@ struct CompoundReport {
                 isSender: isSender, hasSources: !members.sources.isEmpty, wallClock: wallClock, at: now)
         }
         details += members.details(
-            on: blocks, maximumDepth: configuration.lossProtection.maximumDepth, at: now)
+            on: blocks, maximumDelay: configuration.lossProtection.maximumDelay, at: now)
         if !details.isEmpty { self.details = ExtendedReport(sender: ssrc, blocks: details) }
     }
 

@@ -66,7 +66,7 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     /// Whether the encoder offers in-band FEC.
     public var hasInBandFEC = true
     /// The largest playout delay behind the fastest packet that is allowed for the recovery of lost packets.
-    public var maximumDepth = Duration.milliseconds(100)
+    public var maximumDelay = Duration.milliseconds(100)
     /// How our decoder conceals lost packets; our reports tell the senders.
     public var concealment = PacketLossConcealment.plain
     /// Whether the playout delay for recovery is also limited to four round trips and 40 ms, which allow enough tries.
@@ -83,8 +83,8 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
 
     /// Returns the largest playout delay allowed for recovery, given the round trip.
     public func depth(roundTrip: Duration?) -> Duration {
-        guard followsRoundTrip, let roundTrip else { return maximumDepth }
-        return min(maximumDepth, roundTrip * 4 + .milliseconds(40))
+        guard followsRoundTrip, let roundTrip else { return maximumDelay }
+        return min(maximumDelay, roundTrip * 4 + .milliseconds(40))
     }
 
     /// Whether a new source is treated as lossy until it has shown that it is not, because a longer delay is preferred to
@@ -98,12 +98,12 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
         switch mode {
         case .off: Capabilities()
         case .copy:
-            Capabilities(redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
+            Capabilities(redPayloadType: redPayloadType, depth: maximumDelay, concealment: concealment)
         case .nack:
-            Capabilities(supportsNACK: true, depth: maximumDepth, concealment: concealment)
+            Capabilities(supportsNACK: true, depth: maximumDelay, concealment: concealment)
         case .auto:
             Capabilities(
-                supportsNACK: true, redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
+                supportsNACK: true, redPayloadType: redPayloadType, depth: maximumDelay, concealment: concealment)
         }
     }
 }

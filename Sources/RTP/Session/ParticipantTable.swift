@@ -200,7 +200,7 @@ struct ParticipantTable: Sendable {
     /// stream is played. They are sent while packets are lost and for 15 seconds after, so that the end of the loss is
     /// known.
     func details(
-        on blocks: [ReportBlock], maximumDepth: Duration, at now: Instant
+        on blocks: [ReportBlock], maximumDelay: Duration, at now: Instant
     ) -> [ExtendedReport.Block] {
         var details: [ExtendedReport.Block] = []
         for source in sources where blocks.contains(where: { $0.ssrc == source.ssrc }) {
@@ -208,7 +208,7 @@ struct ParticipantTable: Sendable {
             let missingShare = source.played.missingShare(at: now)
             guard isLossy || missingShare > 0 else { continue }
             if isLossy { details.append(.lossRLE(source.trace.lossReport(on: source.ssrc))) }
-            var metrics = source.metrics(maximumDepth: maximumDepth)
+            var metrics = source.metrics(maximumDelay: maximumDelay)
             metrics.discardRate = UInt8(clamping: Int((missingShare * 256).rounded(.up)))
             details.append(.voipMetrics(metrics))
         }
@@ -228,7 +228,7 @@ extension SourceDescription.Chunk {
 
 extension Source {
     /// Returns the VoIP metrics of the source's stream over the last seconds (RFC 3611 section 4.7).
-    fileprivate func metrics(maximumDepth: Duration) -> VoIPMetrics {
+    fileprivate func metrics(maximumDelay: Duration) -> VoIPMetrics {
         var metrics = VoIPMetrics(source: ssrc)
         let loss = recentLoss
         let bursts = trace.recentBursts
@@ -239,9 +239,9 @@ extension Source {
         metrics.burstDuration = trace.frame * bursts.burstPacketCount / max(bursts.burstCount, 1)
         metrics.gapDuration = trace.frame * gapPackets / (bursts.burstCount + 1)
         metrics.roundTrip = roundTrip ?? .zero
-        metrics.nominalDepth = trace.playoutDelay ?? .zero
-        metrics.endSystemDelay = trace.frame + metrics.nominalDepth
-        metrics.maximumDepth = max(maximumDepth, metrics.nominalDepth)
+        metrics.nominalDelay = trace.playoutDelay ?? .zero
+        metrics.endSystemDelay = trace.frame + metrics.nominalDelay
+        metrics.maximumDelay = max(maximumDelay, metrics.nominalDelay)
         return metrics
     }
 

@@ -75,7 +75,7 @@ struct Receiver: Sendable {
 struct Receivers: Sendable {
     private(set) var all: [Receiver] = []
     /// The last reference time of each receiver and when it arrived, in order of arrival; removed when echoed.
-    private var toldTimes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
+    private var pendingEchoes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
 
     /// The largest number of receivers: more than a person configures remotes.
     private static let maximumCount = 32
@@ -90,17 +90,17 @@ struct Receivers: Sendable {
         guard let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) else { return false }
         let isFirst = !all.contains { $0.address == address && $0.hasToldTime }
         all[index].hasToldTime = true
-        toldTimes.removeAll { $0.ssrc == ssrc }
-        toldTimes.append((ssrc, time, now))
+        pendingEchoes.removeAll { $0.ssrc == ssrc }
+        pendingEchoes.append((ssrc, time, now))
         return isFirst
     }
 
     /// Returns echoes of the reference times that are not yet echoed, at most `limit`; those that have waited longest come
     /// first.
     mutating func nextEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
-        toldTimes.removeAll { now - $0.at > Self.longestEcho }
-        let echoes = toldTimes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
-        toldTimes.removeFirst(echoes.count)
+        pendingEchoes.removeAll { now - $0.at > Self.longestEcho }
+        let echoes = pendingEchoes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
+        pendingEchoes.removeFirst(echoes.count)
         return echoes
     }
 

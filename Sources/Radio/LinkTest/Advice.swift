@@ -4,12 +4,12 @@ internal import TenfourPackets
 internal import TenfourSession
 
 extension LinkTestResult {
-    /// What to change, the most important first; nothing where all is well.
+    /// What to change, the most important first; empty if all is well.
     public var advice: [String] {
         [missingAdvice, lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
     }
 
-    /// Advice where the reports of the other end say that its card skips.
+    /// Advice when the other end's reports show that its card drops audio.
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return
@@ -34,7 +34,7 @@ extension LinkTestResult {
         let remedy =
             lossProtection.isNone
             ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
-            : "the defence (\(lossProtection)) recovers \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
+            : "the defence (\(lossProtection)) recovers \(recoversMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
@@ -44,10 +44,10 @@ extension LinkTestResult {
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
     }
 
-    /// For bursts to be asked for again.
-    private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDepth < .milliseconds(200) }
+    /// Whether more delay would allow bursts to be retransmitted.
+    private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDelay < .milliseconds(200) }
 
-    /// By how unevenly packets were away, not by the delay of playout, which may be spent on asking for lost ones.
+    /// Advice from the variation of round-trip times. Playout delay would mislead, because recovery may have raised it.
     private var jitterAdvice: String? {
         guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
             slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
@@ -70,7 +70,7 @@ extension LinkTestResult {
             "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is corrected, but suggests a faulty clock"
     }
 
-    private var mendsMost: Bool {
+    private var recoversMost: Bool {
         guard let whole = quality?.whole else { return false }
         return (whole.recoveredShare ?? 0) > (whole.concealedShare ?? 1)
     }

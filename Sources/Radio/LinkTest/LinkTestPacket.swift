@@ -1,36 +1,36 @@
 internal import TenfourPackets
 
-/// What an asker and an answerer say to each other before and after the speech: 32 bytes each, so that nobody is sent more
-/// than came from there. Protocol/07-link-test.md describes them.
+/// A packet of the handshake before and after the media. Each has 32 bytes, so that a reply is never longer than its
+/// cause. Described in Protocol/07-link-test.md.
 struct LinkTestPacket: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
-        /// The asker wants to begin, and draws a number.
+        /// The client asks for a test and sends its number.
         case hello = 1
-        /// The answerer sends it back, with a number of its own.
+        /// The server replies with its own number.
         case challenge = 2
-        /// The asker sends both back: it has been seen to receive.
+        /// The client sends both numbers: it has shown that it receives at its address.
         case confirmation = 3
-        /// From now on everything comes back.
+        /// The server will return everything from now on.
         case acceptance = 4
-        /// Somebody else is asking.
+        /// The server is serving another client.
         case refusal = 5
-        /// The asker has finished.
+        /// The client has finished.
         case farewell = 6
     }
 
     var kind: Kind
-    var question: UInt64
-    var answer: UInt64 = 0
+    var clientNumber: UInt64
+    var serverNumber: UInt64 = 0
 
     static let byteCount = 32
-    /// `tfrc` and the version: no first byte of RTP, RTCP, STUN or DTLS.
+    /// `tfrc`, the first bytes. They cannot begin a packet of RTP, RTCP, STUN or DTLS.
     private static let magic: UInt32 = 0x7466_7263
     private static let version: UInt8 = 1
 
-    init(_ kind: Kind, question: UInt64, answer: UInt64 = 0) {
+    init(_ kind: Kind, clientNumber: UInt64, serverNumber: UInt64 = 0) {
         self.kind = kind
-        self.question = question
-        self.answer = answer
+        self.clientNumber = clientNumber
+        self.serverNumber = serverNumber
     }
 
     /// Returns nil for anything else, which includes fields that are not zero as they must be.
@@ -44,16 +44,16 @@ struct LinkTestPacket: Hashable, Sendable {
         guard datagram[6] == 0, datagram[7] == 0, number(at: 24) == 0, kind != .hello || number(at: 16) == 0 else {
             return nil
         }
-        self.init(kind, question: number(at: 8), answer: number(at: 16))
+        self.init(kind, clientNumber: number(at: 8), serverNumber: number(at: 16))
     }
 
-    /// Appends 32 bytes, for which `datagram` has room.
+    /// Appends 32 bytes, for which `datagram` has space.
     func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(bigEndian: Self.magic)
         datagram.append(Self.version)
         datagram.append(kind.rawValue)
         datagram.append(bigEndian: UInt16(0))
-        for number in [question, answer, 0] {
+        for number in [clientNumber, serverNumber, 0] {
             datagram.append(bigEndian: UInt32(truncatingIfNeeded: number >> 32))
             datagram.append(bigEndian: UInt32(truncatingIfNeeded: number))
         }

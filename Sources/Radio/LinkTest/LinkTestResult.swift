@@ -2,30 +2,30 @@ public import TenfourCallQuality
 public import TenfourPackets
 public import TenfourSession
 
-/// How a radio check went.
+/// The result of a link test.
 public struct LinkTestResult: Sendable {
-    /// Packets of ours.
+    /// The number of packets sent.
     public var sentCount: Int
-    /// How that sounded which came back; nil where the other end only reports.
+    /// The quality of the media that came back; nil if the other end only reports.
     public var quality: QualityReport?
-    /// How long packets were away.
+    /// The round-trip times of packets; nil if none came back.
     public var roundTrip: DelaySamples?
-    /// What the other end reported last.
+    /// The last report of the other end.
     public var view: ReceiverView?
-    /// What was done against loss in the end.
+    /// The loss protection at the end.
     public var lossProtection: LossProtection
     /// In bit/s.
     public var bitRate: Int
-    /// What playout was allowed, so that lost packets can be asked for.
-    public var maximumDepth: Duration
+    /// The longest playout delay that was allowed for retransmission.
+    public var maximumDelay: Duration
 
-    /// The E-model's estimate, 1…4.5: `quality`'s of the way there and back at once where it came back, else that of the way
-    /// there by what was reported.
+    /// The E-model's estimate: for both directions together if the media came back, otherwise for the direction to the
+    /// other end, from its reports.
     public var model: EModel? { quality.map { $0.whole.model } ?? view.map(model) }
 
     public var score: Double? { model?.score }
 
-    /// Of packets, 0…1.
+    /// The share of packets lost, 0…1.
     var lossShare: Double? {
         if let quality { return quality.whole.lostShare }
         guard let view, sentCount > 0 else { return nil }
@@ -34,7 +34,7 @@ public struct LinkTestResult: Sendable {
 
     var burstLength: Double? { quality?.whole.burstLength ?? view?.burstLength }
 
-    /// A report's own share is that of its last interval: the whole counts.
+    /// Uses the loss of the whole test, because a report's own share covers its last interval only.
     private func model(_ view: ReceiverView) -> EModel {
         let lossShare = lossShare ?? view.lossShare
         return EModel(
@@ -45,7 +45,7 @@ public struct LinkTestResult: Sendable {
 }
 
 extension LinkTestResult {
-    /// Everything, in the shape that all tools share.
+    /// All values, in the form that all tools share.
     public var members: [(String, JSON)] {
         var members: [(String, JSON)] = [
             ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),

@@ -2,21 +2,22 @@ public import TenfourAudioCore
 internal import TenfourChannelKeys
 public import TenfourSession
 
-/// Sends back what an asker sends, datagram for datagram.
+/// The server of a link test: it returns what a client sends, datagram by datagram.
 ///
-/// Only to one at a time, and only to an address that has been seen to receive: who has not is sent one datagram for each
-/// greeting, of its size. So nobody gets more bytes than came under their address, and a forger of addresses gains nothing.
+/// It serves one client at a time, and only an address that has proved to receive. Other senders get one reply of the
+/// same size for each handshake packet. So no address gets more bytes than came from it, and a forged sender address
+/// gains nothing.
 public struct LinkTestServer: Sendable {
-    /// Who asks now.
-    public private(set) var asker: Endpoint?
-    /// Datagrams that went back to askers.
+    /// The client that is being served.
+    public private(set) var client: Endpoint?
+    /// The number of datagrams returned to clients.
     public private(set) var returnedCount = 0
 
     private let challenge: AddressChallenge
-    private var lastHeard = Instant.start
+    private var lastReceived = Instant.start
 
-    /// An asker that has been silent so long has gone.
-    public static let patience = Duration.seconds(3)
+    /// A client that is silent for longer has gone.
+    public static let clientTimeout = Duration.seconds(3)
     public static let maximumDatagramByteCount = 1_500
 
     /// Draws the secret of the server numbers. `generator` must be a CSPRNG outside tests.
@@ -24,38 +25,39 @@ public struct LinkTestServer: Sendable {
         challenge = AddressChallenge(using: &generator)
     }
 
-    /// Takes a datagram in, and appends the answer to `answer`, which is empty and has room for 1500 bytes. Returns whether
-    /// there is one; it goes to `sender`.
+    /// Receives a datagram and appends the reply to `answer`, which is empty and has space for 1500 bytes. Returns
+    /// whether there is one; it goes to `sender`.
     public mutating func receive(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, answer: inout OutputSpan<UInt8>
     ) -> Bool {
-        if now - lastHeard > Self.patience { asker = nil }
-        if let greeting = LinkTestPacket(parsing: datagram) {
-            guard let reply = reply(to: greeting, from: sender, at: now) else { return false }
+        if now - lastReceived > Self.clientTimeout { client = nil }
+        if let packet = LinkTestPacket(parsing: datagram) {
+            guard let reply = reply(to: packet, from: sender, at: now) else { return false }
             reply.write(into: &answer)
             return true
         }
-        guard sender == asker, datagram.count <= Self.maximumDatagramByteCount else { return false }
-        lastHeard = now
+        guard sender == client, datagram.count <= Self.maximumDatagramByteCount else { return false }
+        lastReceived = now
         returnedCount += 1
         for index in datagram.indices { answer.append(datagram[index]) }
         return true
     }
 
-    private mutating func reply(to greeting: LinkTestPacket, from sender: Endpoint, at now: Instant) -> LinkTestPacket?
-    {
-        let number = challenge.number(for: greeting.question, at: PeerAddress(sender))
-        let isFree = asker == nil || asker == sender
-        switch greeting.kind {
+    private mutating func reply(to packet: LinkTestPacket, from sender: Endpoint, at now: Instant) -> LinkTestPacket? {
+        let number = challenge.number(for: packet.clientNumber, at: PeerAddress(sender))
+        let isFree = client == nil || client == sender
+        switch packet.kind {
         case .hello:
-            return LinkTestPacket(.challenge, question: greeting.question, answer: number)
-        case .confirmation where greeting.answer == number:
-            guard isFree else { return LinkTestPacket(.refusal, question: greeting.question, answer: number) }
-            asker = sender
-            lastHeard = now
-            return LinkTestPacket(.acceptance, question: greeting.question, answer: number)
-        case .farewell where greeting.answer == number && asker == sender:
-            asker = nil
+            return LinkTestPacket(.challenge, clientNumber: packet.clientNumber, serverNumber: number)
+        case .confirmation where packet.serverNumber == number:
+            guard isFree else {
+                return LinkTestPacket(.refusal, clientNumber: packet.clientNumber, serverNumber: number)
+            }
+            client = sender
+            lastReceived = now
+            return LinkTestPacket(.acceptance, clientNumber: packet.clientNumber, serverNumber: number)
+        case .farewell where packet.serverNumber == number && client == sender:
+            client = nil
             return nil
         case .confirmation, .farewell, .challenge, .acceptance, .refusal:
             return nil

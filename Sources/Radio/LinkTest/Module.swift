@@ -1,2 +1,2 @@
-// A radio check: speech goes to another station and comes back, and both ends know what to do and when.
-// This module never opens a socket or reads a clock: datagrams and the time go in; datagrams, a deadline and a result come out.
+// A link test: speech goes to another endpoint and comes back; client and server. This module never opens a socket or
+// reads a clock: datagrams and time go in; datagrams, a deadline and a result come out.

@@ -5,57 +5,57 @@ public import TenfourRadio
 internal import TenfourSession
 public import TenfourSimulation
 
-/// A radio check over a network by seed, on a clock that runs as fast as it can be computed: the same each time.
+/// A link test over an emulated network with a seed, on a simulated clock: the result is always the same.
 public struct SimulatedLinkTest: ~Copyable {
-    private var asker: LinkTestClient
-    private var answerer: LinkTestServer
+    private var client: LinkTestClient
+    private var server: LinkTestServer
     private var there: EmulatedLink
     private var back: EmulatedLink
     private var flight = PacketsInFlight<Way>(capacity: 8_192)
     private var now = Instant.start
 
-    /// When packets of speech were sent that did not come back.
+    /// The times of sending of the speech packets that were lost in either direction.
     public private(set) var losses: [Instant] = []
     /// When the first packet of speech was sent.
     public private(set) var firstSent: Instant?
 
     private enum Way { case there, back }
 
-    private static let askerEndpoint = Endpoint(.v4(0xC000_0201), port: 40_000)
-    private static let answererEndpoint = Endpoint(.v4(0xC000_0202), port: 5_004)
+    private static let clientEndpoint = Endpoint(.v4(0xC000_0201), port: 40_000)
+    private static let serverEndpoint = Endpoint(.v4(0xC000_0202), port: 5_004)
 
-    /// The way there has the seed, the way back the next one, as badlink has it. The host of `configuration` is of no account.
+    /// The way there uses `seed`, the way back the next one, as in badlink. The host of `configuration` is ignored.
     public init(
         _ configuration: LinkTestClient.Configuration, there: NetworkModel, back: NetworkModel, seed: UInt64,
         hear: ((Span<Float>, SimulatedReceiver.Pull) -> Void)? = nil
     ) throws(RadioError) {
         var configuration = configuration
-        configuration.host = Self.answererEndpoint
+        configuration.host = Self.serverEndpoint
         var chance = SeededRandom(seed: seed)
         let identity = Identity(
             ssrc: SSRC(UInt32.random(in: 1...0x7FFF_FFFF, using: &chance)),
             firstSequenceNumber: SequenceNumber(rawValue: .random(in: 0...32_767, using: &chance)),
             firstTimestamp: RTPTimestamp(rawValue: .random(in: 0 ... .max, using: &chance)),
             seed: .random(in: 0 ... .max, using: &chance))
-        let asker = try LinkTestClient(configuration, identity: identity, at: .start, hear: hear)
-        self.asker = asker
-        answerer = LinkTestServer(using: &chance)
+        let client = try LinkTestClient(configuration, identity: identity, at: .start, hear: hear)
+        self.client = client
+        server = LinkTestServer(using: &chance)
         self.there = EmulatedLink(there, seed: seed, beginning: .start)
         self.back = EmulatedLink(back, seed: seed &+ 1, beginning: .start)
     }
 
-    /// Runs to the end.
+    /// Runs the test to its end.
     public mutating func run() -> LinkTestResult {
-        while let deadline = asker.nextDeadline {
+        while let deadline = client.nextDeadline {
             now = max(now, min(deadline, flight.nextDelivery ?? deadline))
             deliver()
-            if let deadline = asker.nextDeadline, deadline <= now { asker.timeElapsed(at: now) }
-            settle()
+            if let deadline = client.nextDeadline, deadline <= now { client.timeElapsed(at: now) }
+            flush()
         }
-        return asker.result
+        return client.result
     }
 
-    public var state: LinkTestClient.State { asker.state }
+    public var state: LinkTestClient.State { client.state }
 
     private mutating func deliver() {
         while true {
@@ -66,20 +66,20 @@ public struct SimulatedLinkTest: ~Copyable {
             case .there:
                 var isResponsive = false
                 let answer = [UInt8](capacity: 2_048) {
-                    isResponsive = answerer.receive(datagram.span, from: Self.askerEndpoint, at: now, answer: &$0)
+                    isResponsive = server.receive(datagram.span, from: Self.clientEndpoint, at: now, answer: &$0)
                 }
                 if isResponsive { send(answer, .back) }
             case .back:
-                asker.receive(datagram.span, from: Self.answererEndpoint, at: now)
-                settle()
+                client.receive(datagram.span, from: Self.serverEndpoint, at: now)
+                flush()
             }
         }
     }
 
-    private mutating func settle() {
+    private mutating func flush() {
         while true {
             var isThere = false
-            let datagram = [UInt8](capacity: 2_048) { isThere = asker.nextDatagram(into: &$0) }
+            let datagram = [UInt8](capacity: 2_048) { isThere = client.nextDatagram(into: &$0) }
             guard isThere else { return }
             send(datagram, .there)
         }

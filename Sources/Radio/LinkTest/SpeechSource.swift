@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourOpusCodec
 internal import TenfourRadio
 
-/// Speech, coded packet by packet as the defence of a station wants it; from its beginning again when it ends.
+/// Speech, encoded packet by packet with the settings of the session's loss protection. It repeats when it ends.
 struct SpeechSource: ~Copyable {
     private let samples: [Float]
     private var settings: OpusEncoderSettings
@@ -10,7 +10,7 @@ struct SpeechSource: ~Copyable {
     private var position = 0
     private var frame: [Float]
 
-    /// 48 kHz mono, in packets of 20 ms.
+    /// 20 ms at 48 kHz.
     static let frameCount = FrameCount(960)
 
     init(_ samples: [Float], coding: CodingSettings) throws(RadioError) {

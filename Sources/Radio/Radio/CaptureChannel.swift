@@ -1,32 +1,33 @@
 /// Which channels of a source are sent.
 public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sendable {
-    /// The first alone: in mono, or on both sides.
+    /// The first channel only: in mono, or on both sides.
     case left
-    /// The second alone, where there is one.
+    /// The second channel only, if there is one.
     case right
-    /// All: in mono their mean, in stereo the first two.
+    /// All channels: in mono their mean, in stereo the first two.
     case mix
 }
 
-/// Finds a stereo source of which one channel is digital silence while the other is not: a microphone at one of two inputs.
+/// Finds a stereo source with digital silence in one channel and audio in the other: a microphone at one of two inputs.
 ///
-/// Capture thread; nothing is allocated.
+/// Capture thread. Allocates nothing.
 struct SilentChannelDetector: BitwiseCopyable, Sendable {
-    /// The channel that is silent; nil where none is, or both are.
+    /// The silent channel; nil if none is silent, or both are.
     private(set) var silentChannel: CaptureChannel?
 
-    /// Frames with sound since each channel last held anything but zeros.
+    /// The number of frames since each channel last held a sample other than zero, not counting frames of silence on
+    /// both sides.
     private var sinceLeft = 0
     private var sinceRight = 0
     private let patience: Int
 
-    /// `rate` is the source's. A channel is called silent after 2 s.
+    /// `rate` is the source's. A channel counts as silent after 2 s.
     init(rate: Int) { patience = 2 * rate }
 
-    /// Takes in the next frames, of which the left or the right channel held anything but zeros.
+    /// Counts the next frames; a flag says whether a channel held a sample other than zero.
     @_noAllocation @_noLocks
     mutating func append(_ frames: Int, soundsLeft: Bool, soundsRight: Bool) {
-        // Silence on both sides tells nothing of either: a microphone may be switched off.
+        // Silence on both sides shows nothing: the microphone may be switched off.
         guard soundsLeft || soundsRight else { return }
         sinceLeft = soundsLeft ? 0 : sinceLeft + frames
         sinceRight = soundsRight ? 0 : sinceRight + frames

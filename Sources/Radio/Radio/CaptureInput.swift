@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourSoundCard
 
-/// Where sound to be sent comes from: a card, which keeps its own time, or a file or pipe, which the clock paces.
+/// The source of the audio to be sent: a card, which keeps its own time, or a file or pipe, paced by the clock.
 struct CaptureInput: ~Copyable, Sendable {
     enum DeviceEvent {
-        /// So much sound, `after` so much that is missing because the source gave nothing for a while.
+        /// The number of frames captured, and before them the number that the source missed.
         case captured(FrameCount, after: FrameCount)
         case interrupted(Interruption)
         case ended
@@ -13,34 +13,34 @@ struct CaptureInput: ~Copyable, Sendable {
     }
 
     let format: LPCMFormat
-    /// How the card was opened; nil for a file.
+    /// The format that the card granted; nil for a file.
     let granted: NegotiatedFormat?
-    /// Is told when a card that comes back grants something else than before; nil without one.
+    /// Receives a notice when a card comes back with another format; nil without a card.
     let changes: CardChanges?
-    /// Whether it may be held for ever by a pipe that gives nothing and does not end.
+    /// Whether a pipe that gives nothing and does not end can block it for ever.
     let mayHang: Bool
-    /// What the last turn captured, from the front.
+    /// The audio of the last call, from index 0 on.
     private(set) var sound: FixedBuffer<Float>
 
     private var card: CaptureCard?
     private var file: AudioFileReader?
     private let given: AudioInput?
-    private var metronome: PeriodTimer
-    /// What the source gave, in its own channels.
+    private var periodTimer: PeriodTimer
+    /// Audio as read, in the source's own channels.
     private var read: FixedBuffer<Float>
     private let readChannelCount: Int
     private let channel: CaptureChannel
-    /// Of a card that has two channels; nil of others.
+    /// For a card with two channels; nil otherwise.
     private var detector: SilentChannelDetector?
 
-    /// Of a card with two channels, the one that is digital silence while the other is not.
+    /// For a card with two channels, the one with digital silence while the other has audio.
     var silentChannel: CaptureChannel? { @_noAllocation @_noLocks get { detector?.silentChannel } }
 
-    /// The period is short even where packets are long: a sound server takes it for the delay that is wanted.
+    /// The period is short even where packets are long, because a sound server takes it for the wanted latency.
     private static let longestPeriod = Duration.milliseconds(5)
 
-    /// `frame` is the length of a packet: that much is captured at a time. Both channels of the card are captured, however many
-    /// are sent, as plugins mix them otherwise, and a silent one would halve the other.
+    /// Captures one packet, `frame`, at a time. Both channels of the card are captured, however many are sent, because
+    /// plugins mix them otherwise, and a silent one would halve the other.
     init(
         card name: String, channelCount: Int, of channel: CaptureChannel, frame: Duration
     ) throws(RadioError) {
@@ -57,7 +57,7 @@ struct CaptureInput: ~Copyable, Sendable {
             read = FixedBuffer(repeating: 0, count: card.frame.rawValue * readChannelCount)
             detector = card.granted.cardChannelCount > 1 ? SilentChannelDetector(rate: rate.hertz) : nil
             self.channel = channel
-            metronome = PeriodTimer(rate: card.granted.format.rate)
+            periodTimer = PeriodTimer(rate: card.granted.format.rate)
             mayHang = false
             self.card = consume card
             file = nil
@@ -67,8 +67,8 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// A file or a pipe, read a frame at a time. A live pipe keeps its own pace, a file is held to the clock's. Without
-    /// `raw` a file without a header is refused. Mixed to `channelCount` where it has others.
+    /// Reads a file or a pipe one frame at a time. A live pipe keeps its own pace, a file is paced by the clock.
+    /// Without `raw` a file without a header is refused. Mixed to `channelCount`.
     init(
         file path: String, raw: RawFormat?, channelCount: Int, of channel: CaptureChannel, frame: Duration
     ) throws(RadioError) {
@@ -81,7 +81,7 @@ struct CaptureInput: ~Copyable, Sendable {
             sound = FixedBuffer(repeating: 0, count: frames.rawValue * channelCount)
             read = FixedBuffer(repeating: 0, count: frames.rawValue * reader.format.channelCount)
             readChannelCount = reader.format.channelCount
-            metronome = PeriodTimer(rate: reader.format.rate)
+            periodTimer = PeriodTimer(rate: reader.format.rate)
             mayHang = reader.frameCount == nil
             file = consume reader
             card = nil
@@ -93,7 +93,7 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// What a program gives, held to the clock's pace as a file is.
+    /// Audio from a program, paced by the clock as a file is.
     init(_ sound: AudioInput, channelCount: Int, of channel: CaptureChannel, frame: Duration) {
         granted = nil
         changes = nil
@@ -102,7 +102,7 @@ struct CaptureInput: ~Copyable, Sendable {
         self.sound = FixedBuffer(repeating: 0, count: frames.rawValue * channelCount)
         read = FixedBuffer(repeating: 0, count: frames.rawValue * sound.format.channelCount)
         readChannelCount = sound.format.channelCount
-        metronome = PeriodTimer(rate: sound.format.rate)
+        periodTimer = PeriodTimer(rate: sound.format.rate)
         mayHang = false
         card = nil
         file = nil
@@ -111,7 +111,7 @@ struct CaptureInput: ~Copyable, Sendable {
         detector = nil
     }
 
-    /// Asks a sound server for more at a time where the thread that will read was not granted `priority`.
+    /// Requests a larger quantum from a sound server if the capture thread has no real-time priority.
     mutating func fit(_ priority: RealTime) {
         if case .granted = priority { return }
         card?.allowForLateWakeups()
@@ -131,14 +131,14 @@ struct CaptureInput: ~Copyable, Sendable {
             let frames = try Self.read(given, or: &file, into: &read)
             guard frames > .zero else { return .ended }
             mix(frames.rawValue)
-            let beat = metronome.wait(for: frames.rawValue)
+            let beat = periodTimer.wait(for: frames.rawValue)
             return .captured(frames, after: beat.missed)
         } catch {
             return .failed(error)
         }
     }
 
-    /// Mixes the frames that were read into the channels that are sent.
+    /// Mixes the frames read into the channels that are sent.
     @_noAllocation @_noLocks
     private mutating func mix(_ frames: Int) {
         let (from, to) = (readChannelCount, format.channelCount)
@@ -168,7 +168,7 @@ struct CaptureInput: ~Copyable, Sendable {
         detector?.append(frames, soundsLeft: soundsLeft, soundsRight: soundsRight)
     }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func read(_ card: inout CaptureCard?, into sound: inout FixedBuffer<Float>) -> CaptureEvent? {
         var room = sound.mutableSpan

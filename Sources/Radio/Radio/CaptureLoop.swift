@@ -43,7 +43,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         reading: while !controls.stops {
             switch input.next() {
             case .captured(let frames, let missed):
-                talker.obey(controls.encoderDemand.load(ordering: .relaxed))
+                talker.apply(controls.encoderDemand.load(ordering: .relaxed))
                 let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
                 if take(frames, after: missed, isOpen: isOpen) { wakeup.signal() }
                 report.priority = priority.renewed()

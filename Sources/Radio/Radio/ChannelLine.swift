@@ -48,7 +48,8 @@ final class ChannelLine: Protection {
 
     // MARK: - In
 
-    /// Takes a datagram from the network. Returns false if nobody sent it who has the channel's keys, or the session's.
+    /// Opens a datagram from the network. Returns false if it was protected neither with the channel's keys nor with
+    /// the session's.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         guard let relay else { return open(datagram, from: sender, at: now) }
         guard sender != OwnRelay.endpoint else { return false }
@@ -70,7 +71,7 @@ final class ChannelLine: Protection {
         route(at: now)
     }
 
-    /// Reads the wall clock, and looks up the relay's name. To be called several times a second.
+    /// Reads the wall clock, and looks up the relay's name when it is due. Call it several times a second.
     func poll(at now: Instant) {
         // The wall clock may be set, or become synchronised.
         if now - lastClockReading >= Self.clockInterval {
@@ -79,28 +80,28 @@ final class ChannelLine: Protection {
             channel.setClock(Self.clock, isSynchronised: clockTrust.isSynchronised, at: now)
             relay?.setClock(Self.clock, at: now)
         }
-        if let endpoints = tracker?.look(isReached: channel.isJoined, at: now) {
+        if let endpoints = tracker?.poll(isReached: channel.isJoined, at: now) {
             channel.setRelay(at: endpoints, now)
         }
         route(at: now)
     }
 
-    /// Takes whether our microphone is open.
+    /// Records whether our microphone is open.
     func microphone(isOpen: Bool, at now: Instant) {
         channel.microphone(isOpen: isOpen, at: now)
         route(at: now)
     }
 
-    /// Requests a page of listeners from the relay. An event brings it.
+    /// Requests a page of listeners from the relay. An event delivers it.
     func requestListeners(from position: Int, at now: Instant) {
         channel.requestListeners(from: position, at: now)
         route(at: now)
     }
 
-    /// Takes the new SSRC of the RTP session.
+    /// Sets the new SSRC of the RTP session.
     func setSSRC(_ ssrc: SSRC) { channel.ssrc = ssrc }
 
-    /// Tells the relay, or the members, that we leave. Nothing else should follow.
+    /// Says good-bye to the relay or the members. Send nothing afterwards.
     func leave(at now: Instant) {
         channel.leave(at: now)
         relay?.stop(at: now)
@@ -120,12 +121,12 @@ final class ChannelLine: Protection {
 
     var nextDeadline: Instant? { [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min() }
 
-    /// The other members; nil if the relay does not tell.
+    /// The other members; nil if the relay does not list them.
     var members: ChannelMembers? { channel.members }
 
     // MARK: - Between the channel and our own relay
 
-    /// Takes what the relay sends, its own or forwarded.
+    /// Opens a datagram of the relay, its own or a forwarded one.
     private func open(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         channel.suspended = RealTimeClock.suspended
         let reception = channel.receive(datagram, from: sender, at: now)

@@ -2,26 +2,26 @@ public import TenfourChannelKeys
 public import TenfourSession
 internal import TenfourUV
 
-/// Which channel a session is in, and by whom.
+/// The channel of a session, and how it is joined.
 public struct ChannelSettings: Sendable {
     public var keys: ChannelKeys
-    /// Whether we may talk, or listen only.
+    /// Whether we may talk, or only listen.
     public var role: Role
-    /// Whom we join; nil where we answer the channel's members ourselves, for which it takes a talk link.
+    /// The relay to join; nil: we are the relay for the channel's members, which needs a talk link.
     public var relay: Relay?
-    /// Of our own packets.
+    /// The SRTP suite of our own packets.
     public var suite = SRTPSuite.aesCounterMode
     public var clock = ClockTrust.kernel
-    /// What the other members see as our name; nil keeps it back. It travels sealed for them.
+    /// Our name for the other members; nil sends none. It is encrypted for them.
     public var name: String?
 
-    /// A relay, or a station that answers.
+    /// A relay, or a tenfour that is the relay of its own channel.
     public struct Relay: Sendable {
-        /// As the link names it.
+        /// The relay's id, as in the link.
         public var id: RelayID
-        /// Asked for again when the relay does not answer any more, if it is there.
+        /// The name to look up again when the relay does not answer any more; nil keeps `endpoints`.
         public var host: String?
-        /// Where it may be, one or more: they are tried in turn.
+        /// The addresses, at least one, which are tried in turn.
         public var endpoints: [Endpoint]
 
         public init(id: RelayID, host: String? = nil, endpoints: [Endpoint]) {
@@ -39,13 +39,13 @@ public struct ChannelSettings: Sendable {
     }
 }
 
-/// Whether this machine's wall clock is believed. It tells recorded media from live media.
+/// Whether this machine's wall clock is trusted. It distinguishes live media from recorded media.
 public enum ClockTrust: String, CaseIterable, Sendable {
-    /// Where the kernel calls it synchronised.
+    /// Trusted when the kernel calls it synchronised.
     case kernel
-    /// Always: the host of a virtual machine may keep the clock without the kernel's knowledge.
+    /// Always trusted: the host of a virtual machine may keep the clock right without the kernel's knowledge.
     case right
-    /// Never: the relay's is taken instead.
+    /// Never trusted: the relay's clock is used instead.
     case unknown
 
     var isSynchronised: Bool {

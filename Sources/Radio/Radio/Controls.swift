@@ -1,29 +1,30 @@
 internal import Synchronization
 
-/// What people and other threads tell the audio threads while sound flows.
+/// Settings and flags that other threads share with the audio threads.
 final class Controls: Sendable {
-    /// Whether what is sent can get anywhere: a file is not begun before.
+    /// Whether audio can be delivered. A file does not start before.
     let isConnected: Atomic<Bool>
     let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let isMicrophoneOpen: Atomic<Bool>
-    /// From where on listeners are to be named; below zero where nobody asks.
+    /// The index of the first listener to request from the relay; below zero: no request.
     let listenerPage = Atomic<Int>(-1)
     let isSpeakerMuted = Atomic<Bool>(false)
-    /// The input has come to its end, and all of it is in the handoff.
+    /// Whether the input has ended and all of it is in the ring buffer.
     let hasInputEnded = Atomic<Bool>(false)
-    /// What the network asks of the encoder: an `EncoderDemand`, or zero while it asks nothing.
+    /// The encoder's settings requested by the network thread, an `EncoderDemand`; zero: no request.
     let encoderDemand = Atomic<UInt64>(0)
 
-    /// How what is heard is bent: the bits of a Double each, of a rate and of cents.
+    /// The requested playback rate, and the pitch in cents: the bits of a Double each.
     let rate = Atomic<UInt64>((1.0).bitPattern)
     let pitch = Atomic<UInt64>((0.0).bitPattern)
-    /// How far what is bent lies behind, in microseconds.
+    /// The lag of time-pitch processing in microseconds.
     let timePitchLag = Atomic<Int>(0)
-    /// Samples that were left out on the way through bending.
+    /// The number of samples that time-pitch processing dropped.
     let timePitchLoss = Atomic<Int>(0)
 
-    /// Each for the thread that waits for it: the network thread has ended, the playback thread has ended, nothing is bent any more.
+    /// These flags end the thread that waits for them: the network thread has ended, time-pitch processing has ended,
+    /// the playback thread has ended.
     let isOver = Atomic<Bool>(false)
     let isTimePitchOver = Atomic<Bool>(false)
     let isPlaybackOver = Atomic<Bool>(false)

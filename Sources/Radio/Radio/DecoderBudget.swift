@@ -1,30 +1,30 @@
 internal import TenfourAudioCore
 package import TenfourOpusCodec
 
-/// How much time the decoders of a listener may take in one pull, all voices together, and how long they took.
+/// The processor time that the decoders of a mixer may use in one pull. It measures how long they take.
 ///
-/// A frame uses a model if three quarters of the slack are enough even when it takes four times as long as expected. Otherwise it
-/// does without. A frame that takes so long that the model would never be used again ends the use of that model for a while:
-/// 10 s at first, then twice as long each time, up to 5 minutes.
+/// A frame uses a model if three quarters of the slack suffice even when it takes four times as long as expected.
+/// Otherwise it does without. A frame so slow that the model would never be used again suspends the model: for 10 s at
+/// first, then twice as long each time, up to 5 minutes.
 ///
-/// Playback thread. Times are of its processor time, in nanoseconds.
+/// Playback thread. Times are processor time of that thread, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
-    /// The highest complexity that is in use now.
+    /// The highest complexity in use now.
     package private(set) var complexity: DecoderComplexity
-    /// How often a model was switched off because it was too slow.
+    /// How often a model was suspended because it was too slow.
     package private(set) var setbackCount = 0
 
     private let most: DecoderComplexity
-    /// How late a pull may be; nil where no time is measured.
+    /// How late a pull may be; nil if no time is measured.
     private let slack: Int?
-    /// What a frame is expected to take. A slower one is believed at once, and forgotten over some 250 pulls.
+    /// The expected cost of a frame. It rises at once after a slower frame and falls over about 250 pulls.
     private var expected: Costs
-    /// What the trial measured.
+    /// The cost that the trial measured.
     private let measured: Costs
-    /// When this pull began.
+    /// The time at which this pull began.
     private var start = 0
-    /// Frames until the model is tried again, and how many they were after the last setback.
-    private var rest = 0
+    /// The frames until the model is tried again, and their number after the last suspension.
+    private var pausedFrames = 0
     private var lastRest = 0
 
     package init(_ configuration: DecoderConfiguration) {
@@ -37,39 +37,39 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         expected = measured
     }
 
-    /// Of one frame: one that is lost, and one that is enhanced.
+    /// The costs of one lost frame and of one enhanced frame.
     private struct Costs: BitwiseCopyable, Sendable {
         var concealed: Int
         var decoded: Int
     }
 
-    /// Whether lost frames are made up by a model at this time.
+    /// Whether a model conceals lost frames now.
     var concealsByModel: Bool { @_noAllocation @_noLocks get { .plain < complexity } }
 
-    /// Whether calls are to be measured.
+    /// Whether decoder calls have to be measured.
     var measures: Bool { @_noAllocation @_noLocks get { slack != nil && .plain < most } }
 
-    /// A pull of so many frames at 48 000 Hz begins.
+    /// Begins a pull of `frames` at 48 000 Hz.
     @_noAllocation @_noLocks
-    mutating func begin(_ frames: FrameCount, at now: Int) {
+    mutating func beginPull(_ frames: FrameCount, at now: Int) {
         start = now
         expected.concealed -= (expected.concealed - measured.concealed) / 256
         expected.decoded -= (expected.decoded - measured.decoded) / 256
-        guard rest > 0 else { return }
-        rest -= frames.rawValue
-        guard rest <= 0 else { return }
-        // Something else may have made it slow.
+        guard pausedFrames > 0 else { return }
+        pausedFrames -= frames.rawValue
+        guard pausedFrames <= 0 else { return }
+        // Another program may have caused the slowness.
         complexity = most
         expected = measured
     }
 
-    /// The complexity for a frame that is lost.
+    /// The complexity for a lost frame.
     @_noAllocation @_noLocks
     func complexityToConceal(at now: Int) -> DecoderComplexity {
         hasTime(for: expected.concealed, at: now) ? complexity : .plain
     }
 
-    /// The complexity for a frame that came.
+    /// The complexity for a received frame.
     @_noAllocation @_noLocks
     func complexityToDecode(at now: Int) -> DecoderComplexity {
         .plc < complexity && !hasTime(for: expected.decoded, at: now) ? .plc : complexity
@@ -81,9 +81,9 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         return now - start + 4 * expected <= slack / 4 * 3
     }
 
-    /// A frame was concealed or decoded with `used`, and took `time`.
+    /// Records that a frame was concealed or decoded with `used` and took `time`.
     @_noAllocation @_noLocks
-    mutating func spend(_ time: Int, with used: DecoderComplexity, isConcealed: Bool) {
+    mutating func record(_ time: Int, with used: DecoderComplexity, isConcealed: Bool) {
         guard let slack, .plain < used else { return }
         if isConcealed {
             expected.concealed = max(expected.concealed, time)
@@ -95,10 +95,10 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         complexity = isConcealed || used < .lace ? .plain : .plc
         lastRest = lastRest == 0 ? Self.shortestRest : lastRest * 2
         if lastRest > Self.longestRest { lastRest = Self.longestRest }
-        rest = lastRest
+        pausedFrames = lastRest
     }
 
-    /// 10 s and 5 min.
+    /// 10 s and 5 minutes.
     private static var shortestRest: Int { @_noAllocation @_noLocks get { 480_000 } }
     private static var longestRest: Int { @_noAllocation @_noLocks get { 14_400_000 } }
 }

@@ -2,16 +2,16 @@ internal import TenfourAudioCore
 package import TenfourOpusCodec
 package import TenfourPackets
 
-/// Which neural models of libopus decode what is heard, as a person chooses.
+/// Which neural models of libopus the decoder uses; a user's choice.
 public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
-    /// All models that the library has, as far as this machine is fast enough for them.
+    /// All models of the library for which this machine is fast enough.
     case auto
-    /// No model: the complexity of the decoder is 0.
+    /// No model: decoder complexity 0.
     case plain
-    /// Deep PLC makes up lost frames: complexity 5.
+    /// Deep PLC conceals lost frames: complexity 5.
     case plc
-    /// Deep PLC; and decoded speech is enhanced, by NoLACE where its packets carry in-band FEC (complexity 7), otherwise by
-    /// LACE (6).
+    /// Deep PLC, and enhancement of decoded speech: by NoLACE where packets carry in-band FEC (complexity 7), otherwise
+    /// by LACE (6).
     case full
 
     init(_ complexity: DecoderComplexity) {
@@ -31,26 +31,26 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Which models the decoders of a listener may use. It is settled before the sound starts.
+/// The models that the decoders of a mixer may use. It is decided before audio starts.
 package struct DecoderConfiguration: Hashable, Sendable {
-    /// The highest complexity that is used.
+    /// The highest complexity.
     package var complexity: DecoderComplexity
-    /// The costs of that complexity, as the trial measured them; zero where no time is measured.
+    /// The costs of that complexity, as the trial measured them; zero if no time is measured.
     package var costs: DecoderCosts
     /// How late a pull may be before the card runs dry; nil on a simulated clock, where no time is measured.
     package var slack: Duration?
 
-    /// A complexity is used if one frame takes at most this part of the slack: then a frame that suddenly takes five times as
-    /// long still comes in time.
+    /// The part of the slack that one frame may take: a frame that suddenly takes five times as long is then still in
+    /// time.
     private static let share = 8
 
-    /// For a simulated clock: what the loaded library has of `choice`.
+    /// For a simulated clock: the models in `choice` that the loaded library has.
     package init(_ choice: DecoderChoice = .auto) {
         complexity = choice == .plain ? .plain : min(choice.most, DecoderModels.loaded.complexity)
         costs = DecoderCosts()
     }
 
-    /// For a card: what `trial` found of `choice`, as far as a frame takes at most an eighth of `slack`.
+    /// For a card: the models in `choice` that `trial` found, if a frame takes at most an eighth of `slack`.
     package init(_ choice: DecoderChoice, _ trial: DecoderTrial, slack: Duration) {
         let limit = slack / Self.share
         let here = min(choice.most, trial.models.complexity)
@@ -60,10 +60,10 @@ package struct DecoderConfiguration: Hashable, Sendable {
         self.slack = slack
     }
 
-    /// What senders are told.
+    /// What reports tell senders about our concealment.
     package var concealment: PacketLossConcealment { complexity > .plain ? .deep : .plain }
 
-    /// `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
+    /// For example `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
     func summary(_ choice: DecoderChoice, _ trial: DecoderTrial) -> String {
         let wanted = min(choice.most, trial.models.complexity)
         let library = "decodes with \(OpusDecoder.library)"
@@ -84,7 +84,7 @@ package struct DecoderConfiguration: Hashable, Sendable {
 }
 
 extension DecoderComplexity {
-    /// In words.
+    /// The models in words.
     var models: String {
         switch self {
         case .plain: "plain"
@@ -95,7 +95,7 @@ extension DecoderComplexity {
 }
 
 extension DecoderTrial {
-    /// Made for `choice`: nothing is tried where no model is wanted.
+    /// Runs the trial for `choice`. If no model is wanted, nothing is tried.
     init(of choice: DecoderChoice) throws(RadioError) {
         do { self = try choice == .plain ? .none : Self(measuresCosts: true) } catch { throw RadioError(error) }
     }

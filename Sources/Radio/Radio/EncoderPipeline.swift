@@ -24,7 +24,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
     /// The number of frames at 48 000 Hz in one frame at the encoder's rate.
     private let framesPerTick: Int
     private var settings: OpusEncoderSettings
-    private var obeyed: UInt64 = 0
+    private var applied: UInt64 = 0
     private var converter: RateConverter?
     private var frame: FixedBuffer<Float>
     private var filled = 0
@@ -57,9 +57,9 @@ struct EncoderPipeline: ~Copyable, Sendable {
 
     /// Codes as the network asks, an `EncoderDemand`, from the next frame on; zero asks nothing.
     @_noAllocation @_noLocks
-    mutating func obey(_ demand: UInt64) {
-        guard demand != obeyed, let wanted = EncoderDemand(rawValue: demand) else { return }
-        obeyed = demand
+    mutating func apply(_ demand: UInt64) {
+        guard demand != applied, let wanted = EncoderDemand(rawValue: demand) else { return }
+        applied = demand
         wanted.apply(to: &settings)
         encoder.apply(settings)
     }
@@ -87,7 +87,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
     }
 
-    /// The source has missed so much sound, at its own rate: the time of the stream goes on without it, and what follows
+    /// Skips audio that the source has missed, in frames at its own rate: the stream's time goes on, and the next packet
     /// begins a talkspurt. Returns whether a packet was pushed.
     @_noAllocation @_noLocks
     mutating func skip(_ missed: FrameCount, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {

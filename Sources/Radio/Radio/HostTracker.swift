@@ -4,31 +4,31 @@ internal import TenfourSession
 internal import TenfourThreads
 internal import TenfourUV
 
-/// Asks again what a host's name stands for, while nothing comes from where it was. Network thread.
+/// Looks up a host name again while nothing comes from its known address. Network thread.
 ///
-/// The asking has a thread of its own: it lasts as long as the system waits for its name server, and the session's end does
-/// not wait for that.
+/// Each lookup has a thread of its own, because it blocks as long as the system waits for its name server. The end of
+/// the session does not wait for it.
 final class HostTracker {
     private let host: String
     private let port: UInt16
     private let interval: Duration
     private let longestInterval: Duration
     private let resolve: Resolve
-    private let answer = Locked(Answer.none)
-    private(set) var lastAsked: Instant
-    /// The time from one question to the next.
+    private let lookup = Locked(LookupState.idle)
+    private(set) var lastLookup: Instant
+    /// The time until the next lookup.
     private var pause: Duration
 
     typealias Resolve = @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]?
 
-    private enum Answer: Sendable {
-        case none
-        case awaited
-        case come([Endpoint])
+    private enum LookupState: Sendable {
+        case idle
+        case pending
+        case found([Endpoint])
     }
 
-    /// `now` is when it was asked last. It is asked again after `interval`, then after twice as long each time, at most
-    /// `longestInterval`.
+    /// `now` is the time of the last lookup. The next one comes after `interval`, then after twice as long each time,
+    /// at most `longestInterval`.
     init(
         _ host: String, port: UInt16, every interval: Duration, atMost longestInterval: Duration, at now: Instant,
         resolve: @escaping Resolve = HostTracker.system
@@ -39,58 +39,58 @@ final class HostTracker {
         self.longestInterval = longestInterval
         self.resolve = resolve
         pause = interval
-        lastAsked = now
+        lastLookup = now
     }
 
-    /// As the system resolves names.
+    /// The system's resolver.
     static let system: Resolve = { try? Resolver.resolve($0, port: $1) }
 
-    /// To be called now and then. `isReached` where the host is known to be where it was. Returns what was found since, if
-    /// anything was.
-    func look(isReached: Bool, at now: Instant) -> [Endpoint]? {
+    /// Starts a lookup if it is due. Call it repeatedly. `isReached`: the host answers at its known address. Returns
+    /// the addresses that a lookup has found since the last call, if any.
+    func poll(isReached: Bool, at now: Instant) -> [Endpoint]? {
         if isReached { pause = interval }
-        let known = answer.withLock { answer in
-            let known = answer
-            if case .come = known { answer = .none }
+        let known = lookup.withLock { lookup in
+            let known = lookup
+            if case .found = known { lookup = .idle }
             return known
         }
         switch known {
-        case .come(let endpoints): return endpoints.isEmpty ? nil : endpoints
-        case .awaited: return nil
-        case .none:
-            if !isReached, now - lastAsked >= pause { ask(at: now) }
+        case .found(let endpoints): return endpoints.isEmpty ? nil : endpoints
+        case .pending: return nil
+        case .idle:
+            if !isReached, now - lastLookup >= pause { startLookup(at: now) }
             return nil
         }
     }
 
-    /// Whether no answer is awaited.
+    /// Whether no lookup is running.
     var isResponsive: Bool {
-        answer.withLock { if case .awaited = $0 { false } else { true } }
+        lookup.withLock { if case .pending = $0 { false } else { true } }
     }
 
-    private func ask(at now: Instant) {
-        lastAsked = now
+    private func startLookup(at now: Instant) {
+        lastLookup = now
         pause = min(pause * 2, longestInterval)
-        answer.withLock { $0 = .awaited }
+        lookup.withLock { $0 = .pending }
         do throws(ThreadError) {
-            try WorkerThread.detached { [host, port, resolve, answer] in
+            try WorkerThread.detached { [host, port, resolve, lookup] in
                 let found = resolve(host, port) ?? []
-                answer.withLock { $0 = .come(found) }
+                lookup.withLock { $0 = .found(found) }
             }
         } catch {
-            answer.withLock { $0 = .none }
+            lookup.withLock { $0 = .idle }
         }
     }
 }
 
-/// Follows a partner whose address changes, as a machine at home does whose provider gives it another each night. Network thread.
+/// Follows a peer whose address changes, for example a home router that gets another one each night. Network thread.
 final class PartnerTracker {
-    private let finder: HostTracker
+    private let tracker: HostTracker
     private let interval: Duration
-    /// When something last came.
-    private var lastHeard: Instant
+    /// The time of the last datagram from the peer.
+    private var lastReceived: Instant
 
-    /// Default: 10 s. Both ends report about every 5 s, whether they speak or not.
+    /// Default: 10 s. Both ends send reports about every 5 s, whether they talk or not.
     static let interval = Duration.seconds(10)
     static let longestInterval = Duration.seconds(60)
 
@@ -99,14 +99,14 @@ final class PartnerTracker {
         resolve: @escaping HostTracker.Resolve = HostTracker.system, at now: Instant
     ) {
         self.interval = interval
-        finder = HostTracker(
+        tracker = HostTracker(
             host, port: port, every: interval, atMost: max(Self.longestInterval, interval), at: now, resolve: resolve)
-        lastHeard = now
+        lastReceived = now
     }
 
-    /// Something came from the partner.
-    func heard(at now: Instant) { lastHeard = now }
+    /// Records that a datagram has come from the peer.
+    func recordReception(at now: Instant) { lastReceived = now }
 
-    /// To be called now and then. Returns where the partner's name leads to, where that was asked.
-    func look(at now: Instant) -> [Endpoint]? { finder.look(isReached: now - lastHeard < interval, at: now) }
+    /// Looks up the peer's name if that is due. Call it repeatedly. Returns new addresses, if any.
+    func poll(at now: Instant) -> [Endpoint]? { tracker.poll(isReached: now - lastReceived < interval, at: now) }
 }

@@ -9,10 +9,10 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     private var decoder: OpusDecoder
     /// The complexity that is set in `decoder`.
     private var complexity = DecoderComplexity.plain
-    /// Packets since one carried in-band FEC.
+    /// The number of packets since the last one with in-band FEC.
     private var packetsSinceFEC = memoryOfFEC + 1
 
-    /// In packets; a silent talker sends none.
+    /// In packets. A silent talker sends none.
     private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
 
     init(channelCount: Int) throws(RadioError) {
@@ -34,7 +34,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         let start = Self.now(budget)
         set(budget.complexityToDecode(at: start))
         let frames = try? decoder.decode(packet, into: &samples)
-        spend(since: start, isConcealed: false, of: &budget)
+        record(since: start, isConcealed: false, of: &budget)
         return frames
     }
 
@@ -48,7 +48,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         // libopus conceals where it cannot use the FEC.
         set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
         let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
-        spend(since: start, isConcealed: false, of: &budget)
+        record(since: start, isConcealed: false, of: &budget)
         return isDone
     }
 
@@ -60,7 +60,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         let start = Self.now(budget)
         set(budget.complexityToConceal(at: start))
         let isDone = (try? decoder.conceal(frameCount, into: &samples)) != nil
-        spend(since: start, isConcealed: true, of: &budget)
+        record(since: start, isConcealed: true, of: &budget)
         guard isDone else { return nil }
         return .plain < complexity ? .neural : .plain
     }
@@ -75,13 +75,13 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         complexity = wanted
     }
 
-    /// The thread's processor time in nanoseconds; 0 where nothing is measured.
+    /// The thread's processor time in nanoseconds; 0 if no time is measured.
     @_noAllocation @_noLocks
     private static func now(_ budget: DecoderBudget) -> Int { budget.measures ? ThreadTime.processor() : 0 }
 
     @_noAllocation @_noLocks
-    private func spend(since start: Int, isConcealed: Bool, of budget: inout DecoderBudget) {
+    private func record(since start: Int, isConcealed: Bool, of budget: inout DecoderBudget) {
         guard budget.measures else { return }
-        budget.spend(ThreadTime.processor() - start, with: complexity, isConcealed: isConcealed)
+        budget.record(ThreadTime.processor() - start, with: complexity, isConcealed: isConcealed)
     }
 }

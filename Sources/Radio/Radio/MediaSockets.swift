@@ -3,7 +3,7 @@ internal import TenfourUV
 
 /// The UDP ports of a session.
 extension NetworkLoop {
-    /// The socket of the media, and one for reports on the port above where there is one.
+    /// Opens the socket for media, and one for reports on the port above if it is wanted.
     static func open(
         _ configuration: RadioConfiguration, on loop: EventLoop
     ) throws(NetworkError) -> (UDPSocket, UDPSocket?) {
@@ -23,10 +23,10 @@ extension NetworkLoop {
         return (media, control)
     }
 
-    /// The socket for reports on the port above the media's.
+    /// Opens the socket for reports on the port above the media's.
     ///
-    /// Other programs send theirs there even to a station that takes them on the media's port. Where nobody asked for that socket
-    /// it is opened if it can be, and another station of this machine that wants the port for its media gets it.
+    /// Some programs send reports there even to a receiver that multiplexes RTCP. If the user did not request the
+    /// socket, failing to open it is no error, and it yields the port to another tenfour on this machine.
     private static func openControl(
         _ configuration: RadioConfiguration, on loop: EventLoop, above media: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> UDPSocket? {

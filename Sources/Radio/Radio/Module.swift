@@ -1,2 +1,2 @@
-// Where the modules meet: sound cards, codec, station and network on their three threads, as one Session.
-// This module never decides about a packet or a peer; it carries what others decided from one thread to the next.
+// A session on its threads: sound cards, codec, RTP session and network, joined in a RadioSession. This module decides
+// nothing about packets or peers; it carries decisions from one thread to the next.

@@ -23,15 +23,16 @@ internal import TenfourUV
     /// The protection where that is a channel; nil elsewhere.
     private let channel: ChannelLine?
     private let coding: CodingSettings
-    /// What shares the media's port comes from there, too: who stands between us knows of no other.
+    /// Whether reports are sent from the port above. Multiplexed ones come from the media's port, the only one that a NAT
+    /// on the path knows.
     private let sendsControlApart: Bool
-    /// The defence that the encoder was last told of.
+    /// The loss protection last passed to the encoder.
     private var demanded: LossProtection
     private let controls: Controls
     private let state: RadioState
     private let incoming: RingBufferProducer<IncomingPacket>?
     private let outgoing: RingBufferConsumer<OutgoingPacket>
-    /// Whether there is sound to be sent.
+    /// Whether there is audio to send.
     private let sends: Bool
     private var captured: LatestReader<CaptureReport>?
     private var played: LatestReader<PlaybackReport>?
@@ -45,33 +46,34 @@ internal import TenfourUV
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var unopenedCount = 0
     private var hasJoined = false
-    /// Why the session is not in its channel now; nil where it is, and without one.
+    /// Why the session is not in its channel; nil while it is, and without a channel.
     private var absence: RadioError?
-    /// Whether the last who was heard fell silent without a good-bye.
-    private var wasLeftInSilence = false
+    /// Whether the last source timed out without a good-bye.
+    private var lastSourceTimedOut = false
     private var droppedCount = 0
     private var heardAnyone = false
-    /// Follows the partner of a call, where that was named; nil elsewhere.
+    /// Follows the peer of a call that was given by name; nil otherwise.
     private let partner: PartnerTracker?
-    /// Tells whether all datagrams were refused, in a session that only sends; nil elsewhere.
+    /// Detects that all datagrams are refused, in a session that only sends; nil otherwise.
     private var refusals: RefusalDetector?
-    /// What was told last of those who have a voice: it is told after they have left, too.
-    private var voices: [RadioSnapshot.VoiceSnapshot] = []
+    /// The talkers of the last snapshot. They stay in the next one after they have left.
+    private var talkers: [RadioSnapshot.TalkerSnapshot] = []
 
-    /// When the session ends by itself. It also ends when something fails.
+    /// The conditions that end the session. It also ends when something fails.
     struct Limits {
         var duration: Duration?
         var endsWithLastSource: Bool
         var endsWithInput: Bool
     }
 
-    /// How often we look up from the packets. While some come they bring the moment with them; a timer that wakes us for
-    /// it alone comes later, and only when none do.
+    /// How often the loop does periodic work. While packets come it is done along with them; the timer fires later than
+    /// this, and only if none come.
     private static let pollInterval = Duration.milliseconds(100)
     private static let longestInterval = Duration.milliseconds(150)
-    /// How often strangers can make us look who has the port above, and for how long we keep the media of one who took it.
+    /// The shortest time between two checks of the port above, which strangers can cause, and how long we keep
+    /// receiving media for a program that took it.
     private static let aboveInterval = Duration.milliseconds(500)
-    /// Of a datagram, with whatever protects it.
+    /// In bytes: the longest datagram with its protection.
     private static let room = 2_048
 
     init(
@@ -117,14 +119,14 @@ internal import TenfourUV
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
-        // Behind all that throws: `deinit` is not called for half a loop.
+        // After everything that throws, because `deinit` is not called for an incomplete object.
         unsafe datagram = .allocate(capacity: Self.room)
         target.target = self
     }
 
     deinit { unsafe datagram.deallocate() }
 
-    /// Network thread. Returns when the session is over.
+    /// Network thread. Returns when the session has ended.
     func run() {
         start = loop.now
         media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
@@ -151,31 +153,32 @@ internal import TenfourUV
         loop.close(wakeup)
     }
 
-    /// A datagram has come.
+    /// Receives a datagram on the media's port.
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         if !protection.receive(datagram, from: sender, at: now) { unopenedCount += 1 }
         flush(at: now)
         if now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
-    /// A datagram has come to the port above.
+    /// Receives a datagram on the port above.
     private func receiveAbove(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let isControl = datagram.count > 1 && RTCPCompound.isRTCP(secondByte: datagram[1])
         if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { checkPortAbove(at: now) }
     }
 
-    /// What is no report has come to the port above: gives the port up where another program of this machine has taken it for its
-    /// media. The kernel prefers the socket whose address is the more exact, and ours may be. A stray datagram changes nothing.
+    /// Handles a datagram on the port above that is not a report: closes that port if another program of this machine
+    /// uses it for its media. The kernel prefers the socket with the more specific address, which may be ours. A stray
+    /// datagram changes nothing.
     private func checkPortAbove(at now: Instant) {
         guard let control, lastPortCheck.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
         lastPortCheck = now
         if control.isPortShared { control.close() }
     }
 
-    /// Takes an opened packet.
+    /// Receives an opened packet.
     private func receiveOpened(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let reception = rtpSession.receive(datagram, from: sender, at: now)
-        if let partner, !reception.isDiscarded { partner.heard(at: now) }
+        if let partner, !reception.isDiscarded { partner.recordReception(at: now) }
         if case .media(let packet) = reception {
             heardAnyone = true
             for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
@@ -183,7 +186,7 @@ internal import TenfourUV
         }
     }
 
-    /// The capture thread has something, or somebody wants an end.
+    /// Called when the capture thread has packets, or when the session is to end.
     private func wake() {
         let now = loop.now
         drain(at: now)
@@ -206,7 +209,7 @@ internal import TenfourUV
         while exchange(at: now) {}
         while let event = rtpSession.nextEvent() {
             if case .sourceLeft(let ssrc, let reason) = event {
-                wasLeftInSilence = reason == nil
+                lastSourceTimedOut = reason == nil
                 pass { $0.set(.goodbye, of: ssrc) }
             }
             if case .identityChanged(let ssrc) = event { channel?.setSSRC(ssrc) }
@@ -217,8 +220,8 @@ internal import TenfourUV
         if let deadline { sessionTimer?.arm(at: deadline) }
     }
 
-    /// Passes on what is there: opened packets to the session, its datagrams to the protection, and protected datagrams to the
-    /// network. Each may make more of the others. Returns whether there was anything.
+    /// Passes opened packets to the session, its datagrams to the protection, and protected datagrams to the network.
+    /// Each step may produce more for the others. Returns whether there was anything.
     private func exchange(at now: Instant) -> Bool {
         var hasPassed = false
         while passOn({ protection.nextOpened(into: &$0) }, { receiveOpened($0, from: $1, at: now) }) {
@@ -235,7 +238,7 @@ internal import TenfourUV
         return hasPassed
     }
 
-    /// Takes one datagram and passes it on. Returns false when there is none.
+    /// Passes on one datagram. Returns false when there is none.
     private func passOn<Peer>(
         _ take: (inout OutputSpan<UInt8>) -> Peer?, _ use: (Span<UInt8>, Peer) -> Void
     ) -> Bool {
@@ -251,8 +254,8 @@ internal import TenfourUV
         socket.send(datagram, to: destination.endpoint)
     }
 
-    /// A relay that does not let us in from the start will not: later it may have been restarted, and is asked again. One that
-    /// has taken our channel away, or its keys, does not bring them back.
+    /// A relay's refusal at the first join ends the session. Later the relay may have been restarted, so the channel is
+    /// joined again, unless the relay has closed the channel or changed its keys.
     private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
@@ -271,13 +274,13 @@ internal import TenfourUV
         state.post(event)
     }
 
-    /// The encoder is left as it was set until there is loss to do something about.
+    /// Passes new settings to the encoder, which keeps its own until there is loss to protect against.
     private func applyLossProtection(_ lossProtection: LossProtection) {
         demanded = lossProtection
         controls.encoderDemand.store(EncoderDemand(lossProtection, coding).rawValue, ordering: .relaxed)
     }
 
-    /// Tell how it goes, and see whether it is over.
+    /// Publishes a snapshot and checks whether the session is to end.
     private func poll(at now: Instant) {
         lastPoll = now
         pollTimer?.arm(at: now + Self.longestInterval)
@@ -288,9 +291,9 @@ internal import TenfourUV
             channel.poll(at: now)
             flush(at: now)
         }
-        if let found = partner?.look(at: now) { partnerResolved(at: found, now) }
+        if let found = partner?.poll(at: now) { partnerResolved(at: found, now) }
         publish()
-        refusals?.look(media.statistics, at: now)
+        refusals?.poll(media.statistics, at: now)
         let sources = rtpSession.sources
         for index in sources.indices { setRecoveryDelay(of: sources[index]) }
         let isLeft = limits.endsWithLastSource && heardAnyone && rtpSession.sources.isEmpty && state.isSilent
@@ -298,8 +301,8 @@ internal import TenfourUV
             limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
         guard controls.stops || state.failure != nil || isDone || isLeft else { return }
-        // Who ends by itself and is not in its channel has not done what it was to do.
-        if !controls.stops, isDone || wasLeftInSilence, let absence { state.fail(absence) }
+        // A session that ends by itself outside of its channel has not done what it was started for.
+        if !controls.stops, isDone || lastSourceTimedOut, let absence { state.fail(absence) }
         if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
         rtpSession.leave(at: now)
@@ -309,7 +312,7 @@ internal import TenfourUV
         loop.stop()
     }
 
-    /// Takes the addresses of the partner's name. The present one is kept as long as it is among them.
+    /// Applies the addresses of the peer's name. The present address is kept as long as it is among them.
     private func partnerResolved(at endpoints: [Endpoint], _ now: Instant) {
         let addresses = Set(endpoints.map(\.address))
         let remote = rtpSession.configuration.remotes.first
@@ -320,7 +323,8 @@ internal import TenfourUV
         flush(at: now)
     }
 
-    /// Passes the delay that recovery needs to the playback thread; repeatedly, because the talker may get another voice there.
+    /// Passes the delay that recovery needs to the playback thread, again and again, because the talker may get another
+    /// jitter buffer there.
     private func setRecoveryDelay(of source: Source) {
         pass { $0.set(.repair(RecoveryDemand(source.repair)), of: source.ssrc) }
     }
@@ -330,20 +334,20 @@ internal import TenfourUV
         snapshot.add(captured?.read())
         if let report = played?.read() {
             for index in report.mixer.talkers.indices where report.mixer.talkers[index].isHeard {
-                let voice = report.mixer.talkers[index]
-                rtpSession.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
+                let talker = report.mixer.talkers[index]
+                rtpSession.playoutDelay(of: talker.ssrc, is: talker.playout.delay.duration())
                 rtpSession.playout(
-                    of: voice.ssrc, due: voice.playout.due, missing: voice.playout.missing, at: loop.now)
+                    of: talker.ssrc, due: talker.playout.due, missing: talker.playout.missing, at: loop.now)
             }
-            // As soon as the decoder has become too slow for its models.
+            // The decoder may have become too slow for its models.
             rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
-            snapshot.add(report, present: rtpSession.sources, before: voices)
-            voices = snapshot.voices
+            snapshot.add(report, present: rtpSession.sources, before: talkers)
+            talkers = snapshot.talkers
         }
         snapshot.addPeople(rtpSession.participants(at: loop.now), channel?.members, at: loop.now)
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount
-        snapshot.handoffDropCount = droppedCount
+        snapshot.playbackQueueDropCount = droppedCount
         state.publish(snapshot)
     }
 

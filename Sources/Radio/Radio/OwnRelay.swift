@@ -11,10 +11,10 @@ final class OwnRelay {
 
     /// The address of our own RTP session in the relay. Nothing from the network comes from here.
     static let endpoint = Endpoint(.anyV4, port: 0)
-    /// Beyond these a relay of its own is the better place.
+    /// More members need a relay of their own.
     private static let memberCount = 32
 
-    /// `clock` is the time of day at `now`.
+    /// `clock` is the wall-clock time at `now`.
     init(
         _ keys: ChannelKeys, at local: Endpoint, _ now: Instant, _ clock: WallClock,
         using generator: inout some RandomNumberGenerator
@@ -27,7 +27,7 @@ final class OwnRelay {
             configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: clock, using: &generator)
     }
 
-    /// Takes a datagram of a member. Returns false if it is discarded.
+    /// Receives a datagram of a member. Returns false if it is discarded.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         switch relay.receive(datagram, from: sender, at: now) {
         case .handled: return true
@@ -41,7 +41,7 @@ final class OwnRelay {
         }
     }
 
-    /// Appends the next datagram for a member: what was forwarded, then the relay's own.
+    /// Appends the next datagram for a member: forwarded ones first, then the relay's own.
     func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         applyEvents()
         return forwarded.next(into: &datagram) ?? relay.nextDatagram(into: &datagram)

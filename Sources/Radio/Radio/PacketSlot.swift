@@ -4,9 +4,9 @@ internal import TenfourOpusCodec
 package import TenfourPackets
 package import TenfourSession
 
-/// An Opus packet on its way between two threads.
+/// An Opus packet in a ring buffer between two threads.
 package struct PacketSlot: BitwiseCopyable, Sendable {
-    /// In bytes; a longer packet is none of ours.
+    /// In bytes. No valid packet of ours is longer.
     static let capacity = 1_440
 
     var byteCount = 0
@@ -17,42 +17,42 @@ package struct PacketSlot: BitwiseCopyable, Sendable {
         get { bytes.span.extracting(first: byteCount) }
     }
 
-    /// Leaves out what does not fit.
+    /// Truncates a payload that does not fit.
     package mutating func fill(_ payload: Span<UInt8>) {
         byteCount = min(payload.count, bytes.count)
         for index in 0..<byteCount { bytes[index] = payload[index] }
     }
 }
 
-/// From the capture thread to the network thread.
+/// A packet from the capture thread to the network thread.
 struct OutgoingPacket: BitwiseCopyable, Sendable {
-    /// Where its sound begins, counted from the start of the stream.
+    /// The position of its first frame, counted from the start of the stream.
     var position = FrameCount.zero
     var startsTalkspurt = false
     var packet = PacketSlot()
 }
 
-/// From the network thread to the playback thread: a packet, or news of its source.
+/// From the network thread to the playback thread: a packet, or a message about its source.
 package struct IncomingPacket: BitwiseCopyable, Sendable {
     package var ssrc = SSRC(0)
     package var info = PacketInfo(
         sequenceNumber: SequenceNumber(rawValue: 0), timestamp: RTPTimestamp(rawValue: 0), frameCount: .zero)
     package var arrival = Instant.start
-    /// What it is when it is no packet.
+    /// The message; nil for a packet.
     var news: News?
     package var packet = PacketSlot()
 
     package enum News: BitwiseCopyable, Sendable {
         /// The source has left.
         case goodbye
-        /// What copies and resends of the source need from now on. It is for the voice that the source has then, and lost
-        /// with it: whoever says it says it again from time to time.
+        /// The delay that recovery needs for the source from now on. It applies to the jitter buffer that the source
+        /// has at that time and is lost with it, so the network thread repeats it.
         case repair(RecoveryDemand)
     }
 
     package init() {}
 
-    /// The slot may hold an older packet.
+    /// Sets a message. The slot may keep an older packet.
     package mutating func set(_ news: News, of ssrc: SSRC) {
         self.ssrc = ssrc
         self.news = news
@@ -76,14 +76,14 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
 }
 
 extension RecoveryDemand {
-    /// What the station advises, as playout is told it.
+    /// Converts the recovery delay of the RTP session to the jitter buffer's form.
     package init(_ repair: RecoveryDelay) {
         self.init(lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit)
     }
 }
 
 extension Mixer {
-    /// Passes on a packet, or news of its source, that came through the ring.
+    /// Inserts a packet, or applies a message about its source.
     @_noAllocation @_noLocks
     mutating func insert(_ packet: borrowing IncomingPacket) {
         switch packet.news {
@@ -101,7 +101,7 @@ extension Mixer {
 }
 
 extension JitterBuffer {
-    /// As `Mixer.insert`, where the caller keeps the card's clock.
+    /// As `Mixer.insert`; the caller keeps the card's clock.
     @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         switch packet.news {

@@ -4,10 +4,10 @@ internal import TenfourJitterBuffer
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The playback thread: on each demand of the card (or of the clock) it pulls from the mixer and writes.
+/// The playback thread: on each demand of the card (or the clock) it pulls from the mixer and writes to the card.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
-    /// How the card fares, where it is another thread's.
+    /// The state of the card, if another thread drives it; nil otherwise.
     private let card: TimePitchSharedState?
     private var player: PlaybackStep
     private var reports: LatestWriter<PlaybackReport>
@@ -28,41 +28,41 @@ struct PlaybackLoop: ~Copyable, Sendable {
         player.fit(priority)
         while !controls.stops {
             player.isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
-            player.turn()
-            if let card { player.take(card.interruptions) }
-            if player.hasNews {
+            player.pullPeriod()
+            if let card { player.setInterruptions(card.interruptions) }
+            if player.isReportDue {
                 player.report.priority = priority.renewed()
-                reports.publish(player.tell())
+                reports.publish(player.makeReport())
             }
         }
         player.finish()
     }
 }
 
-/// How playback goes, as its thread last left it.
+/// The state of playback, as published by the playback thread.
 struct PlaybackReport: BitwiseCopyable, Sendable {
     var mixer = MixerReport()
-    /// What the decoders use at this time.
+    /// The models that the decoders use now.
     var decoder = DecoderBudget(DecoderConfiguration(.plain))
     var interruptions = Interruptions()
-    /// The card's, for the frames in `interruptions`.
+    /// The card's rate, for the frames in `interruptions`.
     var rate = SampleRate.opus
     var priority = RealTime.notAsked
-    /// Sound that could not be recorded because its file was too slow.
+    /// Samples that were not recorded because the file was too slow.
     var unrecorded = 0
-    /// How loud it is.
+    /// The level of the last seconds.
     var levelHistory = LevelHistory()
 
     struct Interruptions: BitwiseCopyable, Sendable {
         var xruns = 0
         var losses = 0
-        /// What the card did not play, at its own rate.
+        /// Frames that the card did not play, at its own rate.
         var missed = FrameCount(0)
         var isCardLost = false
     }
 }
 
-/// One turn of playback, free of allocations and locks.
+/// One period of playback, free of allocations and locks.
 struct PlaybackStep: ~Copyable, Sendable {
     var report = PlaybackReport()
     var isMuted = false
@@ -73,8 +73,8 @@ struct PlaybackStep: ~Copyable, Sendable {
     private let tap: RingBufferProducer<RecordedAudio>?
     private var sound: FixedBuffer<Float>
     private var recorded = RecordedAudio()
-    /// Frames played since it was last told how it goes.
-    private var untold = 0
+    /// Frames played since the last report.
+    private var framesSinceReport = 0
 
     init(
         _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline,
@@ -90,14 +90,14 @@ struct PlaybackStep: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    mutating func turn() {
+    mutating func pullPeriod() {
         switch output.wait() {
         case .interrupted(let interruption):
-            note(interruption)
+            record(interruption)
         case .demand(let now, let shift, _):
             pipeline.mixer.shiftClock(by: shift)
             Self.pull(&pipeline, into: &sound, at: now, from: packets)
-            untold += output.period.rawValue
+            framesSinceReport += output.period.rawValue
             let concealed = (
                 ahead: atOwnRate(pipeline.mixer.concealment.ahead), behind: atOwnRate(pipeline.mixer.concealment.behind)
             )
@@ -110,18 +110,18 @@ struct PlaybackStep: ~Copyable, Sendable {
         }
     }
 
-    /// How the card fares that plays what another thread makes of this sound.
-    mutating func take(_ interruptions: PlaybackReport.Interruptions) {
+    /// Sets the interruptions of the card, when another thread drives it.
+    mutating func setInterruptions(_ interruptions: PlaybackReport.Interruptions) {
         pipeline.mixer.recordUnplayed(interruptions.missed - report.interruptions.missed)
         report.interruptions = interruptions
     }
 
-    /// A report is large to copy and seldom looked at: twenty times a second will do.
-    var hasNews: Bool { @_noAllocation @_noLocks get { untold * 20 >= output.format.rate.hertz } }
+    /// Whether a report is due. It is large to copy, so one is made twenty times a second.
+    var isReportDue: Bool { @_noAllocation @_noLocks get { framesSinceReport * 20 >= output.format.rate.hertz } }
 
     @_noAllocation @_noLocks
-    mutating func tell() -> PlaybackReport {
-        untold = 0
+    mutating func makeReport() -> PlaybackReport {
+        framesSinceReport = 0
         pipeline.write(to: &report)
         return report
     }
@@ -131,7 +131,7 @@ struct PlaybackStep: ~Copyable, Sendable {
     mutating func finish() { output.finish() }
 
     @_noAllocation @_noLocks
-    private mutating func note(_ interruption: Interruption) {
+    private mutating func record(_ interruption: Interruption) {
         pipeline.mixer.skip(interruption.behind, missed: interruption.missed)
         report.interruptions.missed += interruption.missed
         switch interruption.cause {
@@ -144,7 +144,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         }
     }
 
-    /// From the first packet on, so that a recording does not begin with a wait.
+    /// Records audio from the first packet on, so that a recording does not begin with silence.
     @_noAllocation @_noLocks
     private mutating func record(_ concealed: (ahead: Int, behind: Int)) {
         guard tap != nil, pipeline.mixer.hasHeardAnyone else { return }
@@ -164,7 +164,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         frames * output.format.rate.hertz / SampleRate.opus.hertz
     }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int,
@@ -173,7 +173,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func pull(
         _ pipeline: inout PlayoutPipeline, into sound: inout FixedBuffer<Float>, at now: Instant,

@@ -4,7 +4,7 @@ internal import TenfourJitterBuffer
 internal import TenfourOpusCodec
 internal import TenfourRings
 
-/// The way from packets in a ring buffer to audio for the card: mixer and decoders.
+/// From packets in a ring buffer to audio for the card: mixer and decoders.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct PlayoutPipeline: ~Copyable, Sendable {
@@ -27,8 +27,8 @@ struct PlayoutPipeline: ~Copyable, Sendable {
         self.format = format
     }
 
-    /// Fills `output` (interleaved, the card's format) with what is to be heard next. `now` is when the card requested it: the
-    /// moment at which the first frame will sound, less the card's usual queue.
+    /// Fills `output` (interleaved, the card's format) with the next audio. `now` is when the card requested it: the
+    /// moment at which the first frame will be heard, less the card's usual queue.
     @_noAllocation @_noLocks
     mutating func pull(
         into output: inout MutableSpan<Float>, at now: Instant,
@@ -41,7 +41,7 @@ struct PlayoutPipeline: ~Copyable, Sendable {
         mixer.pull(into: &output, with: &decoders)
     }
 
-    /// Writes how it goes into `report`.
+    /// Writes the present state into `report`.
     @_noAllocation @_noLocks
     mutating func write(to report: inout PlaybackReport) {
         mixer.write(to: &report.mixer)
@@ -55,10 +55,10 @@ struct PlayoutPipeline: ~Copyable, Sendable {
     }
 }
 
-/// The decoders of all talkers of a mixer, within one budget.
+/// The decoders of all talkers of a mixer, with one budget.
 ///
-/// It lies in the file of its user: a debug build compiles each file alone, and looks for hidden allocations in a decoder only where it
-/// sees the conformance.
+/// It lies in the file of its user because a debug build compiles each file alone, and finds hidden allocations in a
+/// decoder only where it sees the conformance.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {
@@ -71,10 +71,10 @@ struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {
         streams = try InlineArray { (_: Int) throws(RadioError) in try StreamDecoder(channelCount: channelCount) }
     }
 
-    /// A pull of `frames` at 48 000 Hz begins.
+    /// Begins a pull of `frames` at 48 000 Hz.
     @_noAllocation @_noLocks
     mutating func beginPull(_ frames: FrameCount) {
-        budget.begin(frames, at: budget.measures ? ThreadTime.processor() : 0)
+        budget.beginPull(frames, at: budget.measures ? ThreadTime.processor() : 0)
     }
 
     @_noAllocation @_noLocks

@@ -1,8 +1,8 @@
-/// Settings that belong together, for a kind of network and use. What a person sets apart from it comes on top.
+/// A set of settings for a kind of network and use. A user's own settings override it.
 public enum Profile: String, CaseIterable, Sendable {
     case lan, wifi, internet, quality, music, lowest
 
-    /// What it sets, in a line.
+    /// The settings in one line.
     public var summary: String {
         switch self {
         case .lan: "speech, 20 ms frames, 32 kbit/s, depth as the network asks (the default)"
@@ -15,31 +15,31 @@ public enum Profile: String, CaseIterable, Sendable {
         }
     }
 
-    /// Sets what `summary` says and leaves the rest.
+    /// Applies the settings in `summary` and leaves the others.
     public func apply(to configuration: inout RadioConfiguration) {
         apply(to: &configuration.coding, &configuration.playout)
     }
 
-    /// Sets what `summary` says and leaves the rest.
+    /// Applies the settings in `summary` and leaves the others.
     public func apply(to coding: inout CodingSettings, _ playout: inout PlayoutSettings) {
         switch self {
         case .lan:
             break
         case .wifi:
             coding.expectedLoss = 2
-            playout.minimumDepth = .milliseconds(20)
+            playout.minimumDelay = .milliseconds(20)
         case .internet:
             coding.expectedLoss = 5
-            playout.minimumDepth = .milliseconds(40)
+            playout.minimumDelay = .milliseconds(40)
         case .quality:
-            playout.maximumRepairDepth = .milliseconds(200)
+            playout.maximumRecoveryDelay = .milliseconds(200)
             playout.followsRoundTrip = true
         case .music:
             coding.content = .music
             coding.bitRate = 128_000
             coding.channelCount = 2
             playout.channelCount = 2
-            playout.minimumDepth = .milliseconds(60)
+            playout.minimumDelay = .milliseconds(60)
         case .lowest:
             playout.period = .microseconds(2_500)
             playout.queuedPeriods = 2

@@ -2,24 +2,25 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// A stage between the RTP session, which knows of no keys, and the network. It is driven like the session: datagrams and time
-/// go in; datagrams, opened packets and a deadline come out.
+/// A stage between the RTP session, which knows no keys, and the network. It is driven like the session: datagrams and
+/// time go in; datagrams, opened packets and a deadline come out.
 ///
-/// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Network thread.
+/// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Network
+/// thread.
 protocol Protection: AnyObject {
-    /// Takes a datagram from the network. Returns false if nobody who has the keys sent it.
+    /// Receives a datagram from the network. Returns false if it was not protected with the keys.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool
 
-    /// Takes a datagram of the RTP session.
+    /// Protects a datagram of the RTP session.
     func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant)
 
-    /// Does what is due at `nextDeadline`. Earlier it does nothing.
+    /// Does the work that is due at `nextDeadline`. Does nothing before.
     func timeElapsed(at now: Instant)
 
     /// Appends the next packet for the RTP session to `packet`; returns its sender, or nil when there is none.
     func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint?
 
-    /// Appends the next datagram for the network to `datagram`; returns where it goes, or nil when there is none.
+    /// Appends the next datagram for the network to `datagram`; returns its destination, or nil when there is none.
     func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination?
 
     /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
@@ -51,7 +52,7 @@ final class PlainLine: Protection {
     var nextDeadline: Instant? { nil }
 }
 
-/// SRTP under one key that both ends have, in both directions.
+/// SRTP with one key that both ends have, in both directions.
 final class SRTPLine: Protection {
     private var srtp: StaticSRTP
     private var opened = DatagramQueue()

@@ -1,15 +1,15 @@
 public import TenfourChannelKeys
 
-/// Whom a person names to talk with, to hear, or to send to.
+/// An address that a user typed, to talk with, to listen to or to send to.
 public enum RadioAddress: Equatable, Sendable {
-    /// `rtp://HOST:PORT`, or without a scheme: standard RTP, which everybody on the way can hear.
+    /// `rtp://HOST:PORT`, or without a scheme: standard RTP, which everybody on the path can hear.
     case rtp(StreamAddress)
-    /// `srtp://HOST:PORT`: standard SRTP, under a key that is given beside it.
+    /// `srtp://HOST:PORT`: standard SRTP, with a key that is given separately.
     case srtp(StreamAddress)
     /// `tenfour://HOST:PORT/NAME#SECRET`: a channel.
     case channel(ChannelLink)
 
-    /// Reads what was typed. Throws `.usage` with what to write instead, and never repeats a secret.
+    /// Parses what was typed. Throws `.usage` with a remedy, and never repeats a secret.
     public init(parsing text: String) throws(RadioError) {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         switch scheme {

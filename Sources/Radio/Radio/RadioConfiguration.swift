@@ -4,38 +4,40 @@ public import TenfourChannelKeys
 internal import TenfourOpusCodec
 public import TenfourSession
 
-/// What a session is to do: where sound comes from and goes to, with whom, and how.
+/// The configuration of a session: source and destination of audio, peers, and settings.
 ///
-/// `sending`, `receiving` and `talking` make one from an address; what is to be otherwise is set before the session is made.
+/// `sending`, `receiving` and `talking` create one from an address; change other settings before the session is
+/// created.
 public struct RadioConfiguration: Sendable {
-    /// The address and port to receive on; port 0 leaves it to the system.
+    /// The address and port to receive on; with port 0 the system chooses one.
     public var local: Endpoint
-    /// With whom, and what others see of us.
+    /// The peers, and what we tell others about us.
     public var rtpSession: RTPSessionConfiguration
-    /// What `local` or the receivers being a group asks for; nil for one partner.
+    /// Settings for a multicast group that we receive or send to; nil for unicast.
     public var multicast: Multicast?
-    /// The partner of a call by name, who is followed where the address changes; nil keeps the addresses of `rtpSession`.
+    /// The peer of a call by name, which is looked up again when its address changes; nil keeps the addresses of
+    /// `rtpSession`.
     var partner: Partner?
-    /// What protects the stream and the reports, both ways.
+    /// The protection of media and reports, in both directions.
     public var protection = Protection.none
-    /// What is sent; nothing when nil. A session that only sends ends with its input; one that hears as well goes on.
+    /// The audio to send; nil: none. A session that only sends ends with its input; one that also receives goes on.
     public var input: Input?
-    /// What is heard on; nothing when nil.
+    /// The output for received audio; nil: none.
     public var output: Output?
-    /// Where what is heard is written as well.
+    /// Where received audio is recorded.
     public var recording: Recording?
-    /// How what is sent becomes packets.
+    /// How audio is encoded into packets.
     public var coding = CodingSettings()
-    /// How packets become what is heard.
+    /// How packets are played.
     public var playout = PlayoutSettings()
-    /// Whether the microphone is open from the start.
+    /// Whether the microphone is open at the start.
     public var beginsOpen = true
-    /// Ends by itself after so long.
+    /// Ends the session after this time.
     public var duration: Duration?
-    /// Ends by itself when everybody who was heard has left.
+    /// Ends the session when all talkers have left.
     public var endsWithLastSource = false
 
-    /// One to talk with, by name.
+    /// The peer of a call, by name.
     struct Partner: Sendable {
         var address: StreamAddress
         /// How long nothing comes before the name is looked up again.
@@ -45,11 +47,11 @@ public struct RadioConfiguration: Sendable {
 
     /// How a multicast group is reached.
     public struct Multicast: Hashable, Sendable {
-        /// To be joined; nil for one who only sends.
+        /// The group to join; nil for a session that only sends.
         public var group: IPAddress?
-        /// By name, `eth0`; nil leaves it to the routing table.
+        /// The name of the interface, such as `eth0`; nil lets the routing table decide.
         public var interface: String?
-        /// How many routers what is sent may pass, and one more.
+        /// The time to live: the number of routers that packets may pass, plus one.
         public var timeToLive: UInt8
 
         public init(group: IPAddress?, interface: String? = nil, timeToLive: UInt8 = 1) {
@@ -59,50 +61,50 @@ public struct RadioConfiguration: Sendable {
         }
     }
 
-    /// Where sound that is sent comes from.
+    /// The source of the audio to send.
     public enum Input: Sendable {
-        /// A capturing PCM by its ALSA name.
+        /// A capture PCM by its ALSA name.
         case card(String)
-        /// A sound file, or `-` for standard input. `raw` says what sound without a header is; nil refuses it.
+        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; nil refuses it.
         case file(String, raw: RawFormat?)
         case sound(AudioInput)
     }
 
-    /// Who can hear what is sent, and speak to us.
+    /// The protection of a session, which decides who can hear us and be heard.
     public enum Protection: Sendable {
-        /// Plain RTP: everybody on the way.
+        /// Plain RTP: everybody on the path can hear and speak.
         case none
-        /// Who has this key (SRTP): the other end was given it beforehand.
+        /// SRTP: the other end has been given this key beforehand.
         case srtp(SRTPMasterKey)
-        /// The members of a channel.
+        /// A channel: its members.
         case channel(ChannelSettings)
 
-        /// Plain where there is no key.
+        /// SRTP with `key`, or plain RTP for nil.
         public init(srtp key: SRTPMasterKey?) { self = key.map { .srtp($0) } ?? .none }
 
         var srtpKey: SRTPMasterKey? { if case .srtp(let key) = self { key } else { nil } }
     }
 
-    /// What asks for the sound that is heard.
+    /// The output that requests audio.
     public enum Output: Sendable {
-        /// A playing PCM by its ALSA name.
+        /// A playback PCM by its ALSA name.
         case card(String)
-        /// No card: sound is asked for at the pace of the clock.
+        /// No card: audio is requested at the pace of the clock.
         case clock
     }
 
-    /// Where what is heard goes beside a card.
+    /// Where received audio goes in addition to a card.
     public enum Recording: Sendable {
         /// A WAV file, or `-` for raw 16-bit LPCM on standard output.
         case file(String)
-        /// Called on a thread of the session's own, one call at a time and some fifty times a second, with what has been
-        /// heard since the last call: interleaved samples, full scale at ±1, in the format of `output` (48 000 Hz without
-        /// a card). It may take its time: what waits longer than a second is left out and counted. It must not
-        /// wait for the session.
+        /// A closure that is called on a thread of the session's own, one call at a time and about fifty times a
+        /// second, with the audio since the last call: interleaved samples, full scale at ±1, in the format of `output`
+        /// (48 000 Hz without a card). It may block: audio that waits longer than a second is dropped and counted. It
+        /// must not wait for the session.
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
-    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that coding and playout ask for.
+    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that `coding` and `playout` need.
     var rtpSessionAsCoded: RTPSessionConfiguration {
         var rtpSession = rtpSession
         if let payloadType = coding.encoding.staticPayloadType { rtpSession.payloadType = payloadType }
@@ -110,40 +112,40 @@ public struct RadioConfiguration: Sendable {
         rtpSession.lossProtection.frameCount = FrameCount(coding.frame)
         rtpSession.lossProtection.hasInBandFEC =
             coding.encoding == .opus && coding.fec != .off && coding.application == .voip
-        rtpSession.lossProtection.maximumDepth = min(playout.maximumRepairDepth, playout.maximumDepth)
+        rtpSession.lossProtection.maximumDelay = min(playout.maximumRecoveryDelay, playout.maximumDelay)
         rtpSession.lossProtection.followsRoundTrip = playout.followsRoundTrip
         return rtpSession
     }
 
-    /// Neither sends nor hears until it is given an input, an output or a recording.
+    /// Creates a configuration without input, output and recording: set at least one.
     public init(local: Endpoint, rtpSession: RTPSessionConfiguration) {
         self.local = local
         self.rtpSession = rtpSession
     }
 }
 
-/// How sound becomes packets.
+/// How audio is encoded into packets.
 public struct CodingSettings: Hashable, Sendable {
-    /// The codec. G.711 has one channel, a fixed bit rate and no in-band FEC, and is not spoken in channels.
+    /// The codec. G.711 has one channel, a fixed bit rate and no in-band FEC, and cannot be used in channels.
     public var encoding = AudioEncoding.opus
     /// The bit rate of Opus, in bit/s: 6 000…510 000.
     public var bitRate = 32_000
-    /// Of one packet: 2.5, 5, 10, 20, 40 or 60 ms.
+    /// The duration of a packet: 2.5, 5, 10, 20, 40 or 60 ms.
     public var frame = Duration.milliseconds(20)
-    /// What the codec is tuned for.
+    /// The kind of audio for which the codec is tuned.
     public var content = Content.speech
-    /// Whether each packet carries a rough copy of the one before.
+    /// Whether each packet carries a low-quality copy of the one before.
     public var fec = FEC.automatic
-    /// 0…100, in percent: what `fec` is made for.
+    /// The loss in percent, 0…100, for which `fec` is dimensioned.
     public var expectedLoss = 0
-    /// 1 or 2: a source of other channels is mixed, as `captureChannel` says.
+    /// 1 or 2. A source with another number of channels is mixed, according to `captureChannel`.
     public var channelCount = 1
-    /// Which channels of a card, a file or other source are sent.
+    /// The channels of a card, a file or another source that are sent.
     public var captureChannel = CaptureChannel.mix
-    /// Of the encoder, 0…10: more costs processor time and sounds better.
+    /// The complexity of the encoder, 0…10: higher costs processor time and sounds better.
     public var complexity = 10
 
-    /// What is coded.
+    /// The kind of audio.
     public enum Content: Hashable, Sendable { case speech, music }
     /// In-band FEC; `automatic` sends it when `expectedLoss` is above zero.
     public enum FEC: Hashable, Sendable { case automatic, on, off }
@@ -151,17 +153,18 @@ public struct CodingSettings: Hashable, Sendable {
     /// Mono speech, 32 kbit/s in packets of 20 ms.
     public init() {}
 
-    /// What a frame may last.
+    /// The permitted durations of a packet.
     public static let frames: [Duration] = [2_500, 5_000, 10_000, 20_000, 40_000, 60_000].map { .microseconds($0) }
 }
 
-/// How a live stream is bent before it is heard.
+/// The playback rate and pitch of a live stream.
 public struct LiveTimePitchSettings: Hashable, Sendable {
-    /// 0.25…32. Below 1 what is heard falls behind; above, it catches up again, and is never faster than what comes.
+    /// The playback rate, 0.25…32. Below 1 playback falls behind; above 1 it catches up, but never runs ahead of the
+    /// stream.
     public var rate = 1.0
-    /// In cents, ± 2400.
+    /// The pitch shift in cents, ± 2400.
     public var pitch = 0.0
-    /// How far it may fall behind.
+    /// How far playback may fall behind.
     public var longestLag = Duration.seconds(30)
 
     public init(rate: Double = 1, pitch: Double = 0) {
@@ -170,27 +173,27 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
     }
 }
 
-/// How packets become sound.
+/// How packets are played.
 public struct PlayoutSettings: Hashable, Sendable {
-    /// How far playout lies behind the fastest packet; nil lets the network decide.
-    public var fixedDepth: Duration?
-    /// The least an adaptive depth comes down to, beside what a period of the card needs.
-    public var minimumDepth = Duration.zero
-    /// The most it grows to.
-    public var maximumDepth = Duration.seconds(1)
-    /// The most it grows to so that lost packets can come back.
-    public var maximumRepairDepth = Duration.milliseconds(100)
-    /// Whether that is also no more than what asking four times takes: 4 round trips and 40 ms.
+    /// The distance of playout from the fastest packet; nil adapts it to the network.
+    public var fixedDelay: Duration?
+    /// The minimum of an adaptive delay, in addition to a period of the card.
+    public var minimumDelay = Duration.zero
+    /// The maximum of the delay.
+    public var maximumDelay = Duration.seconds(1)
+    /// The maximum of the delay for the sake of recovering lost packets.
+    public var maximumRecoveryDelay = Duration.milliseconds(100)
+    /// Whether that delay is also limited to the time for four retransmission requests: 4 round trips and 40 ms.
     public var followsRoundTrip = false
-    /// Of the playing card: how much it asks for at a time.
+    /// The period of the playback card: how much it requests at a time.
     public var period = Duration.milliseconds(5)
-    /// What the card's queue holds at the most, in periods.
+    /// The capacity of the card's queue, in periods.
     public var queuedPeriods = 2.0
-    /// 1 or 2: what is received with others is mixed.
+    /// 1 or 2. Received audio with another number of channels is mixed.
     public var channelCount = 1
-    /// Which of libopus's neural models are used, where it has them.
+    /// The neural models of libopus that are used, if the library has them.
     public var decoder = DecoderChoice.auto
-    /// Whether what is heard may be slowed down and made higher or lower; nil plays it as it comes, a tenth of a second sooner.
+    /// Allows playback to change rate and pitch, which costs a tenth of a second of delay; nil plays audio as it comes.
     public var timePitch: LiveTimePitchSettings?
 
     public init() {}

@@ -2,17 +2,17 @@ internal import TenfourOpusCodec
 package import TenfourResampling
 internal import TenfourUV
 
-/// What keeps a session from starting or going on, as a sentence with the remedy.
+/// A reason why a session cannot start or continue, as a sentence with the remedy.
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is, for an exit code.
+    /// The kind of error, for an exit code.
     public enum Kind: Hashable, Sendable {
-        /// What was asked for cannot be meant.
+        /// The arguments make no sense.
         case usage
-        /// A device, file, address or host that is not to be had.
+        /// A device, file, address or host is not available.
         case unavailable
-        /// A configuration with an error.
+        /// A configuration has an error.
         case configuration
-        /// It went wrong while it ran.
+        /// The session failed while it ran.
         case failure
     }
 

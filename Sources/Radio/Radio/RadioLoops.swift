@@ -9,15 +9,15 @@ internal import TenfourSoundCard
 internal import TenfourTimePitch
 internal import TenfourUV
 
-/// The loops of a session, opened and wired to each other, before each is given to its thread.
+/// The loops of a session, opened and connected, before each is moved to its thread.
 struct RadioLoops: ~Copyable, Sendable {
     var capture: CaptureLoop?
     var playback: PlaybackLoop?
-    /// Between playback, which then keeps the pace of the stream, and what the card plays.
-    var bending: TimePitchLoop?
+    /// Between playback, which then follows the clock, and the card.
+    var timePitchLoop: TimePitchLoop?
     var card: TimePitchPlaybackLoop?
     var recorder: Recorder?
-    /// How deep playback uses its stack: the decoder, behind what the loop and its voices take.
+    /// The stack that playback touches, in bytes: the decoder's, in addition to the loop's own.
     var playbackStackByteCount = 0
 
     struct Opened: ~Copyable {
@@ -27,11 +27,11 @@ struct RadioLoops: ~Copyable, Sendable {
         let cardChanges: [CardChanges]
     }
 
-    /// Between the capture thread and the network thread, in packets: more than a second of the shortest.
+    /// Packets between the capture thread and the network thread: more than a second of the shortest.
     private static let outgoingCapacity = 512
-    /// It was seen to take 80 KiB.
+    /// Measured: 80 KiB.
     private static let stackByteCountOfLoop = 1 << 17
-    /// Between the network thread and the playback thread.
+    /// Packets between the network thread and the playback thread.
     private static let incomingCapacity = 512
 
     static func open(
@@ -44,12 +44,12 @@ struct RadioLoops: ~Copyable, Sendable {
         var cardChanges: [CardChanges] = []
 
         let hears = configuration.output != nil || configuration.recording != nil
-        // Before a card asks for sound.
+        // Before a card requests audio.
         let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
         let decoding = Self.decoding(configuration.playout, trial, for: output)
-        // What senders are told is read from here, before the first pull, too.
+        // Reports to senders use this before the first pull.
         var noReport = PlaybackReport()
         noReport.decoder = DecoderBudget(decoding)
         let played = LatestValue(noReport)
@@ -75,7 +75,7 @@ struct RadioLoops: ~Copyable, Sendable {
                     period: output.period, output.format.rate, configuration.rtpSessionAsCoded.lossProtection),
                 decoding: decoding, longestPull: output.period)
             if let timePitch = configuration.playout.timePitch {
-                loops.bend(
+                loops.insertTimePitch(
                     output, pipeline, timePitch, controls, packets: incoming.consumer, reports: played.writer,
                     tap: pieces)
             } else {
@@ -86,8 +86,8 @@ struct RadioLoops: ~Copyable, Sendable {
         return Opened(loops: loops, network: network, openings: openings, cardChanges: cardChanges)
     }
 
-    /// Has playback keep the pace of the stream by the clock, and puts a worker between it and the card.
-    private mutating func bend(
+    /// Lets playback follow the clock, and puts a worker thread between it and the card.
+    private mutating func insertTimePitch(
         _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline, _ timePitch: LiveTimePitchSettings,
         _ controls: Controls, packets: consuming RingBufferConsumer<IncomingPacket>,
         reports: consuming LatestWriter<PlaybackReport>, tap: consuming RingBufferProducer<RecordedAudio>?
@@ -95,20 +95,21 @@ struct RadioLoops: ~Copyable, Sendable {
         let (format, period) = (output.format, output.period)
         let capacity = Recorder.capacity(period: period.duration(at: format.rate), format: format)
         let heard = RingBuffer(capacity: capacity, filler: RecordedAudio())
-        let news = TimePitchSharedState()
+        let sharedState = TimePitchSharedState()
         let live = LiveTimePitch(format: format, longestLag: timePitch.longestLag)
         let clock = PlaybackOutput(clock: format, period: period)
         if output.granted == nil {
-            bending = TimePitchLoop(live, period: period, controls, news, from: heard.consumer, to: nil, tap: tap)
+            timePitchLoop = TimePitchLoop(
+                live, period: period, controls, sharedState, from: heard.consumer, to: nil, tap: tap)
             playback = PlaybackLoop(
                 clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer)
         } else {
-            let bent = RingBuffer(capacity: capacity, filler: RecordedAudio())
-            bending = TimePitchLoop(
-                live, period: period, controls, news, from: heard.consumer, to: bent.producer, tap: tap)
-            card = TimePitchPlaybackLoop(output, controls, news, pieces: bent.consumer)
+            let processed = RingBuffer(capacity: capacity, filler: RecordedAudio())
+            timePitchLoop = TimePitchLoop(
+                live, period: period, controls, sharedState, from: heard.consumer, to: processed.producer, tap: tap)
+            card = TimePitchPlaybackLoop(output, controls, sharedState, pieces: processed.consumer)
             playback = PlaybackLoop(
-                clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer, card: news)
+                clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer, card: sharedState)
         }
     }
 
@@ -217,7 +218,7 @@ struct RadioLoops: ~Copyable, Sendable {
 }
 
 extension CodingSettings {
-    /// Below 10 ms there is nothing for the speech codec to do, and without it Opus looks 4 ms less ahead.
+    /// Below 10 ms the SILK codec cannot be used; without it Opus looks 4 ms less ahead.
     package var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
         return content == .speech ? .voip : .audio
@@ -235,25 +236,25 @@ extension CodingSettings {
 }
 
 extension PlayoutSettings {
-    /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
-    /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
+    /// The configuration of a jitter buffer for a card with this `period` in frames. A packet is needed when the pull
+    /// with its first frame begins, and a thread wakes up to 1.5 ms late even with real-time priority.
     package func jitterBuffer(period: FrameCount, _ rate: SampleRate, _ lossProtection: LossProtectionConfiguration)
         -> PlayoutConfiguration
     {
         let pull = period.duration(at: rate)
-        let limit = FrameCount(lossProtection.maximumDepth)
+        let limit = FrameCount(lossProtection.maximumDelay)
         return PlayoutConfiguration(
-            playoutDelay: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
+            playoutDelay: fixedDelay.map { .fixed(FrameCount($0)) } ?? .adaptive,
             margin: FrameCount(pull + .microseconds(1_500)),
-            minimum: FrameCount(minimumDepth),
-            maximum: FrameCount(maximumDepth),
+            minimum: FrameCount(minimumDelay),
+            maximum: FrameCount(maximumDelay),
             recovery: RecoveryDemand(
                 lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
     }
 }
 
 extension PlayoutSettings {
-    /// By how much a pull may be late before the card runs dry.
+    /// How late a pull may be before the card runs dry.
     fileprivate func slack(of output: borrowing PlaybackOutput) -> Duration {
         let period = output.period.duration(at: output.format.rate)
         return output.granted == nil ? period : period * max(queuedPeriods - 1, 0.5)
@@ -261,7 +262,7 @@ extension PlayoutSettings {
 }
 
 extension NegotiatedFormat {
-    /// `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
+    /// For example `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
     var summary: String {
         "\(device) (\(sampleFormat), \(format.summary), periods of \(period.rawValue) frames, buffer of \(buffer.rawValue))"
     }

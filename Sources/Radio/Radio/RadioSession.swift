@@ -5,17 +5,17 @@ public import TenfourSession
 internal import TenfourSoundCard
 internal import TenfourUV
 
-/// A running conversation: captures and sends, receives and plays, or one of both, on threads of its own.
+/// A running conversation: it captures and sends, receives and plays, or one of both, on threads of its own.
 ///
-///     let session = try Session(sending: "speech.wav", to: "rtp://10.0.0.7:5004")
+///     let session = try RadioSession(sending: "speech.wav", to: "rtp://10.0.0.7:5004")
 ///     try session.run()
 ///
-/// `RadioConfiguration` says more exactly what is wanted. Any thread may call any of this; none of it waits but `run` and
-/// `wait`. A session that nobody holds any more stops.
+/// `RadioConfiguration` has all settings. Any thread may call any method; only `run` and `wait` block. A session stops when
+/// its last reference is gone.
 public final class RadioSession: Sendable {
-    /// What was opened, and how: a line each, for people.
+    /// The devices and files that were opened, a line each, for a person.
     public let openings: [String]
-    /// Where datagrams are received: the port is known even when the system chose it.
+    /// The local address, including a port that the system chose.
     public let localEndpoint: Endpoint
 
     private let cardChanges: [CardChanges]
@@ -29,9 +29,9 @@ public final class RadioSession: Sendable {
     private static let audioPriority = 50
     private static let networkPriority = 45
 
-    /// Opens everything that is needed and starts nothing. Waits for the devices to open.
+    /// Opens all devices and sockets and starts nothing. Blocks while the devices open.
     ///
-    /// Throws `.unavailable` with a remedy when a device, a file or the port is not to be had, and `.usage` for settings that the codec
+    /// Throws `.unavailable` with a remedy when a device, a file or the port is not available, and `.usage` for settings that the codec
     /// does not have.
     public init(_ configuration: RadioConfiguration) throws(RadioError) {
         try configuration.checkEncoding()
@@ -54,25 +54,26 @@ public final class RadioSession: Sendable {
 
     deinit { stop() }
 
-    /// Takes the notices, since the last call, of cards that came back with another format: a line each, for people.
+    /// Returns the notices since the last call about cards that came back with another format: a line each, for a
+    /// person.
     public func takeCardChanges() -> [String] { cardChanges.flatMap { $0.take() } }
 
-    /// Starts and waits for the end. As `start` and `wait`, so once.
+    /// Starts the session and waits for its end. Call it once.
     public func run() throws(RadioError) {
         try start()
         try wait()
     }
 
-    /// Starts the threads, once; a session that was stopped before ends at once. Throws `.failure` when the system has no
-    /// thread to give.
+    /// Starts the threads. Call it once; a session that was stopped before ends at once. Throws `.failure` when the
+    /// system has no thread to give.
     public func start() throws(RadioError) {
         let hasStarted = controls.hasStarted.exchange(true, ordering: .relaxed)
         precondition(!hasStarted, "a session starts once")
         let loops = loops.withLock { loops in
             defer { loops = RadioLoops() }
             return RadioLoops(
-                capture: loops.capture.take(), playback: loops.playback.take(), bending: loops.bending.take(),
-                card: loops.card.take(), recorder: loops.recorder.take(),
+                capture: loops.capture.take(), playback: loops.playback.take(),
+                timePitchLoop: loops.timePitchLoop.take(), card: loops.card.take(), recorder: loops.recorder.take(),
                 playbackStackByteCount: loops.playbackStackByteCount)
         }
         do throws(AudioThreadError) {
@@ -83,15 +84,15 @@ public final class RadioSession: Sendable {
         }
     }
 
-    /// Asks for an end, which comes within a tenth of a second or what is queued in the card: says good-bye to the other end,
-    /// closes files and devices. `wait` tells when it is reached.
+    /// Asks the session to end, which takes up to a tenth of a second, or until the card's queue is played: it sends a
+    /// good-bye and closes files and devices. `wait` returns afterwards.
     public func stop() {
         controls.isStopping.store(true, ordering: .releasing)
         network.wakeup.signal()
     }
 
-    /// Waits for the end, and throws what brought it about when that was trouble: `.failure`, such as a disk that is full.
-    /// Returns at once when it was never started. Not to be called from the closure of a recording, which the end waits for.
+    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns at once when the
+    /// session was never started. Must not be called from the closure of a recording, for which the end waits.
     public func wait() throws(RadioError) {
         threads.withLock { threads in
             for thread in threads { thread.join() }
@@ -100,61 +101,61 @@ public final class RadioSession: Sendable {
         if let failure = state.failure { throw failure }
     }
 
-    /// Whether what is captured is sent. Opens and closes with the next packet, over 5 ms.
+    /// Whether captured audio is sent. A change takes effect with the next packet, over 5 ms.
     public var isMicrophoneOpen: Bool {
         get { controls.isMicrophoneOpen.load(ordering: .relaxed) }
         set { controls.isMicrophoneOpen.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether what is received is kept from the card. A recording goes on.
+    /// Whether received audio is kept from the card. A recording goes on.
     public var isSpeakerMuted: Bool {
         get { controls.isSpeakerMuted.load(ordering: .relaxed) }
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
 
-    /// Asks a channel's relay for fifty of its listeners, from `position` on: `ChannelEvent.listeners` brings them, within three
-    /// seconds, and none where the relay does not tell.
+    /// Requests up to fifty listeners of the channel from its relay, from index `position` on. `ChannelEvent.listeners`
+    /// delivers them within three seconds; there is none if the relay does not list listeners.
     public func requestListeners(from position: Int = 0) {
         controls.listenerPage.store(max(position, 0), ordering: .relaxed)
     }
 
-    /// How fast what is heard goes, where `PlayoutSettings.timePitch` was asked for: as in `LiveTimePitchSettings`.
+    /// The playback rate, if `PlayoutSettings.timePitch` is set; see `LiveTimePitchSettings`.
     public var rate: Double {
         get { Double(bitPattern: controls.rate.load(ordering: .relaxed)) }
         set { controls.rate.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// How much higher it sounds, in cents, ± 2400.
+    /// The pitch shift in cents, ± 2400.
     public var pitch: Double {
         get { Double(bitPattern: controls.pitch.load(ordering: .relaxed)) }
         set { controls.pitch.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// How far what is heard lies behind what was received, by its rate.
+    /// How far playback lies behind reception because of its rate.
     public var lag: Duration { .microseconds(controls.timePitchLag.load(ordering: .relaxed)) }
 
-    /// Whether the file or pipe that is sent has come to its end.
+    /// Whether the file or pipe that is sent has ended.
     public var hasInputEnded: Bool { controls.hasInputEnded.load(ordering: .acquiring) }
 
-    /// Whether it has ended, by itself, by trouble or by `stop`, so that `wait` returns soon.
+    /// Whether the session has ended by itself, by an error or by `stop`, so that `wait` returns soon.
     public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
 
-    /// How it goes, renewed ten times a second; nil before the start.
+    /// The state of the session, updated ten times a second; nil before the start.
     public var snapshot: RadioSnapshot? {
         var snapshot = state.snapshot
         snapshot?.playback?.unrecordedSampleCount += controls.timePitchLoss.load(ordering: .relaxed)
         return snapshot
     }
 
-    /// What has happened since this was last asked, the last thousand at the most.
+    /// Returns the events since the last call, at most the last thousand.
     public func takeEvents() -> [Event] { state.takeEvents() }
 
-    /// How it went with the channel's relay since this was last asked, the last thousand at the most.
+    /// Returns the events of the channel since the last call, at most the last thousand.
     public func takeChannelEvents() -> [ChannelEvent] { state.takeChannelEvents() }
 }
 
 extension RadioSession {
-    /// A thread to be waited for.
+    /// A thread that `wait` joins.
     private final class Thread: @unchecked Sendable {
         private var thread: AudioThread?
         init(_ thread: consuming AudioThread) { self.thread = consume thread }
@@ -163,15 +164,16 @@ extension RadioSession {
 
     private func start(_ loops: consuming RadioLoops) throws(AudioThreadError) {
         let controls = controls
-        // The playback thread ends after the network thread, and the recorder after both: each has what is left to do.
-        try keep(
+        // The playback thread ends after the network thread, and the recorder after both, because each plays or writes
+        // what is left.
+        try addThread(
             AudioThread("net", priority: Self.networkPriority, work: network) { network, _ in
                 network.run()
                 controls.isStopping.store(true, ordering: .releasing)
                 controls.isOver.store(true, ordering: .releasing)
             })
         if let playback = loops.playback.take() {
-            try keep(
+            try addThread(
                 AudioThread(
                     "play", priority: Self.audioPriority, touchedStackByteCount: loops.playbackStackByteCount,
                     work: playback
@@ -180,25 +182,25 @@ extension RadioSession {
                     controls.isPlaybackOver.store(true, ordering: .releasing)
                 })
         }
-        let isBent = loops.bending != nil
-        if let bending = loops.bending.take() {
-            try keep(
-                AudioThread("bend", priority: nil, work: bending) { bending, _ in
-                    bending.run()
+        let usesTimePitch = loops.timePitchLoop != nil
+        if let timePitch = loops.timePitchLoop.take() {
+            try addThread(
+                AudioThread("time-pitch", priority: nil, work: timePitch) { timePitch, _ in
+                    timePitch.run()
                     controls.isTimePitchOver.store(true, ordering: .releasing)
                 })
         }
         if let card = loops.card.take() {
-            try keep(
+            try addThread(
                 AudioThread("card", priority: Self.audioPriority, work: card) { card, priority in
                     card.run(priority: priority)
                 })
         }
         if let recorder = loops.recorder.take() {
-            try keep(
+            try addThread(
                 AudioThread("file", priority: nil, work: recorder) { recorder, _ in
                     recorder.run {
-                        isBent
+                        usesTimePitch
                             ? controls.isTimePitchOver.load(ordering: .acquiring)
                             : controls.isPlaybackOver.load(ordering: .acquiring)
                     }
@@ -209,12 +211,12 @@ extension RadioSession {
             let thread = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
                 capture.run(priority: priority)
             }
-            // Not waited for where a pipe may hold it: then it ends with the pipe.
-            if !mayHang { keep(thread) }
+            // A thread that a pipe may block is not joined: it ends with the pipe.
+            if !mayHang { addThread(thread) }
         }
     }
 
-    private func keep(_ thread: consuming AudioThread) {
+    private func addThread(_ thread: consuming AudioThread) {
         let thread = Thread(thread)
         threads.withLock { $0.append(thread) }
     }

@@ -6,88 +6,88 @@ public import TenfourSession
 internal import TenfourSoundCard
 public import TenfourUV
 
-/// How a session goes, as it was within the last sixth of a second. Counts are since the start.
+/// The state of a session, at most a sixth of a second old. Counts are since the start.
 public struct RadioSnapshot: Sendable {
-    /// Since the start.
+    /// The time since the start.
     public var elapsed: Duration
-    /// What we sent.
+    /// What we have sent.
     public var sendStream: SendStream
-    /// What is done against the loss of what we sent.
+    /// The protection against loss of what we send.
     public var lossProtection: LossProtection
-    /// Datagrams that were forgotten, by reason.
+    /// The number of discarded datagrams, by reason.
     public var discards: DiscardCounts
-    /// Those who are, or were, heard: up to eight.
-    public var voices: [VoiceSnapshot] = []
-    /// Those who are there without a channel: who sends sound, and who only reports.
+    /// The talkers who are, or were, heard: at most eight.
+    public var talkers: [TalkerSnapshot] = []
+    /// The participants of a session without a channel, including those who only send reports.
     public var participants: [ParticipantSnapshot] = []
-    /// Who else is in the channel; nil where there is none, or its relay does not tell.
+    /// The other members of the channel; nil without a channel, or if its relay does not list them.
     public var members: ChannelMembers?
-    /// How capture goes; nil when nothing is sent.
+    /// The state of capture; nil when nothing is sent.
     public var capture: CaptureSnapshot?
-    /// How playing goes; nil when nothing is heard.
+    /// The state of playback; nil when nothing is played.
     public var playback: PlaybackSnapshot?
-    /// What the socket for media did and could not do.
+    /// Counts of the media socket.
     public var network = SocketStatistics()
-    /// Datagrams that came and were not protected with our key; none without one.
+    /// Datagrams that were not protected with our key; 0 without a key.
     public var unopenedCount = 0
-    /// Packets received that the playback thread was too slow to take.
-    public var handoffDropCount = 0
+    /// Received packets that were dropped because the playback thread was too slow.
+    public var playbackQueueDropCount = 0
 
-    /// One who is, or was, heard.
-    public struct VoiceSnapshot: Sendable {
-        /// Who, among RTP's sources.
+    /// A talker who is, or was, heard.
+    public struct TalkerSnapshot: Sendable {
+        /// The talker's SSRC.
         public var ssrc: SSRC
-        /// What they say they are called, fit to be shown; nil when they do not.
+        /// The talker's name, safe for a terminal; nil if none was sent.
         public var name: String?
-        /// Where their packets come from; nil when they have left.
+        /// The address of the talker; nil when the talker has left.
         public var endpoint: Endpoint?
-        /// Whether sound of theirs plays or waits to.
+        /// Whether audio of the talker plays or is queued.
         public var isHeard = false
-        /// Of what was played last; `.floor` when that is silence.
+        /// The level of the audio played last; `.floor` for silence.
         public var level = Level.floor
-        /// RTP packets.
+        /// RTP packets received.
         public var receivedCount = 0
-        /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when some came twice.
+        /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when packets came twice.
         public var lostCount = 0
-        /// Of those received, packets that had come before.
+        /// Received packets that had come before.
         public var duplicateCount = 0
-        /// Which packets the network brought and which it did not, in their order, up to a moment ago.
+        /// Which packets came and which were lost, in their order, up to a few packets ago.
         public var losses = BurstMetrics()
         /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter = Duration.zero
-        /// What the network lost of the last few seconds, before anything was done about it.
+        /// The loss of the last few seconds, before recovery.
         public var recentLoss = LossSummary()
-        /// Whether what they send looks encrypted, and is not played.
+        /// Whether the packets look encrypted and are not played.
         public var looksEncrypted = false
-        /// There and back; nil where it is not known.
+        /// The round-trip time; nil if it is not known.
         public var roundTrip: Duration?
-        /// What was asked for again and came, and what came as copies.
+        /// Packets recovered by retransmission and by copies.
         public var recovery = RecoveryCounts()
-        /// What became of their sound.
+        /// Counts of the talker's audio.
         public var playout = PlayoutStatistics()
-        /// Of the counts, those of the stay that goes on, or was the last; and those of all before it.
+        /// Counts of the present or last stay, and of all stays before it.
         fileprivate var stay = Stay()
         fileprivate var earlier = Stay()
     }
 
-    /// One who is there, without a channel.
+    /// A participant of a session without a channel.
     public struct ParticipantSnapshot: Hashable, Sendable {
-        /// Who, among RTP's sources.
+        /// The participant's SSRC.
         public var ssrc: SSRC
-        /// What they say they are called, fit to be shown; nil when they do not.
+        /// The participant's name, safe for a terminal; nil if none was sent.
         public var name: String?
         public var endpoint: Endpoint
-        /// Whether packets of sound come: the microphone is open.
+        /// Whether audio packets come: the microphone is open.
         public var isSending: Bool
-        /// For how long we know of them.
+        /// The time since the participant was first seen.
         public var age: Duration
-        /// For how long their sound has come, or not.
+        /// The time since `isSending` last changed.
         public var sendingAge: Duration
     }
 
-    /// What is counted of one from the first packet until it leaves: who comes back begins anew.
+    /// Counts of a talker from the first packet until the talker leaves. A talker who comes back starts again.
     fileprivate struct Stay: Sendable {
-        /// Nil where no packet has come.
+        /// Nil before the first packet.
         var highest: SequenceNumber?
         var receivedCount = 0
         var lostCount = 0
@@ -96,49 +96,50 @@ public struct RadioSnapshot: Sendable {
         var recovery = RecoveryCounts()
     }
 
-    /// How capture goes.
+    /// The state of capture.
     public struct CaptureSnapshot: Sendable {
-        /// Of the last frame, whether the microphone was open or not.
+        /// The level of the last frame, whether the microphone is open or not.
         public var level: Level
-        /// Of the last seconds, whether the microphone was open or not.
+        /// The levels of the last seconds, whether the microphone is open or not.
         public var levelHistory: LevelHistory
-        /// How often the card ran over because we came too late.
+        /// The number of overruns of the card, because the capture thread came too late.
         public var xrunCount: Int
-        /// How much was not captured: lost by the card, or dropped because more waited than is worth sending.
+        /// The time that was not captured: lost by the card, or dropped because too much audio waited.
         public var missed: Duration
-        /// Packets that our network thread was too slow to take.
+        /// Packets dropped because our network thread was too slow.
         public var overrunCount: Int
-        /// Whether the card is gone. It is looked for; what is sent meanwhile is silence.
+        /// Whether the card is gone. tenfour tries to reopen it and sends silence meanwhile.
         public var isCardLost: Bool
-        /// Of a card's two channels, the one that is digital silence while the other is not.
+        /// The channel of a stereo card with digital silence while the other one has audio.
         public var silentChannel: CaptureChannel?
-        /// What became of the wish for real-time priority, in words.
+        /// The result of the request for real-time priority, in words.
         public var priority: String { realTime.description }
         let realTime: RealTime
     }
 
-    /// How playing goes.
+    /// The state of playback.
     public struct PlaybackSnapshot: Sendable {
-        /// Of all that was heard in the last seconds, whether the speaker was silenced or not.
+        /// The levels of received audio in the last seconds, whether the speaker is muted or not.
         public var levelHistory: LevelHistory
-        /// How often the card ran dry because we came too late.
+        /// The number of underruns of the card, because the playback thread came too late.
         public var xrunCount: Int
-        /// Time in which the card stood still, or was gone, whether anybody talked in it or not.
+        /// The time in which the card stood still or was gone, whether anybody talked or not.
         public var missed: Duration
-        /// Whether the card is gone. It is looked for; what is heard meanwhile is lost to it, not to a recording.
+        /// Whether the card is gone. tenfour tries to reopen it; audio meanwhile is lost to the card, not to a
+        /// recording.
         public var isCardLost: Bool
-        /// What became of the wish for real-time priority, in words.
+        /// The result of the request for real-time priority, in words.
         public var priority: String { realTime.description }
         let realTime: RealTime
-        /// What was left out because a recording's file or closure, or the machine that bends, was too slow, in samples.
+        /// Samples that were dropped because a recording's file or closure, or time-pitch processing, was too slow.
         public var unrecordedSampleCount: Int
-        /// Packets of talkers beyond the number of voices.
+        /// Packets of talkers for whom there was no jitter buffer.
         public var crowdedOutCount: Int
-        /// What decodes, at this time.
+        /// The decoder in use.
         public var decoder: DecoderSnapshot
     }
 
-    /// What to say to the user where sound runs without real-time priority: why, and what to do. Nil where it was granted.
+    /// The message for a user whose session has no real-time priority: reason and remedy. Nil if it was granted.
     public var priorityDenial: String? {
         [playback?.realTime, capture?.realTime].compactMap { $0 }.first(where: \.isDenied)?.description
     }
@@ -167,18 +168,18 @@ public struct RadioSnapshot: Sendable {
             isCardLost: report.isCardLost, silentChannel: report.silentChannel, realTime: report.priority)
     }
 
-    /// `present` are those who have not left; of the others is known what was before.
-    mutating func add(_ report: PlaybackReport, present: [Source], before: [VoiceSnapshot]) {
+    /// `present` are the sources that have not left; the others keep their values from `before`.
+    mutating func add(_ report: PlaybackReport, present: [Source], before: [TalkerSnapshot]) {
         for index in report.mixer.talkers.indices where report.mixer.talkers[index].isUsed {
             let ssrc = report.mixer.talkers[index].ssrc
-            var voice = before.first { $0.ssrc == ssrc } ?? VoiceSnapshot(ssrc: ssrc)
+            var talker = before.first { $0.ssrc == ssrc } ?? TalkerSnapshot(ssrc: ssrc)
             if let place = present.firstIndex(where: { $0.ssrc == ssrc }) {
-                voice.update(present[place])
+                talker.update(present[place])
             } else {
-                voice.endpoint = nil
+                talker.endpoint = nil
             }
-            voice.update(report.mixer.talkers[index])
-            voices.append(voice)
+            talker.update(report.mixer.talkers[index])
+            talkers.append(talker)
         }
         playback = PlaybackSnapshot(
             levelHistory: report.levelHistory, xrunCount: report.interruptions.xruns,
@@ -189,7 +190,7 @@ public struct RadioSnapshot: Sendable {
     }
 }
 
-extension RadioSnapshot.VoiceSnapshot {
+extension RadioSnapshot.TalkerSnapshot {
     init(ssrc: SSRC) { self.ssrc = ssrc }
 
     fileprivate mutating func update(_ source: Source) {
@@ -210,10 +211,10 @@ extension RadioSnapshot.VoiceSnapshot {
         looksEncrypted = source.looksEncrypted
     }
 
-    fileprivate mutating func update(_ voice: TalkerReport) {
-        isHeard = voice.isHeard
-        level = Level(meanSquare: voice.meanSquare)
-        playout = voice.playout
+    fileprivate mutating func update(_ talker: TalkerReport) {
+        isHeard = talker.isHeard
+        level = Level(meanSquare: talker.meanSquare)
+        playout = talker.playout
     }
 }
 
@@ -227,7 +228,8 @@ extension RadioSnapshot.Stay {
         recovery = source.recovery
     }
 
-    /// Its numbers go on with `next` after an outage: what was sent in between was lost. A jump says nothing of what was sent.
+    /// Continues the loss count with `next` after an outage, whose packets count as lost. A jump of the numbers shows
+    /// nothing about loss.
     fileprivate mutating func addLosses(before next: SequenceNumber) {
         guard let highest else { return }
         let step = next.distance(after: highest)

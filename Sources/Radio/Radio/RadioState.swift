@@ -3,7 +3,7 @@ internal import TenfourChannelMember
 internal import TenfourRings
 internal import TenfourSession
 
-/// What a session's threads tell to whoever holds it.
+/// The state that a session's threads publish to its owner.
 final class RadioState: Sendable {
     private struct Contents {
         var snapshot: RadioSnapshot?
@@ -14,7 +14,7 @@ final class RadioState: Sendable {
 
     private let contents = Locked(Contents())
 
-    /// Who does not ask for a while is told only the last of them.
+    /// Older events are dropped.
     private static let maximumEventCount = 1_024
 
     func publish(_ snapshot: RadioSnapshot) { contents.withLock { $0.snapshot = snapshot } }
@@ -33,7 +33,7 @@ final class RadioState: Sendable {
         }
     }
 
-    /// The first failure is the one that is told.
+    /// Keeps the first failure.
     func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
 
     var snapshot: RadioSnapshot? { contents.withLock { $0.snapshot } }
@@ -53,8 +53,8 @@ final class RadioState: Sendable {
         }
     }
 
-    /// Whether nobody is heard any more.
+    /// Whether no talker is heard any more.
     var isSilent: Bool {
-        contents.withLock { $0.snapshot?.voices.allSatisfy { !$0.isHeard } ?? true }
+        contents.withLock { $0.snapshot?.talkers.allSatisfy { !$0.isHeard } ?? true }
     }
 }

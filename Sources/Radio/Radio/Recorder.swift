@@ -3,19 +3,19 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourRings
 
-/// A piece of what was heard, on its way to a file.
+/// A piece of received audio on its way to a file.
 struct RecordedAudio: BitwiseCopyable, Sendable {
     var count = 0
-    /// So many frames from its beginning on, and right before it, were made up.
+    /// The number of frames at its beginning, and right before it, that were concealed.
     var concealedAhead = 0
     var concealedBehind = 0
     var samples = InlineArray<480, Float>(repeating: 0)
 }
 
-/// Writes what was heard, on a thread that may wait for a disk, a pipe or a closure.
+/// Writes received audio to a file or a closure, on a thread that may block.
 struct Recorder: ~Copyable, Sendable {
-    /// How many pieces lie between the playback thread and this one: two seconds and more. A piece is a period of the card, or
-    /// as much of it as a piece holds.
+    /// The number of pieces between the playback thread and this one: at least two seconds. A piece holds a period of
+    /// the card, or as much of it as fits.
     static func capacity(period: Duration, format: LPCMFormat) -> Int {
         let full = Double(RecordedAudio().samples.count) / Double(format.rate.hertz * format.channelCount)
         return Int(2.5 / min(period / .seconds(1), full))
@@ -31,7 +31,7 @@ struct Recorder: ~Copyable, Sendable {
 
     private static let interval: UInt32 = 20_000
 
-    /// To a file or to a closure, in `format`.
+    /// Writes to a file or to a closure, in `format`.
     init(
         file: consuming AudioFileWriter?, closure: (@Sendable ([Float], LPCMFormat) -> Void)?, format: LPCMFormat,
         _ pieces: consuming RingBufferConsumer<RecordedAudio>, failed: @escaping @Sendable (RadioError) -> Void
@@ -43,7 +43,7 @@ struct Recorder: ~Copyable, Sendable {
         self.failed = failed
     }
 
-    /// Runs until the playback thread has ended and all it left is written, or is not taken any more.
+    /// Runs until the playback thread has ended and the rest is written, or writing fails.
     consuming func run(until isOver: () -> Bool) {
         blockBrokenPipes()
         do throws(AudioFileError) {
@@ -59,7 +59,7 @@ struct Recorder: ~Copyable, Sendable {
         }
     }
 
-    /// All that has come since the last time.
+    /// Returns all audio since the last call.
     private mutating func gather() -> [Float] {
         var samples: [Float] = []
         while pieces.pop(into: &piece) {
@@ -69,7 +69,7 @@ struct Recorder: ~Copyable, Sendable {
         return samples
     }
 
-    /// In the file, what was lost of the sound.
+    /// Marks concealed audio in the file.
     private mutating func mark() {
         let (before, behind) = (FrameCount(piece.concealedBehind), FrameCount(piece.concealedAhead))
         if before > .zero { file?.marks.add(max(position - before, .zero)..<position) }
@@ -83,7 +83,8 @@ struct Recorder: ~Copyable, Sendable {
         try file?.write(samples.span, unless: isOver)
     }
 
-    /// A pipe whose reader has gone is then an error of `write` on this thread, and not the end of the process.
+    /// Blocks SIGPIPE, so that a pipe whose reader has gone is an error of `write` on this thread and does not end the
+    /// process.
     private func blockBrokenPipes() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)

@@ -1,45 +1,47 @@
 internal import TenfourAudioCore
 internal import TenfourUV
 
-/// Whether any of the datagrams that were sent can have reached anybody, from what the socket has counted.
+/// Detects from the socket's counts that no datagram can have reached anybody.
 ///
-/// Where nothing listens, the other machine answers each datagram with an ICMP error, but many send only one such error a second.
-/// So it is not asked whether the errors are as many as the datagrams, but whether they came all the time.
+/// Where no program listens, the other machine answers datagrams with ICMP errors, but many machines send only one per
+/// second. So it does not compare the number of errors with that of datagrams, but checks whether errors came all the
+/// time.
 struct RefusalDetector {
     private var windowStart: Instant?
     private var sentBefore = 0
     private var failedBefore = 0
     private var windowCount = 0
     /// Whether datagrams went out for a whole window without an error.
-    private var someWereTaken = false
+    private var hasWindowWithoutError = false
 
-    /// Errors come once a second; what is on its way may take as long again.
+    /// Errors come once a second, and may take as long again to arrive.
     private static let window = Duration.seconds(2)
-    /// How many datagrams may be so recent that their errors are still to come.
-    private static let underWay = 8
+    /// The number of datagrams that may be too recent for an error.
+    private static let inFlightCount = 8
 
-    /// To be called several times a second.
-    mutating func look(_ statistics: SocketStatistics, at now: Instant) {
+    /// Call it several times a second.
+    mutating func poll(_ statistics: SocketStatistics, at now: Instant) {
         guard statistics.sent + statistics.failed > 0 else { return }
         guard let start = windowStart else {
             windowStart = now
             return
         }
         guard now - start >= Self.window else { return }
-        if statistics.sent > sentBefore, statistics.failed == failedBefore { someWereTaken = true }
+        if statistics.sent > sentBefore, statistics.failed == failedBefore { hasWindowWithoutError = true }
         (windowStart, sentBefore, failedBefore) = (now, statistics.sent, statistics.failed)
         windowCount += 1
     }
 
-    /// At the end, why nothing can have arrived; nil where something may have.
+    /// At the end, the reason why nothing can have arrived; nil if something may have.
     func failure(_ statistics: SocketStatistics) -> RadioError? {
         guard statistics.received == 0, statistics.failed > 0, let last = statistics.lastFailure else { return nil }
         guard statistics.sent > 0 else {
             return RadioError(
                 .unavailable, "no datagram left this machine (\(last)): check its network and the address")
         }
-        let isAll = statistics.failed + Self.underWay >= statistics.sent && statistics.failed * 2 >= statistics.sent
-        guard !someWereTaken, isAll || windowCount > 0 else { return nil }
+        let isAll =
+            statistics.failed + Self.inFlightCount >= statistics.sent && statistics.failed * 2 >= statistics.sent
+        guard !hasWindowWithoutError, isAll || windowCount > 0 else { return nil }
         return RadioError(
             .unavailable,
             "every datagram was refused (\(last)): start the receiver first, or check the address and port")

@@ -1,11 +1,11 @@
 public import TenfourChannelKeys
 
-/// What a relay's refusals mean to people.
+/// The texts of a relay's refusals.
 extension Refusal.Reason {
-    /// As a sentence with the remedy.
+    /// A sentence with the remedy.
     public var sentence: String { "\(self)\(remedy)" }
 
-    /// As a sentence for a member that the relay lets go.
+    /// A sentence for a member whom the relay has removed.
     public var farewell: String {
         switch self {
         case .stopping, .left: "\(self); trying again until it is back"
@@ -27,7 +27,7 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether it may be otherwise in a moment: the place that a listener had is free half a minute after it was killed.
+    /// Whether a retry may succeed: for example, the slot of a killed listener is free after half a minute.
     var mayPass: Bool {
         switch self {
         case .full, .displaced, .limited, .stopping, .left: true
@@ -35,22 +35,22 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether it will not be otherwise, as long as the link is the same.
+    /// Whether the refusal is permanent for this link.
     var isFinal: Bool { self == .refused || self == .rekeyed }
 }
 
 extension RadioError {
-    /// That was the last that a relay had to say.
+    /// The error for a relay's last refusal.
     public init(refusedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.sentence)
     }
 
-    /// That was how it let us go.
+    /// The error for the reason why a relay removed us.
     public init(closedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.farewell)
     }
 
-    /// Where the relay should be, or the station that answers.
+    /// Neither the relay nor a tenfour that answers for the channel can be reached.
     public static let nobodyAnswers = RadioError(
         .unavailable, "nobody answers at the link's address: see whether the relay, or the station, is running there")
 }

@@ -6,9 +6,9 @@ public import TenfourPackets
 public import TenfourSession
 internal import TenfourUV
 
-/// Configurations for what people want to do, from what they type. Looks names up, which may wait for a name server.
+/// Configurations from what a user types. They look up names, which may block for a name server.
 ///
-/// All throw `.usage` for what cannot be meant, and `.unavailable` for a host that is not found.
+/// All throw `.usage` for invalid arguments, and `.unavailable` for a host that is not found.
 extension RadioConfiguration {
     /// Sends to `address`.
     public static func sending(
@@ -45,7 +45,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Talks with whoever is at `address`, and hears nobody else.
+    /// Talks with the peer at `address` and plays nobody else.
     public static func talking(
         with address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16
     ) throws(RadioError) -> Self {
@@ -65,8 +65,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// In the channel that `link` opens, as one who talks and listens or as one who only listens. With a link without a host it
-    /// answers the channel's members itself, on the link's port, or joins another station of this machine that has the port.
+    /// Joins the channel of `link`, as a talker or as a listener. For a link without a host it serves the channel's
+    /// members itself on the link's port, or joins another tenfour on this machine that has the port.
     public static func joining(
         _ link: ChannelLink, as role: Role, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
     ) throws(RadioError) -> Self {
@@ -91,7 +91,7 @@ extension RadioConfiguration {
         }
         var rtpSession = rtpSession
         let name = rtpSession.name
-        // The relay reads RTCP, and names are not for it.
+        // The relay can read RTCP, and must not see names.
         rtpSession.name = nil
         rtpSession.remotes = [Channel.sessionEndpoint]
         rtpSession.accepted = .anyone
@@ -105,7 +105,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// The station of this machine that has the port of a link without a host.
+    /// The tenfour on this machine that has the port of a link without a host.
     private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
@@ -135,7 +135,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Sends to the receiver that an SDP file describes. Throws `.unavailable` where it does not take `encoding`.
+    /// Sends to the receiver that an SDP file describes. Throws `.unavailable` if it does not accept `encoding`.
     public static func sending(
         to description: SessionDescription, in encoding: AudioEncoding = .opus,
         rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0, multicastInterface: String? = nil,
@@ -156,7 +156,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// The first key that we can use; nil where the stream is plain. Programs write keys beside the plain profile, too.
+    /// The first key that we support; nil if the stream is plain. Some programs list keys with the plain profile, too.
     private static func srtpKey(of description: SessionDescription) throws(RadioError) -> SRTPMasterKey? {
         for crypto in description.cryptos {
             guard let suite = SRTPSuite(name: crypto.suite) else { continue }
@@ -194,8 +194,8 @@ extension RadioConfiguration {
 }
 
 extension SessionDescription {
-    /// Where it says that packets go, if no interface of this machine has that address and it is no group; nil too for a name
-    /// that cannot be looked up, which may wait for a name server.
+    /// The destination address, if no interface of this machine has it and it is not a group; nil also if the name
+    /// cannot be looked up. The lookup may block for a name server.
     public var addressElsewhere: IPAddress? {
         guard !connection.isMulticast, let endpoints = try? Resolver.resolve(connection.address, port: port),
             !endpoints.contains(where: \.address.isLocal)
@@ -203,7 +203,7 @@ extension SessionDescription {
         return endpoints.first?.address
     }
 
-    /// What others need to know to hear the stream that `configuration` sends.
+    /// The description that others need to receive the stream that `configuration` sends.
     public init(of configuration: RadioConfiguration, name: String) {
         let remote = configuration.rtpSession.remotes.first ?? configuration.local
         let address = Connection("\(remote.address)")
@@ -237,7 +237,7 @@ extension SessionDescription {
 }
 
 extension IPAddress {
-    /// Any of this machine's own, of the same family.
+    /// The unspecified address of the same family.
     fileprivate var unspecified: Self {
         switch self {
         case .v4: .anyV4

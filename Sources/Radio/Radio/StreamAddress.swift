@@ -7,11 +7,11 @@ internal import TenfourPackets
 /// The scheme may be left out, and so may the port. A `@` before a multicast address is a habit of players and means
 /// nothing here: multicast is seen by the address.
 public struct StreamAddress: Hashable, Sendable {
-    /// A name or an address; empty for any of this machine's own.
+    /// A name or an address; empty for any address of this machine.
     public var host: String
-    /// Nil where none was typed.
+    /// Nil if no port was typed.
     public var typedPort: UInt16?
-    /// What was typed, else RTP's own: 5004.
+    /// The port typed, or RTP's own: 5004.
     public var port: UInt16 { typedPort ?? RTPDefaults.port }
 
     public init(host: String, port: UInt16? = nil) {
@@ -19,12 +19,12 @@ public struct StreamAddress: Hashable, Sendable {
         typedPort = port
     }
 
-    /// Reads what was typed. Throws `.usage` with what to write instead.
+    /// Parses what was typed. Throws `.usage` with a remedy.
     public init(parsing text: String) throws(RadioError) { try self.init(parsing: text, scheme: "rtp") }
 
     init(parsing text: String, scheme spoken: String) throws(RadioError) {
         var rest = Substring(text)
-        // Nothing behind a # is repeated: it may be a channel's secret.
+        // Text after a # is not repeated: it may be a channel's secret.
         let text = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
         if let separator = rest.range(of: "://") {
             let scheme = rest[..<separator.lowerBound].lowercased()
@@ -77,7 +77,7 @@ public struct StreamAddress: Hashable, Sendable {
 }
 
 extension Substring {
-    /// Where `text` first stands.
+    /// The first occurrence of `text`.
     fileprivate func range(of text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

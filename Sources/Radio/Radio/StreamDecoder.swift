@@ -2,14 +2,14 @@ internal import TenfourAudioCodec
 internal import TenfourAudioCore
 internal import TenfourG711Codec
 
-/// The decoders of one talker: one for each codec, since the payload type may change within a stream and no decoder can be made
-/// on an audio thread.
+/// The decoders of one talker: one for each codec, because the payload type may change within a stream and no decoder
+/// can be created on an audio thread.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct StreamDecoder: ~Copyable, Sendable {
     private var opus: LimitedOpusDecoder
     private var g711: G711Decoder
-    /// The encoding of the packet decoded last: concealment continues it.
+    /// The encoding of the packet decoded last, with which concealment continues.
     private var encoding = AudioEncoding.opus
 
     init(channelCount: Int) throws(RadioError) {

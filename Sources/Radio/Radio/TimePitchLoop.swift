@@ -5,91 +5,94 @@ internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourTimePitch
 
-/// Bends what was heard on its way to a card and to a recording, on a worker.
+/// The worker thread that changes rate and pitch of received audio, on its way to a card and to a recording.
 struct TimePitchLoop: ~Copyable, Sendable {
     private var live: LiveTimePitch
     private let controls: Controls
-    private let news: TimePitchSharedState
+    private let sharedState: TimePitchSharedState
     private let heard: RingBufferConsumer<RecordedAudio>
     private let card: RingBufferProducer<RecordedAudio>?
     private let tap: RingBufferProducer<RecordedAudio>?
     private var piece = RecordedAudio()
     private var sound: [Float]
-    /// What the card is given ahead: what this thread may be late by, and a period.
-    private let ahead: Int
-    private var given = 0
-    /// Samples that a recording had no room for.
-    private var unwritten = 0
+    /// The samples that the card's ring buffer should hold: the time by which this thread may be late, and a period.
+    private let targetLead: Int
+    private var producedCount = 0
+    /// Samples that were not recorded because the recording's ring buffer was full.
+    private var droppedCount = 0
 
     private static let interval: UInt32 = 2_000
-    /// A second: then whoever writes has given up.
-    private static let patience = 500
+    /// A second. A recorder that has not made space by then has failed.
+    private static let maximumRetryCount = 500
 
     init(
-        _ live: consuming LiveTimePitch, period: FrameCount, _ controls: Controls, _ news: TimePitchSharedState,
+        _ live: consuming LiveTimePitch, period: FrameCount, _ controls: Controls, _ sharedState: TimePitchSharedState,
         from heard: consuming RingBufferConsumer<RecordedAudio>, to card: consuming RingBufferProducer<RecordedAudio>?,
         tap: consuming RingBufferProducer<RecordedAudio>?
     ) {
         let format = live.format
-        ahead = (format.rate.hertz / 40 + 2 * period.rawValue) * format.channelCount
+        targetLead = (format.rate.hertz / 40 + 2 * period.rawValue) * format.channelCount
         sound = [Float](repeating: 0, count: RecordedAudio().samples.count / format.channelCount * format.channelCount)
         self.live = live
         self.controls = controls
-        self.news = news
+        self.sharedState = sharedState
         self.heard = heard
         self.card = card
         self.tap = tap
     }
 
-    /// Runs until the playback thread has ended and what it left is bent.
+    /// Runs until the playback thread has ended and its audio is processed.
     consuming func run() {
         var isLast = false
         while !isLast {
             isLast = controls.isPlaybackOver.load(ordering: .acquiring)
             live.rate = Double(bitPattern: controls.rate.load(ordering: .relaxed))
             live.pitch = Double(bitPattern: controls.pitch.load(ordering: .relaxed))
-            take()
-            while card == nil || (isLast && tap != nil) || given &- news.taken.load(ordering: .acquiring) < ahead {
-                guard give(isLast: isLast) else { break }
-                // However long this takes, what has come does not wait where there is little room.
-                take()
+            collectInput()
+            while card == nil || (isLast && tap != nil) || lead < targetLead {
+                guard render(isLast: isLast) else { break }
+                // Rendering may take long; this keeps the small ring buffer from overflowing.
+                collectInput()
             }
             controls.timePitchLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
             controls.timePitchLoss.store(
-                unwritten + live.dropped.rawValue * live.format.channelCount, ordering: .relaxed)
+                droppedCount + live.dropped.rawValue * live.format.channelCount, ordering: .relaxed)
             if !isLast { usleep(Self.interval) }
         }
     }
 
-    private mutating func take() {
+    /// The samples that the card's ring buffer holds.
+    private var lead: Int { producedCount &- sharedState.consumedCount.load(ordering: .acquiring) }
+
+    private mutating func collectInput() {
         while heard.pop(into: &piece) {
             for index in 0..<min(piece.count, sound.count) { sound[index] = piece.samples[index] }
-            Self.put(sound, count: min(piece.count, sound.count), in: &live)
+            Self.append(sound, count: min(piece.count, sound.count), in: &live)
         }
     }
 
-    /// Returns whether there was any.
-    private mutating func give(isLast: Bool) -> Bool {
+    /// Returns whether there was any audio.
+    private mutating func render(isLast: Bool) -> Bool {
         piece.count = Self.fill(&sound, from: &live, isLast: isLast) * live.format.channelCount
         guard piece.count > 0 else { return false }
         for index in 0..<piece.count { piece.samples[index] = sound[index] }
-        if let isTaken = card?.push(piece), isTaken { given &+= piece.count }
-        // A recording is written by a thread that may be slow: where no card waits, there is time for it.
-        var patience = card == nil || isLast ? Self.patience : 0
+        if let isTaken = card?.push(piece), isTaken { producedCount &+= piece.count }
+        // The recorder may be slow. Where no card waits, this thread can wait for it.
+        var maximumRetryCount = card == nil || isLast ? Self.maximumRetryCount : 0
         while let isTaken = tap?.push(piece), !isTaken {
-            guard patience > 0 else {
-                unwritten += piece.count
+            guard maximumRetryCount > 0 else {
+                droppedCount += piece.count
                 break
             }
-            patience -= 1
+            maximumRetryCount -= 1
             usleep(Self.interval)
         }
         return true
     }
 
-    // Apart from `self`, whose parts would otherwise be taken for one.
+    // Static, so that the compiler sees accesses to different properties.
 
-    private static func put(_ sound: [Float], count: Int, in live: inout LiveTimePitch) {
+    private static func append(_ sound: [Float], count: Int, in live: inout LiveTimePitch) {
         live.append(sound.span.extracting(0..<count))
     }
 
@@ -99,10 +102,10 @@ struct TimePitchLoop: ~Copyable, Sendable {
     }
 }
 
-/// What the threads on both sides of the bent sound tell each other.
+/// The state that the threads before and after time-pitch processing share.
 final class TimePitchSharedState: Sendable {
-    /// Samples that the card's thread has taken.
-    let taken = Atomic<Int>(0)
+    /// Samples that the card's thread has consumed.
+    let consumedCount = Atomic<Int>(0)
     private let xruns = Atomic<Int>(0)
     private let losses = Atomic<Int>(0)
     private let missed = Atomic<Int>(0)
@@ -114,12 +117,12 @@ final class TimePitchSharedState: Sendable {
             missed: FrameCount(missed.load(ordering: .relaxed)), isCardLost: isCardLost.load(ordering: .relaxed))
     }
 
-    /// Counts frames that are demanded while the card is lost: they are not played.
-    func demanded(_ frames: FrameCount) {
+    /// Counts frames that are requested while the card is lost: they are not played.
+    func recordDemand(_ frames: FrameCount) {
         if isCardLost.load(ordering: .relaxed) { missed.add(frames.rawValue, ordering: .relaxed) }
     }
 
-    func note(_ interruption: Interruption) {
+    func record(_ interruption: Interruption) {
         missed.add(interruption.missed.rawValue, ordering: .relaxed)
         switch interruption.cause {
         case .xrun: xruns.add(1, ordering: .relaxed)

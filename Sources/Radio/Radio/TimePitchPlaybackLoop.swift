@@ -3,44 +3,45 @@ internal import TenfourAudioCore
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The card's thread where what is heard is bent before: on each demand of the card it takes what the worker has left for it.
+/// The card's thread when time-pitch processing is on: on each demand of the card it plays what the worker has
+/// rendered.
 struct TimePitchPlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
-    private let news: TimePitchSharedState
+    private let sharedState: TimePitchSharedState
     private var output: PlaybackOutput
     private var source: TimePitchSource
     private var sound: FixedBuffer<Float>
 
     init(
-        _ output: consuming PlaybackOutput, _ controls: Controls, _ news: TimePitchSharedState,
+        _ output: consuming PlaybackOutput, _ controls: Controls, _ sharedState: TimePitchSharedState,
         pieces: consuming RingBufferConsumer<RecordedAudio>
     ) {
         sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         source = TimePitchSource(pieces)
         self.output = output
         self.controls = controls
-        self.news = news
+        self.sharedState = sharedState
     }
 
     consuming func run(priority: RealTime) {
         output.fit(priority)
         while !controls.stops {
             switch output.wait() {
-            case .interrupted(let interruption): news.note(interruption)
+            case .interrupted(let interruption): sharedState.record(interruption)
             case .demand:
-                news.taken.add(source.fill(&sound), ordering: .releasing)
+                sharedState.consumedCount.add(source.fill(&sound), ordering: .releasing)
                 if controls.isSpeakerMuted.load(ordering: .relaxed) {
                     for index in 0..<sound.count { sound[index] = 0 }
                 }
                 output.write(sound)
-                news.demanded(output.period)
+                sharedState.recordDemand(output.period)
             }
         }
         output.finish()
     }
 }
 
-/// Pieces as a run of samples.
+/// Reads the pieces of a ring buffer as a sequence of samples.
 struct TimePitchSource: ~Copyable, Sendable {
     private let pieces: RingBufferConsumer<RecordedAudio>
     private var piece = RecordedAudio()
@@ -48,7 +49,7 @@ struct TimePitchSource: ~Copyable, Sendable {
 
     init(_ pieces: consuming RingBufferConsumer<RecordedAudio>) { self.pieces = pieces }
 
-    /// Silence where there is none. Returns how many samples were there.
+    /// Fills `sound`, with silence where no audio is left. Returns the number of samples that were not silence.
     @_noAllocation @_noLocks
     mutating func fill(_ sound: inout FixedBuffer<Float>) -> Int {
         var filled = 0

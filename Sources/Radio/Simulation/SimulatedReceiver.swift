@@ -18,7 +18,7 @@ public struct SimulatedReceiver: ~Copyable {
     private var position = FrameCount.zero
     private var sound = [Float](repeating: 0, count: period.rawValue)
     private var transit = Transit()
-    private var account = Account()
+    private var recordedRun = RecordedRun()
 
     /// The duration of a pull: 2.5 ms at 48 000 Hz.
     public static let period = FrameCount(120)
@@ -74,8 +74,8 @@ public struct SimulatedReceiver: ~Copyable {
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at instant: Instant) {
         if let deadline = session.nextDeadline, deadline <= instant { session.timeElapsed(at: instant) }
         let reception = session.receive(datagram, from: sender, at: instant)
-        if case .media(let packet) = reception, packet.ssrc == ssrc { take(packet, of: datagram, at: instant) }
-        settle()
+        if case .media(let packet) = reception, packet.ssrc == ssrc { insertMedia(packet, of: datagram, at: instant) }
+        handleEvents()
     }
 
     /// The same as `RTPSession.nextDeadline`.
@@ -84,7 +84,7 @@ public struct SimulatedReceiver: ~Copyable {
     /// Does the same as `RTPSession.timeElapsed`.
     public mutating func timeElapsed(at instant: Instant) {
         session.timeElapsed(at: instant)
-        settle()
+        handleEvents()
     }
 
     /// Does the same as `RTPSession.nextDatagram`, but returns only the endpoint.
@@ -108,11 +108,11 @@ public struct SimulatedReceiver: ~Copyable {
     }
 
     /// Returns the report on the whole run.
-    public func report() -> QualityReport { account.report(of: ssrc, transit, finally: counts) }
+    public func report() -> QualityReport { recordedRun.report(of: ssrc, transit, finally: counts) }
 
     // MARK: -
 
-    private mutating func take(_ packet: MediaPacket, of datagram: Span<UInt8>, at instant: Instant) {
+    private mutating func insertMedia(_ packet: MediaPacket, of datagram: Span<UInt8>, at instant: Instant) {
         if origin == nil {
             origin = instant
             buffer.begin(ssrc)
@@ -122,9 +122,9 @@ public struct SimulatedReceiver: ~Copyable {
         for index in 0..<packet.copyCount { insert(packet.copy(index), of: datagram, arrivedAt: arrival) }
         insert(packet, of: datagram, arrivedAt: arrival)
         guard let source = session.sources.first(where: { $0.ssrc == ssrc }) else { return }
-        account.reception = source.reception
-        account.isPlayable = !source.looksEncrypted
-        account.retransmittedCount = source.recovery.retransmittedCount
+        recordedRun.reception = source.reception
+        recordedRun.isPlayable = !source.looksEncrypted
+        recordedRun.retransmittedCount = source.recovery.retransmittedCount
         buffer.setRecoveryDemand(RecoveryDemand(source.repair))
     }
 
@@ -138,7 +138,7 @@ public struct SimulatedReceiver: ~Copyable {
         transit.insert(packet.timestamp, at: arrival, beginsAnew: after.resyncs > before.resyncs)
     }
 
-    private mutating func settle() {
+    private mutating func handleEvents() {
         while let event = session.nextEvent() {
             guard case .sourceLeft(ssrc, _) = event else { continue }
             var goodbye = IncomingPacket()
@@ -155,9 +155,9 @@ public struct SimulatedReceiver: ~Copyable {
         session.playoutDelay(of: ssrc, is: buffer.statistics.delay.duration())
         let pull = Pull(elapsed: position.duration(), counts: counts)
         let statistics = pull.counts.playout
-        account.look(at: pull.elapsed, pull.counts)
+        recordedRun.record(at: pull.elapsed, pull.counts)
         if statistics.decoded > decoded {
-            account.samples.append((pull.elapsed, buffer.playoutDelay, statistics.resyncs))
+            recordedRun.samples.append((pull.elapsed, buffer.playoutDelay, statistics.resyncs))
         }
         position += Self.period
         try hear(sound.span, pull)
@@ -173,7 +173,7 @@ public struct SimulatedReceiver: ~Copyable {
         return false
     }
 
-    private var counts: QualityCounts { account.counts(buffer.statistics) }
+    private var counts: QualityCounts { recordedRun.counts(buffer.statistics) }
 }
 
 /// The smallest transit time of the packets, from timestamp to arrival: one for each time that the timestamps began anew.
@@ -199,7 +199,7 @@ private struct Transit {
 
 /// The values that are collected during a run for its report. The delays are computed at the end, because only then the
 /// smallest transit time is known.
-private struct Account {
+private struct RecordedRun {
     var reception: ReceptionStatistics?
     /// Packets that arrived because they were requested.
     var retransmittedCount = 0
@@ -221,7 +221,7 @@ private struct Account {
     }
 
     /// Keeps the last counts of each second.
-    mutating func look(at elapsed: Duration, _ counts: QualityCounts) {
+    mutating func record(at elapsed: Duration, _ counts: QualityCounts) {
         if let last, last.elapsed.components.seconds < elapsed.components.seconds { observations.append(last) }
         last = (elapsed, counts)
     }

@@ -33,7 +33,7 @@ public struct StreamSurvey: Sendable {
     public let streams: [RTPStream]
 
     public init(_ log: DatagramLog) {
-        var found: [Key: Sighting] = [:]
+        var tallies: [Key: StreamTally] = [:]
         var order: [Key] = []
         for entry in log.entries {
             let datagram = log.datagram(entry)
@@ -41,10 +41,10 @@ public struct StreamSurvey: Sendable {
                 let header = try? RTPHeader(parsing: datagram)
             else { continue }
             let key = Key(ssrc: header.ssrc, destination: entry.destination)
-            if found[key] == nil { order.append(key) }
-            found[key, default: Sighting()].see(header, datagram.extracting(header.payload))
+            if tallies[key] == nil { order.append(key) }
+            tallies[key, default: StreamTally()].append(header, datagram.extracting(header.payload))
         }
-        streams = order.compactMap { key in found[key].map { $0.stream(key) } }
+        streams = order.compactMap { key in tallies[key].map { $0.stream(key) } }
             .sorted { $0.packetCount > $1.packetCount }
     }
 
@@ -54,7 +54,7 @@ public struct StreamSurvey: Sendable {
     }
 
     /// The packets of a stream that were seen so far.
-    private struct Sighting {
+    private struct StreamTally {
         private var packetCounts: [UInt8: Int] = [:]
         private var readableCounts: [UInt8: Int] = [:]
         private var redPayloadType: UInt8?
@@ -62,7 +62,7 @@ public struct StreamSurvey: Sendable {
         private var consistentFollowers = 0
         private var last: (header: RTPHeader, encoding: AudioEncoding, frameCount: FrameCount)?
 
-        mutating func see(_ header: RTPHeader, _ payload: Span<UInt8>) {
+        mutating func append(_ header: RTPHeader, _ payload: Span<UInt8>) {
             var type = header.payloadType
             var primary = 0..<payload.count
             if let redundant = Self.redundant(payload, header) {

@@ -10,8 +10,8 @@ import Testing
     private func send(_ wire: String, _ options: [String], for time: Duration = .seconds(25)) throws -> String {
         let tone = Tone.samples(seconds: 30)
         folder.write(Recording(channels: [tone, tone.map { _ in 0 }]).wav(), to: "left.wav")
-        let voice = try Program("aplay", ["-q", "-D", "labcard:\(wire)", "left.wav"], in: folder)
-        defer { voice.send(9) }
+        let talker = try Program("aplay", ["-q", "-D", "labcard:\(wire)", "left.wav"], in: folder)
+        defer { talker.send(9) }
         let arguments = ["-D", "labcard:\(wire)", "rtp://127.0.0.1:\(UDPPort.free())"] + options
         let program = try Program("tenfour", ["send"] + arguments, in: folder)
         program.wait(time) { program.errors.contains("digital silence") }

@@ -115,7 +115,7 @@ import Testing
                 "-o", "bob.wav",
             ],
             in: folder)
-        let voice = try Program("aplay", ["-q", "-D", "labcard:talk-mic", "long.wav"], in: folder)
+        let talker = try Program("aplay", ["-q", "-D", "labcard:talk-mic", "long.wav"], in: folder)
         let person = try Program(
             "tenfour",
             ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--name", "Alice", "--input", "alsa:labcard:talk-mic"]
@@ -126,7 +126,7 @@ import Testing
             shows(person) {
                 $0.wholeMatch(of: /mic closed   -9 dBFS(  RTT \d+ ms)?  \|  Bob   -9 dBFS  .*delay \d.* ms.*/) != nil
             },
-            "\(terminal.shown)\n\(voice.errors)")
+            "\(terminal.shown)\n\(talker.errors)")
         #expect(terminal.localModes & tcflag_t(ICANON | ECHO) == 0, "keys are read singly and without echo")
 
         terminal.type(" ")

@@ -3,7 +3,7 @@ import TenfourPacketCapture
 import TenfourSession
 import Testing
 
-private func datagram(_ bytes: [UInt8], _ linkType: Int = 1) throws(CapturedDatagram.PassedOver) -> CapturedDatagram {
+private func datagram(_ bytes: [UInt8], _ linkType: Int = 1) throws(CapturedDatagram.SkipReason) -> CapturedDatagram {
     let packet = CapturedPacket(
         time: .start, linkType: LinkType(rawValue: UInt32(linkType)), bytes: bytes.indices,
         originalByteCount: bytes.count)
@@ -67,7 +67,7 @@ struct CapturedDatagramTests {
 
     @Test func framesWithoutUDPAreSkippedWithAReason() {
         func expect(
-            _ reason: CapturedDatagram.PassedOver, _ bytes: [UInt8], _ linkType: Int = 1,
+            _ reason: CapturedDatagram.SkipReason, _ bytes: [UInt8], _ linkType: Int = 1,
             _ location: SourceLocation = #_sourceLocation
         ) {
             #expect(throws: reason, sourceLocation: location) { try datagram(bytes, linkType) }
@@ -91,7 +91,7 @@ struct CapturedDatagramTests {
     @Test func aPacketThatWasKeptInPartIsCutOffWhereverThatWas() throws {
         for whole in [Wire.ethernet(tags: [0x8100]), Wire.ethernet(Wire.ipv6(), type: 0x86DD)] {
             for byteCount in whole.indices {
-                #expect(throws: CapturedDatagram.PassedOver.cutOff) { try datagram(Array(whole[..<byteCount])) }
+                #expect(throws: CapturedDatagram.SkipReason.cutOff) { try datagram(Array(whole[..<byteCount])) }
             }
         }
     }

@@ -132,11 +132,11 @@ struct FanOutTests {
 
     @Test func queuedDatagramsAreSentWhenTheSocketHasSpace() throws {
         let inboxes = try listeners(5)
-        backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
+        backlog.enqueue(remainder(from: 2), of: [1].span, for: fanOut, 0, .socket)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
         #expect(inboxes.map(\.datagrams) == [[], [], [[1]], [[1]], [[1]]])
-        backlog.hold(rest(from: 4), of: [2].span, for: fanOut, 0, .queue)
+        backlog.enqueue(remainder(from: 4), of: [2].span, for: fanOut, 0, .queue)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
         #expect(inboxes.map(\.datagrams.last) == [nil, nil, [1], [1], [2]])
@@ -144,7 +144,7 @@ struct FanOutTests {
 
     @Test func theOlderPacketOfAStreamGivesWayAndThoseOfOthersWaitInLine() throws {
         let inboxes = try listeners(3)
-        backlog.hold(rest(from: 1), of: [1].span, for: fanOut, 0, .socket)
+        backlog.enqueue(remainder(from: 1), of: [1].span, for: fanOut, 0, .socket)
         fanOut.send([9], stream: 5, except: 0)
         fanOut.send([2])
         #expect(fanOut.statistics.dropped == 2)
@@ -154,7 +154,7 @@ struct FanOutTests {
 
     @Test func aMemberThatMissedAPacketGetsTheNextOneFirst() throws {
         let inboxes = try listeners(4)
-        backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
+        backlog.enqueue(remainder(from: 2), of: [1].span, for: fanOut, 0, .socket)
         fanOut.send([2])
         // Member 0 leaves before the packet has been sent to it.
         fanOut.remove(0)
@@ -162,14 +162,14 @@ struct FanOutTests {
         try settle(loop)
         #expect(inboxes.map(\.datagrams) == [[], [[2]], [[2]], [[2]]])
         #expect(fanOut.statistics.dropped == 2 + 1)
-        var newer = FanOut.Rest(end: 4, owed: 4)
+        var newer = FanOut.Remainder(end: 4, remainingCount: 4)
         newer.begin(at: 2)
         #expect(newer.next == 2 && newer.wrap == 2)
     }
 
     @Test func aMemberThatLeavesWhileAPacketWaitsIsCounted() throws {
         let inboxes = try listeners(6)
-        backlog.hold(rest(from: 4), of: [1].span, for: fanOut, 0, .socket)
+        backlog.enqueue(remainder(from: 4), of: [1].span, for: fanOut, 0, .socket)
         // Member 0 has already been sent the packet, member 4 has not.
         fanOut.remove(0)
         fanOut.remove(4)
@@ -185,7 +185,7 @@ struct FanOutTests {
     /// The round starts with the members that missed the previous packet, and ends with the others.
     @Test func aMemberThatLeavesAtTheEndOfARoundCausesNoDuplicate() throws {
         let inboxes = try listeners(6)
-        backlog.hold(FanOut.Rest(next: 1, end: 3, owed: 2), of: [1].span, for: fanOut, 0, .socket)
+        backlog.enqueue(FanOut.Remainder(next: 1, end: 3, remainingCount: 2), of: [1].span, for: fanOut, 0, .socket)
         fanOut.remove(1)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
@@ -201,9 +201,9 @@ struct FanOutTests {
 
     @Test func theExceptionHoldsWhileAPacketWaits() throws {
         let inboxes = try listeners(6)
-        var rest = rest(from: 2, except: 5)
-        rest.owed -= 1
-        backlog.hold(rest, of: [1].span, for: fanOut, 0, .socket)
+        var remainder = remainder(from: 2, except: 5)
+        remainder.remainingCount -= 1
+        backlog.enqueue(remainder, of: [1].span, for: fanOut, 0, .socket)
         fanOut.remove(3)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
@@ -213,7 +213,7 @@ struct FanOutTests {
 
     @Test func aClosedBacklogCountsWhatItHeld() throws {
         _ = try listeners(3)
-        backlog.hold(rest(from: 1), of: [1].span, for: fanOut, 0, .socket)
+        backlog.enqueue(remainder(from: 1), of: [1].span, for: fanOut, 0, .socket)
         backlog.close()
         #expect(fanOut.statistics.dropped == 2)
         sender.close()
@@ -221,8 +221,8 @@ struct FanOutTests {
         #expect(fanOut.statistics.dropped == 5 && fanOut.statistics.offered == 3)
     }
 
-    private func rest(from next: Int, except: Int32? = nil) -> FanOut.Rest {
-        FanOut.Rest(next: next, end: fanOut.count, owed: fanOut.count - next, except: except)
+    private func remainder(from next: Int, except: Int32? = nil) -> FanOut.Remainder {
+        FanOut.Remainder(next: next, end: fanOut.count, remainingCount: fanOut.count - next, except: except)
     }
 
 }

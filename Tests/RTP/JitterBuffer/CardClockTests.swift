@@ -46,10 +46,10 @@ import Testing
 
     @Test func aShortStandstillThatTheCardTellsOfIsNoNoise() {
         var clock = CardClock()
-        clock.lose(FrameCount(480))
+        clock.recordLoss(FrameCount(480))
         #expect(clock.position == .zero, "nothing was asked for yet")
         for tick in 0..<100 { _ = request(&clock, at: start + .milliseconds(5 * tick)) }
-        clock.lose(FrameCount(960))
+        clock.recordLoss(FrameCount(960))
         #expect(request(&clock, at: start + .milliseconds(500 + 20)) == .zero)
         #expect(clock.position == FrameCount(100 * 240 + 960 + 240))
         #expect(clock.position(at: start + .milliseconds(520)) == FrameCount(24_960), "arrivals are read as before")

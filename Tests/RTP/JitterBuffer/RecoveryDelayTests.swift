@@ -42,7 +42,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.run(seconds: 20)
     let statistics = talk.buffer.statistics
     #expect(statistics.lateRecoveries >= 48, "100 ms after their time, and nobody had asked for such a depth")
-    #expect(statistics.late == 0 && statistics.recoveredByResend == .zero)
+    #expect(statistics.late == 0 && statistics.recoveredByRetransmission == .zero)
     #expect(statistics.target < FrameCount(960 + 480), "the look-ahead of one packet, no more")
 }
 
@@ -55,7 +55,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
             RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
         talk.run(seconds: 10)
         let statistics = talk.buffer.statistics
-        #expect((statistics.recoveredByResend >= FrameCount(24 * 960)) == isHeard)
+        #expect((statistics.recoveredByRetransmission >= FrameCount(24 * 960)) == isHeard)
         #expect((statistics.concealed == .zero) == isHeard)
         #expect(statistics.target <= limit)
     }

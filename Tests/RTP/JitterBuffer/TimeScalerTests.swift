@@ -87,9 +87,9 @@ func aCutIsMadeWhereItIsQuiet(quietFirst: Bool) {
     var spent: [Int] = []
     for packet in 0..<3_000 {
         let wanted = packet % 700 < 100 ? 0 : period
-        budget.earn(FrameCount(960), isPause: false)
+        budget.add(FrameCount(960), isPause: false)
         let taken = budget.allowance >= FrameCount(wanted) ? wanted : 0
-        budget.spend(FrameCount(taken))
+        budget.use(FrameCount(taken))
         spent.append(taken)
     }
     // 55 packets that sound in a second.
@@ -102,12 +102,12 @@ func aCutIsMadeWhereItIsQuiet(quietFirst: Bool) {
     var budget = TimeScaleBudget()
     var spent = 0
     for _ in 0..<100 {
-        budget.earn(FrameCount(960), isPause: true)
+        budget.add(FrameCount(960), isPause: true)
         spent += budget.allowance.rawValue
-        budget.spend(budget.allowance)
+        budget.use(budget.allowance)
     }
     #expect(spent == 48_000)
-    budget.earn(FrameCount(960), isPause: false)
+    budget.add(FrameCount(960), isPause: false)
     #expect(budget.allowance <= FrameCount(1_440))
 }
 
@@ -127,13 +127,13 @@ func aCutIsMadeWhereItIsQuiet(quietFirst: Bool) {
 
 @Test func aLatePacketIsNotCountedAsLost() {
     var missing = MissingPackets()
-    missing.miss(7...8, at: FrameCount(0))
-    missing.arrive(7, at: FrameCount(960))
+    missing.recordMissing(7...8, at: FrameCount(0))
+    missing.recordArrival(7, at: FrameCount(960))
     let hasLossAtOnce = missing.hasLoss(at: FrameCount(960))
     #expect(!hasLossAtOnce, "it may still come")
     let hasLossLater = missing.hasLoss(at: FrameCount(48_000))
     #expect(hasLossLater)
-    missing.arrive(8, at: FrameCount(960))
+    missing.recordArrival(8, at: FrameCount(960))
     let hasLossAfterAll = missing.hasLoss(at: FrameCount(48_000))
     #expect(!hasLossAfterAll)
 }

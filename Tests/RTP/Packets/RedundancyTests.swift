@@ -54,8 +54,8 @@ import Testing
     metrics.burstDuration = .milliseconds(60)
     metrics.roundTrip = .milliseconds(40)
     metrics.rating = 81
-    metrics.nominalDepth = .milliseconds(25)
-    metrics.maximumDepth = .milliseconds(100)
+    metrics.nominalDelay = .milliseconds(25)
+    metrics.maximumDelay = .milliseconds(100)
     let loss = LossRLE(source: SSRC(2), first: SequenceNumber(rawValue: 65_500), count: 100) { $0 % 9 != 0 }
     let report = ExtendedReport(sender: SSRC(1), blocks: [.lossRLE(loss), .voipMetrics(metrics)])
     let bytes = [UInt8](capacity: 200) { report.write(into: &$0) }

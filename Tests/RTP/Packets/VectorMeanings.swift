@@ -181,7 +181,7 @@ extension RTCPMeaning.Extended {
             (burstDuration, gapDuration) = (milliseconds(metrics.burstDuration), milliseconds(metrics.gapDuration))
             (roundTrip, endSystemDelay) = (milliseconds(metrics.roundTrip), milliseconds(metrics.endSystemDelay))
             minimumGap = metrics.minimumGap
-            (nominalDepth, maximumDepth) = (milliseconds(metrics.nominalDepth), milliseconds(metrics.maximumDepth))
+            (nominalDepth, maximumDepth) = (milliseconds(metrics.nominalDelay), milliseconds(metrics.maximumDelay))
         case .referenceTime(let time):
             kind = "referenceTime"
             (ntpSeconds, ntpFraction) = (time.rawValue >> 32, time.rawValue & 0xFFFF_FFFF)

@@ -41,7 +41,7 @@ struct LossProtectionTests {
     /// Depth that is there before it is needed is not heard; the way to it is.
     @Test func theQualityProfileStartsWithALongDelayAndShortensItOnACleanLink() throws {
         var lossProtection = LossProtectionConfiguration()
-        lossProtection.maximumDepth = .milliseconds(200)
+        lossProtection.maximumDelay = .milliseconds(200)
         lossProtection.followsRoundTrip = true
         let link = SimulatedLink(
             left: session(
@@ -242,7 +242,7 @@ struct LossProtectionTests {
 
     @Test func qualityWaitsAsLongAsFourTriesTake() {
         var configuration = LossProtectionConfiguration()
-        configuration.maximumDepth = .milliseconds(200)
+        configuration.maximumDelay = .milliseconds(200)
         configuration.followsRoundTrip = true
         #expect(configuration.depth(roundTrip: .milliseconds(20)) == .milliseconds(120))
         #expect(configuration.depth(roundTrip: .milliseconds(40)) == .milliseconds(200))

@@ -28,7 +28,7 @@ struct RetransmissionTests {
     @Test func aLongerDelayAllowsMoreRetransmissions() throws {
         var configuration = LossProtectionConfiguration()
         configuration.mode = .nack
-        configuration.maximumDepth = .milliseconds(200)
+        configuration.maximumDelay = .milliseconds(200)
         let link = try ProtectedLink.link("b20", configuration, configuration, seed: 3)
         link.run(until: seconds(60))
         #expect(1 - ProtectedLink.shareInTime(link, within: .milliseconds(200)) < 0.02)

@@ -6,21 +6,21 @@ import Testing
 
 /// A link-test server, and the number of bytes that it receives from each address and sends to it.
 private struct RTPSession {
-    var answerer: LinkTestServer
+    var server: LinkTestServer
     var now = Instant.start
     private(set) var bytesIn: [Endpoint: Int] = [:]
     private(set) var bytesOut: [Endpoint: Int] = [:]
 
     init(seed: UInt64 = 7) {
         var randomness = SeededRandom(seed: seed)
-        answerer = LinkTestServer(using: &randomness)
+        server = LinkTestServer(using: &randomness)
     }
 
     mutating func send(_ datagram: [UInt8], from sender: Endpoint) -> [UInt8]? {
         bytesIn[sender, default: 0] += datagram.count
         var isResponsive = false
         let answer = [UInt8](capacity: 2_000) {
-            isResponsive = answerer.receive(datagram.span, from: sender, at: now, answer: &$0)
+            isResponsive = server.receive(datagram.span, from: sender, at: now, answer: &$0)
         }
         #expect(isResponsive || answer.isEmpty)
         bytesOut[sender, default: 0] += answer.count
@@ -29,15 +29,17 @@ private struct RTPSession {
     }
 
     /// Runs the handshake of Protocol/07-link-test.md. Returns the type of the last answer.
-    mutating func greet(from sender: Endpoint, question: UInt8 = 1) -> UInt8? {
-        guard let challenge = send(packet(1, question), from: sender) else { return nil }
-        #expect(challenge.count == 32 && challenge[5] == 2 && challenge[15] == question)
-        return send(packet(3, question, answer: Array(challenge[16..<24])), from: sender)?[5]
+    mutating func shakeHands(from sender: Endpoint, clientNumber: UInt8 = 1) -> UInt8? {
+        guard let challenge = send(packet(1, clientNumber), from: sender) else { return nil }
+        #expect(challenge.count == 32 && challenge[5] == 2 && challenge[15] == clientNumber)
+        return send(packet(3, clientNumber, serverNumber: Array(challenge[16..<24])), from: sender)?[5]
     }
 }
 
-private func packet(_ kind: UInt8, _ question: UInt8, answer: [UInt8] = [UInt8](repeating: 0, count: 8)) -> [UInt8] {
-    Array("tfrc".utf8) + [1, kind, 0, 0] + [UInt8](repeating: 0, count: 7) + [question] + answer
+private func packet(
+    _ kind: UInt8, _ clientNumber: UInt8, serverNumber: [UInt8] = [UInt8](repeating: 0, count: 8)
+) -> [UInt8] {
+    Array("tfrc".utf8) + [1, kind, 0, 0] + [UInt8](repeating: 0, count: 7) + [clientNumber] + serverNumber
         + [UInt8](repeating: 0, count: 8)
 }
 
@@ -49,10 +51,10 @@ struct LinkTestServerTests {
     @Test func aValidatedClientGetsItsPacketsBackUnchanged() {
         var session = RTPSession()
         #expect(session.send(speech, from: alice) == nil, "speech before the handshake is not returned")
-        #expect(session.greet(from: alice) == 4)
+        #expect(session.shakeHands(from: alice) == 4)
         #expect(session.send(speech, from: alice) == speech)
         #expect(session.send([0x80], from: alice) == [0x80])
-        #expect(session.answerer.returnedCount == 2)
+        #expect(session.server.returnedCount == 2)
     }
 
     /// An attacker with a forged source address does not see the number that was sent to this address.
@@ -63,11 +65,11 @@ struct LinkTestServerTests {
         #expect(session.send(speech, from: alice) == nil)
         // The number for one address, port or question is not valid for another one either.
         let challenge = session.send(packet(1, 1), from: mallory) ?? []
-        let answer = Array(challenge[16..<24])
-        #expect(session.send(packet(3, 1, answer: answer), from: alice) == nil)
-        #expect(session.send(packet(3, 2, answer: answer), from: mallory) == nil)
+        let serverNumber = Array(challenge[16..<24])
+        #expect(session.send(packet(3, 1, serverNumber: serverNumber), from: alice) == nil)
+        #expect(session.send(packet(3, 2, serverNumber: serverNumber), from: mallory) == nil)
         let other = Endpoint(mallory.address, port: mallory.port + 1)
-        #expect(session.send(packet(3, 1, answer: answer), from: other) == nil)
+        #expect(session.send(packet(3, 1, serverNumber: serverNumber), from: other) == nil)
     }
 
     /// The number depends on the key that is generated at the start, and on nothing else that differs between
@@ -89,21 +91,21 @@ struct LinkTestServerTests {
 
     @Test func oneAtATimeIsAnsweredUntilTheyLeaveOrFallSilent() {
         var session = RTPSession()
-        #expect(session.greet(from: alice) == 4)
-        #expect(session.greet(from: mallory) == 5)
+        #expect(session.shakeHands(from: alice) == 4)
+        #expect(session.shakeHands(from: mallory) == 5)
         #expect(session.send(speech, from: mallory) == nil)
         #expect(session.send(speech, from: alice) == speech, "the first client is still served")
-        #expect(session.greet(from: alice) == 4, "the first client may start another test")
+        #expect(session.shakeHands(from: alice) == 4, "the first client may start another test")
 
         let challenge = session.send(packet(1, 1), from: alice) ?? []
         #expect(session.send(packet(6, 1), from: alice) == nil)
-        #expect(session.answerer.asker == alice, "a FAREWELL without the number is ignored")
-        #expect(session.send(packet(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
-        #expect(session.answerer.asker == nil)
+        #expect(session.server.client == alice, "a FAREWELL without the number is ignored")
+        #expect(session.send(packet(6, 1, serverNumber: Array(challenge[16..<24])), from: alice) == nil)
+        #expect(session.server.client == nil)
 
-        #expect(session.greet(from: mallory) == 4)
+        #expect(session.shakeHands(from: mallory) == 4)
         session.now = session.now + .milliseconds(3_001)
-        #expect(session.greet(from: alice) == 4, "a client that is silent for three seconds loses its slot")
+        #expect(session.shakeHands(from: alice) == 4, "a client that is silent for three seconds loses its slot")
     }
 
     /// Two servers whose datagrams are directed at each other stop at once.

@@ -133,17 +133,17 @@ struct SimulatedLinkTestTests {
 struct LinkTestClientTests {
     private let host = Endpoint(.v4(0xC000_0207), port: 5_004)
 
-    private func asker(seconds: Int = 1) throws -> LinkTestClient {
+    private func client(seconds: Int = 1) throws -> LinkTestClient {
         var configuration = LinkTestClient.Configuration(host: host, speech: speech)
         configuration.duration = .seconds(seconds)
         return try LinkTestClient(configuration, identity: Identity(ssrc: SSRC(9), seed: 3), at: .start)
     }
 
-    private func datagrams(_ asker: inout LinkTestClient) -> [[UInt8]] {
+    private func datagrams(_ client: inout LinkTestClient) -> [[UInt8]] {
         var datagrams: [[UInt8]] = []
         while true {
             var isThere = false
-            let datagram = [UInt8](capacity: 1_500) { isThere = asker.nextDatagram(into: &$0) }
+            let datagram = [UInt8](capacity: 1_500) { isThere = client.nextDatagram(into: &$0) }
             guard isThere else { return datagrams }
             datagrams.append(datagram)
         }
@@ -151,18 +151,18 @@ struct LinkTestClientTests {
 
     /// `tenfour talk` does not know the link test, but it plays the audio and sends RTCP reports.
     @Test func aStationWithoutLinkTestIsMeasuredByItsReports() throws {
-        var asker = try asker()
+        var client = try client()
         var session = RTPSession(
             identity: Identity(ssrc: SSRC(77), seed: 1),
             configuration: RTPSessionConfiguration(
                 remotes: [Endpoint(.v4(1), port: 1)], accepted: .anyone), at: .start)
         var now = Instant.start
         var packetCount = 0
-        while let deadline = asker.nextDeadline {
+        while let deadline = client.nextDeadline {
             now = max(now, min(deadline, session.nextDeadline ?? deadline))
-            if deadline <= now { asker.timeElapsed(at: now) }
+            if deadline <= now { client.timeElapsed(at: now) }
             session.timeElapsed(at: now)
-            for datagram in datagrams(&asker) {
+            for datagram in datagrams(&client) {
                 let reception = session.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now)
                 if case .media = reception { packetCount += 1 }
             }
@@ -170,52 +170,52 @@ struct LinkTestClientTests {
                 var isThere = false
                 let datagram = [UInt8](capacity: 1_500) { isThere = session.nextDatagram(into: &$0) != nil }
                 guard isThere else { break }
-                asker.receive(datagram.span, from: host, at: now)
+                client.receive(datagram.span, from: host, at: now)
             }
         }
         #expect(packetCount == 50)
-        #expect(asker.state == .over(.reported) || asker.state == .over(.unanswered))
-        #expect(asker.result.quality == nil)
+        #expect(client.state == .over(.reported) || client.state == .over(.unanswered))
+        #expect(client.result.quality == nil)
     }
 
     /// The server returns nothing after FAREWELL, so the BYE goes before it.
     @Test func farewellIsTheLastDatagram() throws {
-        var asker = try asker()
+        var client = try client()
         var randomness = SeededRandom(seed: 1)
         var server = LinkTestServer(using: &randomness)
         var now = Instant.start
         for _ in 0..<20 {
-            asker.timeElapsed(at: now)
-            for datagram in datagrams(&asker) {
+            client.timeElapsed(at: now)
+            for datagram in datagrams(&client) {
                 let reply = [UInt8](capacity: 1_500) {
                     _ = server.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now, answer: &$0)
                 }
-                if !reply.isEmpty { asker.receive(reply.span, from: host, at: now) }
+                if !reply.isEmpty { client.receive(reply.span, from: host, at: now) }
             }
             now = now + .milliseconds(20)
         }
-        #expect(asker.state == .speaking(isReturned: true))
-        asker.stop(at: now)
-        let last = datagrams(&asker)
+        #expect(client.state == .speaking(isReturned: true))
+        client.stop(at: now)
+        let last = datagrams(&client)
         let goodbye = try #require(last.dropLast().last)
         #expect(last.last?.count == 32 && last.last?[5] == 6)
         #expect(goodbye[0] >= 128 && (200...204).contains(goodbye[1]))
     }
 
     @Test func nobodyElseIsListenedTo() throws {
-        var asker = try asker()
-        asker.timeElapsed(at: .start)
-        let sent = datagrams(&asker)
+        var client = try client()
+        client.timeElapsed(at: .start)
+        let sent = datagrams(&client)
         #expect(sent.count == 1 && sent[0].count == 32)
         let hello = sent[0]
         var randomness = SeededRandom(seed: 1)
-        var answerer = LinkTestServer(using: &randomness)
+        var server = LinkTestServer(using: &randomness)
         let challenge = [UInt8](capacity: 1_500) {
-            _ = answerer.receive(hello.span, from: Endpoint(.v4(1), port: 1), at: .start, answer: &$0)
+            _ = server.receive(hello.span, from: Endpoint(.v4(1), port: 1), at: .start, answer: &$0)
         }
-        asker.receive(challenge.span, from: Endpoint(.v4(2), port: 5_004), at: .start)
-        #expect(datagrams(&asker) == [])
-        asker.receive(challenge.span, from: host, at: .start)
-        #expect(datagrams(&asker).first?[5] == 3)
+        client.receive(challenge.span, from: Endpoint(.v4(2), port: 5_004), at: .start)
+        #expect(datagrams(&client) == [])
+        client.receive(challenge.span, from: host, at: .start)
+        #expect(datagrams(&client).first?[5] == 3)
     }
 }

@@ -23,7 +23,7 @@ extension RealTimeTests {
                     if milliseconds > 0 { holdUp("tf-audio-play", milliseconds: milliseconds) }
                 }
                 waiting(1) { false }
-                let playout = pair.voice?.playout ?? PlayoutStatistics()
+                let playout = pair.talker?.playout ?? PlayoutStatistics()
                 try pair.finish()
                 let told = Double(playout.missing.rawValue) / Double(max(playout.due.rawValue, 1))
                 let heard = silentShare(of: ear.finish())

@@ -22,12 +22,12 @@ struct DecoderBudgetTests {
     private func pull(_ budget: inout DecoderBudget, cost: Int, others: Int = 0) -> Int {
         var now = 7_000_000_000
         let start = now
-        budget.begin(FrameCount(240), at: now)
+        budget.beginPull(FrameCount(240), at: now)
         for _ in 0..<8 {
             now += others
             guard budget.complexityToConceal(at: now) > .plain else { continue }
             now += cost
-            budget.spend(cost, with: .noLACE, isConcealed: true)
+            budget.record(cost, with: .noLACE, isConcealed: true)
         }
         return now - start
     }
@@ -56,12 +56,12 @@ struct DecoderBudgetTests {
     @Test func aModelThatWasTurnedOffIsTriedAgainAfterALongerTimeEachTime() {
         var budget = budget()
         for seconds in [10, 20, 40, 80, 160, 300, 300] {
-            budget.begin(FrameCount(240), at: 0)
-            budget.spend(2_000_000, with: budget.complexity, isConcealed: true)
+            budget.beginPull(FrameCount(240), at: 0)
+            budget.record(2_000_000, with: budget.complexity, isConcealed: true)
             #expect(!budget.concealsByModel)
-            for _ in 0..<seconds * 200 - 1 { budget.begin(FrameCount(240), at: 0) }
+            for _ in 0..<seconds * 200 - 1 { budget.beginPull(FrameCount(240), at: 0) }
             #expect(!budget.concealsByModel, "\(seconds) s are not over")
-            budget.begin(FrameCount(240), at: 0)
+            budget.beginPull(FrameCount(240), at: 0)
             #expect(budget.concealsByModel)
             #expect(budget.complexityToConceal(at: 0) > .plain, "the budget has recovered from the slow frame")
         }
@@ -70,10 +70,10 @@ struct DecoderBudgetTests {
 
     @Test func slowEnhancementIsGivenUpAloneAndConcealmentStays() {
         var budget = budget()
-        budget.begin(FrameCount(240), at: 0)
-        budget.spend(1_300_000, with: .noLACE, isConcealed: false)
+        budget.beginPull(FrameCount(240), at: 0)
+        budget.record(1_300_000, with: .noLACE, isConcealed: false)
         #expect(budget.complexity == .plc && budget.concealsByModel)
-        budget.spend(1_300_000, with: .plc, isConcealed: false)
+        budget.record(1_300_000, with: .plc, isConcealed: false)
         #expect(budget.complexity == .plain)
     }
 
@@ -81,9 +81,9 @@ struct DecoderBudgetTests {
     @Test(arguments: Array(stride(from: 400_000, through: 4_000_000, by: 50_000)))
     func aSlowFrameEndsTheUseOfItsModelOrIsForgotten(time: Int) {
         var budget = budget()
-        budget.begin(FrameCount(240), at: 0)
-        budget.spend(time, with: .noLACE, isConcealed: true)
-        for pull in 1...600 { budget.begin(FrameCount(240), at: pull * 5_000_000) }
+        budget.beginPull(FrameCount(240), at: 0)
+        budget.record(time, with: .noLACE, isConcealed: true)
+        for pull in 1...600 { budget.beginPull(FrameCount(240), at: pull * 5_000_000) }
         // Half a millisecond of this pull was used for something else.
         let isUsed = budget.complexityToConceal(at: 600 * 5_000_000 + 500_000) > .plain
         #expect(isUsed == budget.concealsByModel)
@@ -98,7 +98,7 @@ struct DecoderBudgetTests {
         configuration.slack = .milliseconds(5)
         var budget = DecoderBudget(configuration)
         var now = 0
-        budget.begin(FrameCount(240), at: now)
+        budget.beginPull(FrameCount(240), at: now)
         var enhanced = 0
         for _ in 0..<8 {
             let used = budget.complexityToDecode(at: now)
@@ -106,7 +106,7 @@ struct DecoderBudgetTests {
             if used > .plc { enhanced += 1 }
             let time = used > .plc ? 600_000 : 40_000
             now += time
-            budget.spend(time, with: used, isConcealed: false)
+            budget.record(time, with: used, isConcealed: false)
         }
         #expect(enhanced == 3 && now < 2_500_000)
         #expect(budget.complexity == .noLACE && budget.setbackCount == 0)
@@ -114,8 +114,8 @@ struct DecoderBudgetTests {
 
     @Test func oneSlowFrameRaisesWhatTheNextIsExpectedToTake() {
         var budget = budget()
-        budget.begin(FrameCount(240), at: 0)
-        budget.spend(900_000, with: .noLACE, isConcealed: true)
+        budget.beginPull(FrameCount(240), at: 0)
+        budget.record(900_000, with: .noLACE, isConcealed: true)
         #expect(pull(&budget, cost: 900_000) == 900_000, "one of 0.9 ms that may take 3.6 fits into 3.75")
         #expect(budget.setbackCount == 0)
     }
@@ -125,10 +125,10 @@ struct DecoderBudgetTests {
         var configuration = DecoderConfiguration(.plain)
         configuration.complexity = .plc
         var budget = DecoderBudget(configuration)
-        budget.begin(FrameCount(240), at: 0)
+        budget.beginPull(FrameCount(240), at: 0)
         for _ in 0..<100 {
             #expect(budget.complexityToConceal(at: 0) == .plc)
-            budget.spend(1_000_000_000, with: .plc, isConcealed: true)
+            budget.record(1_000_000_000, with: .plc, isConcealed: true)
         }
         #expect(!budget.measures && budget.complexity == .plc)
     }

@@ -43,14 +43,14 @@ import Testing
         }
         let before = talker.say(sound)
         #expect(copies(before) == 0)
-        talker.talker.obey(EncoderDemand(LossProtection(copies: [1], bitRate: 12_000), CodingSettings()).rawValue)
+        talker.talker.apply(EncoderDemand(LossProtection(copies: [1], bitRate: 12_000), CodingSettings()).rawValue)
         let halved = talker.say(sound)
         #expect(kilobits(halved) < kilobits(before) / 2)
-        talker.talker.obey(
+        talker.talker.apply(
             EncoderDemand(LossProtection(inBandFEC: true, bitRate: 32_000, expectedLoss: 1), CodingSettings()).rawValue)
         #expect(copies(talker.say(sound)) > 25)
-        talker.talker.obey(0)
-        talker.talker.obey(EncoderDemand(LossProtection(bitRate: 32_000), CodingSettings()).rawValue)
+        talker.talker.apply(0)
+        talker.talker.apply(EncoderDemand(LossProtection(bitRate: 32_000), CodingSettings()).rawValue)
         let after = talker.say(sound)
         #expect(copies(after.dropFirst(2).map { $0 }) == 0)
         #expect(kilobits(after) > kilobits(halved) * 2)
@@ -70,8 +70,8 @@ import Testing
         (0..<Int(seconds * 48_000)).map { index in
             let time = Double(index) / 48_000
             let pitch = 120 + 20 * sin(2 * .pi * 3 * time)
-            let voice = (1...12).map { sin(2 * .pi * pitch * Double($0) * time) / Double($0) }.reduce(0, +)
-            return Float(0.2 * voice * (0.6 + 0.4 * sin(2 * .pi * 4 * time)))
+            let talker = (1...12).map { sin(2 * .pi * pitch * Double($0) * time) / Double($0) }.reduce(0, +)
+            return Float(0.2 * talker * (0.6 + 0.4 * sin(2 * .pi * 4 * time)))
         }
     }
 

@@ -16,48 +16,48 @@ struct HostTrackerTests {
 
     @Test func aNameIsAskedForAgainWhileItsRelayDoesNotAnswer() {
         let count = Asked()
-        let finder = HostTracker(
+        let tracker = HostTracker(
             "radio.example.org", port: 5_004, every: .seconds(30), atMost: .seconds(30), at: .start
         ) { host, port in
             count.number.add(1, ordering: .relaxed)
             return host == "radio.example.org" && port == 5_004 ? [Self.endpoint] : nil
         }
-        #expect(finder.look(isReached: true, at: .start + .seconds(100)) == nil)
-        #expect(finder.look(isReached: false, at: .start + .seconds(29)) == nil)
+        #expect(tracker.poll(isReached: true, at: .start + .seconds(100)) == nil)
+        #expect(tracker.poll(isReached: false, at: .start + .seconds(29)) == nil)
         #expect(count.number.load(ordering: .relaxed) == 0)
-        #expect(finder.look(isReached: false, at: .start + .seconds(31)) == nil)
+        #expect(tracker.poll(isReached: false, at: .start + .seconds(31)) == nil)
         var answer: [Endpoint]?
         #expect(
             waiting {
-                answer = finder.look(isReached: false, at: .start + .seconds(32))
+                answer = tracker.poll(isReached: false, at: .start + .seconds(32))
                 return answer != nil
             })
         #expect(answer == [Self.endpoint])
-        #expect(finder.look(isReached: false, at: .start + .seconds(60)) == nil)
+        #expect(tracker.poll(isReached: false, at: .start + .seconds(60)) == nil)
         #expect(count.number.load(ordering: .relaxed) == 1)
     }
 
     /// Look-ups are made after 10 s, then every 20, 40 and 60 s. The host is reached at 200 s and lost again at 201
     /// s, so the intervals start anew.
     @Test func aNameIsAskedForLessAndLessOftenUntilItsHostIsThere() {
-        let finder = HostTracker(
+        let tracker = HostTracker(
             "bob.example.org", port: 5_004, every: .seconds(10), atMost: .seconds(60), at: .start
         ) { _, _ in [] }
         var asked: [Int] = []
         for second in 1...240 {
             let now = Instant.start + .seconds(second)
-            _ = finder.look(isReached: second == 200, at: now)
-            guard finder.lastAsked == now else { continue }
+            _ = tracker.poll(isReached: second == 200, at: now)
+            guard tracker.lastLookup == now else { continue }
             asked.append(second)
             // The answer arrives on another thread and is used in the next second.
-            #expect(waiting { finder.isResponsive })
+            #expect(waiting { tracker.isResponsive })
         }
         #expect(asked == [10, 30, 70, 130, 190, 201, 221])
     }
 
     @Test func aNameThatNobodyKnowsIsAskedForAgain() {
         let count = Asked()
-        let finder = HostTracker(
+        let tracker = HostTracker(
             "radio.example.org", port: 5_004, every: .seconds(30), atMost: .seconds(30), at: .start
         ) { _, _ in
             count.number.add(1, ordering: .relaxed)
@@ -67,7 +67,7 @@ struct HostTrackerTests {
         #expect(
             waiting {
                 now = now + .seconds(1)
-                return finder.look(isReached: false, at: now) != nil || count.number.load(ordering: .relaxed) == 2
+                return tracker.poll(isReached: false, at: now) != nil || count.number.load(ordering: .relaxed) == 2
             })
         #expect(count.number.load(ordering: .relaxed) == 2)
     }

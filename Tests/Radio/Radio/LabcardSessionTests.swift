@@ -68,8 +68,8 @@ extension RealTimeTests {
                 #expect(waiting { pair.playback.map { !$0.isCardLost } ?? false })
                 guard pair.settledDelay() != nil else { return "nothing was heard afterwards" }
                 // The excess delay is reduced by half a percent of the playing time.
-                waiting(15) { pair.voice.map { $0.playout.delay.duration() - before < .milliseconds(10) } ?? false }
-                let after = pair.voice?.playout.delay.duration() ?? .seconds(9)
+                waiting(15) { pair.talker.map { $0.playout.delay.duration() - before < .milliseconds(10) } ?? false }
+                let after = pair.talker?.playout.delay.duration() ?? .seconds(9)
                 try pair.finish()
                 return after - before < .milliseconds(10) ? nil : "delays of \(before) and \(after)"
             }
@@ -87,7 +87,7 @@ extension RealTimeTests {
                 }
                 #expect(waiting { pair.capture.map { !$0.isCardLost } ?? false })
                 guard let after = pair.settledDelay() else { return "nothing was heard afterwards" }
-                let resyncs = pair.voice?.playout.resyncs
+                let resyncs = pair.talker?.playout.resyncs
                 try pair.finish()
                 mouth.finish()
                 #expect(resyncs == 0)
@@ -124,7 +124,7 @@ extension RealTimeTests {
                 ]
                 for pair in pairs { try pair.start() }
                 #expect(waiting(60) { heard.allSatisfy { $0.samples.count > 20 * 48_000 } })
-                let playouts = pairs.compactMap(\.voice?.playout)
+                let playouts = pairs.compactMap(\.talker?.playout)
                 for pair in pairs { try pair.finish() }
                 mouth.finish()
                 for (playout, heard) in zip(playouts, heard) {
@@ -158,7 +158,7 @@ struct Pair {
         sending = try RadioSession(.sending(input, toPort: port))
     }
 
-    var voice: RadioSnapshot.VoiceSnapshot? { hearing.snapshot?.voices.first }
+    var talker: RadioSnapshot.TalkerSnapshot? { hearing.snapshot?.talkers.first }
     var playback: RadioSnapshot.PlaybackSnapshot? { hearing.snapshot?.playback }
     var capture: RadioSnapshot.CaptureSnapshot? { sending.snapshot?.capture }
 
@@ -176,9 +176,9 @@ struct Pair {
 
     /// Returns the playout delay after two more seconds of audio; nil if nothing is heard.
     func settledDelay() -> Duration? {
-        let before = voice?.playout.decoded ?? .zero
-        guard waiting(until: { (voice?.playout.decoded ?? .zero) >= before + FrameCount(96_000) }) else { return nil }
-        return voice?.playout.delay.duration()
+        let before = talker?.playout.decoded ?? .zero
+        guard waiting(until: { (talker?.playout.decoded ?? .zero) >= before + FrameCount(96_000) }) else { return nil }
+        return talker?.playout.delay.duration()
     }
 }
 

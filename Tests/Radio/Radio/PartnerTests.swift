@@ -37,16 +37,16 @@ extension RealTimeTests {
             }
             let before = try partner(at: old)
             try before.start()
-            #expect(waiting { before.snapshot?.voices.first?.receivedCount ?? 0 > 10 })
+            #expect(waiting { before.snapshot?.talkers.first?.receivedCount ?? 0 > 10 })
             before.stop()
             try before.wait()
 
             place.withLock { $0 = new }
             let after = try partner(at: new)
             try after.start()
-            #expect(waiting { after.snapshot?.voices.first?.receivedCount ?? 0 > 10 }, "the partner hears us again")
+            #expect(waiting { after.snapshot?.talkers.first?.receivedCount ?? 0 > 10 }, "the partner hears us again")
             #expect(
-                waiting { alice.snapshot?.voices.contains { $0.endpoint?.address == new.address } ?? false },
+                waiting { alice.snapshot?.talkers.contains { $0.endpoint?.address == new.address } ?? false },
                 "and we hear the partner")
             #expect(alice.takeEvents().contains(.partnerMoved(to: new)))
             for session in [alice, after] { session.stop() }

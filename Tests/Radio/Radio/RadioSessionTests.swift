@@ -27,7 +27,7 @@ extension RealTimeTests {
                 #expect(sending.snapshot?.sendStream.packetCount == 100)
                 // The sender has left, and the last snapshot of its counts may be a tenth of a second old. On a slow
                 // machine, a retransmission may arrive after its BYE.
-                #expect((90...101).contains(hearing.snapshot?.voices.first?.receivedCount ?? 0))
+                #expect((90...101).contains(hearing.snapshot?.talkers.first?.receivedCount ?? 0))
                 let sound = heard.samples
                 // Two seconds, the concealment that Opus appends, and the wait for silence.
                 #expect(sound.count >= 2 * 48_000)
@@ -87,13 +87,13 @@ extension RealTimeTests {
                     write(Array(sound[start..<start + 960]), to: pipe.descriptor)
                     usleep(40_000)
                 }
-                #expect(waiting { (hearing.snapshot?.voices.first?.receivedCount ?? 0) >= 95 })
-                let voice = hearing.snapshot?.voices.first
+                #expect(waiting { (hearing.snapshot?.talkers.first?.receivedCount ?? 0) >= 95 })
+                let talker = hearing.snapshot?.talkers.first
                 sending.stop()
                 hearing.stop()
                 try hearing.wait()
                 try sending.wait()
-                let delay = (voice?.playout.delay ?? .zero).duration()
+                let delay = (talker?.playout.delay ?? .zero).duration()
                 return delay < .milliseconds(600) ? nil : "a delay of \(delay)"
             }
         }
@@ -124,7 +124,7 @@ extension RealTimeTests {
             try hearing.start()
             let sending = try RadioSession(sending: file, to: "127.0.0.1:\(port)")
             try sending.start()
-            #expect(waiting { hearing.snapshot?.voices.first?.isHeard ?? false })
+            #expect(waiting { hearing.snapshot?.talkers.first?.isHeard ?? false })
             close(pipe.descriptor)
             #expect(waiting { hearing.isOver }, "the session ends after its last source")
             hearing.stop()
@@ -144,7 +144,7 @@ extension RealTimeTests {
                 sending: folder.sound("tone.wav", tone(440, seconds: 30)), to: "127.0.0.1:\(port)")
             try sending.start()
             #expect(waiting { hearing.snapshot?.playback?.unrecordedSampleCount ?? 0 > 0 })
-            #expect(hearing.snapshot?.voices.first.map { $0.playout.decoded.rawValue > 48_000 } == true)
+            #expect(hearing.snapshot?.talkers.first.map { $0.playout.decoded.rawValue > 48_000 } == true)
             for session in [sending, hearing] { session.stop() }
             for session in [sending, hearing] { try session.wait() }
         }

@@ -20,7 +20,7 @@ struct RefusalDetectorTests {
             statistics.received = received
             statistics.failures = [ECONNREFUSED: refused(time)]
             statistics.lastFailure = .init(destination: Endpoint(.v4(0xC000_0201), port: 5_004), code: ECONNREFUSED)
-            watch.look(statistics, at: .start + .milliseconds(100 * step))
+            watch.poll(statistics, at: .start + .milliseconds(100 * step))
         }
         return watch.failure(statistics)
     }

@@ -116,9 +116,9 @@ import Testing
 
     @Test func depthForRepairIsWhatPlayoutAllows() throws {
         var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
-        #expect(configuration.rtpSessionAsCoded.lossProtection.maximumDepth == .milliseconds(100))
+        #expect(configuration.rtpSessionAsCoded.lossProtection.maximumDelay == .milliseconds(100))
         Profile.quality.apply(to: &configuration)
-        #expect(configuration.rtpSessionAsCoded.lossProtection.maximumDepth == .milliseconds(200))
+        #expect(configuration.rtpSessionAsCoded.lossProtection.maximumDelay == .milliseconds(200))
         #expect(
             configuration.rtpSessionAsCoded.lossProtection.depth(roundTrip: .milliseconds(25)) == .milliseconds(140))
         configuration.coding.frame = .milliseconds(5)
@@ -225,7 +225,7 @@ import Testing
             let (coding, playout) = (configuration.coding, configuration.playout)
             #expect(profile.summary.contains("\(coding.bitRate / 1_000) kbit/s") || profile == .lowest)
             #expect(profile.summary.contains("FEC for \(coding.expectedLoss) % loss") == (coding.expectedLoss > 0))
-            let depth = Int(playout.minimumDepth / .milliseconds(1))
+            let depth = Int(playout.minimumDelay / .milliseconds(1))
             #expect(profile.summary.contains("depth at least \(depth) ms") == (depth > 0))
             #expect(profile.summary.contains("stereo") == (coding.channelCount == 2))
             #expect(profile.summary.contains("periods of 2.5 ms") == (playout.period == .microseconds(2_500)))

@@ -149,8 +149,8 @@ final class SimulatedRoom {
     /// Returns the listener's report about one talker; nil if there is none.
     func report(of ssrc: UInt32) -> TalkerReport? {
         for index in 0..<Mixer.streamCount {
-            let voice = pipeline.report.mixer.talkers[index]
-            if voice.isUsed && voice.ssrc == SSRC(ssrc) { return voice }
+            let talker = pipeline.report.mixer.talkers[index]
+            if talker.isUsed && talker.ssrc == SSRC(ssrc) { return talker }
         }
         return nil
     }

@@ -15,17 +15,17 @@ struct SnapshotTests {
         var report = report()
         var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(1))
         snapshot.add(report, present: rtpSession.sources, before: [])
-        var voice = try #require(snapshot.voices.first)
-        #expect(voice.endpoint == partner && voice.receivedCount == 3 && voice.lostCount == 1 && voice.isHeard)
+        var talker = try #require(snapshot.talkers.first)
+        #expect(talker.endpoint == partner && talker.receivedCount == 3 && talker.lostCount == 1 && talker.isHeard)
 
         report.mixer.talkers[0].isHeard = false
         report.mixer.talkers[0].playout.decoded = FrameCount(2_880)
         var later = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(2))
-        later.add(report, present: [], before: snapshot.voices)
-        voice = try #require(later.voices.first)
-        #expect(voice.endpoint == nil && !voice.isHeard, "a source that left has no endpoint")
-        #expect(voice.receivedCount == 3 && voice.lostCount == 1, "the counts of a source that left are kept")
-        #expect(voice.playout.decoded == FrameCount(2_880), "audio decoded after the BYE counts")
+        later.add(report, present: [], before: snapshot.talkers)
+        talker = try #require(later.talkers.first)
+        #expect(talker.endpoint == nil && !talker.isHeard, "a source that left has no endpoint")
+        #expect(talker.receivedCount == 3 && talker.lostCount == 1, "the counts of a source that left are kept")
+        #expect(talker.playout.decoded == FrameCount(2_880), "audio decoded after the BYE counts")
     }
 
     /// The RTP session counts a source that returns as a new one, but snapshots go on counting. Packets sent
@@ -33,15 +33,15 @@ struct SnapshotTests {
     @Test func aSourceThatReturnsIsCountedFromZero() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
         let stays = [[0, 1, 3], [], [20], [20, 21, 22, 25], [], [40], [], [39]] as [[UInt16]]
-        var before: [RadioSnapshot.VoiceSnapshot] = []
+        var before: [RadioSnapshot.TalkerSnapshot] = []
         var counts: [[Int]] = []
         for stay in stays {
             let rtpSession = rtpSession(hearing: stay, from: partner)
             var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(1))
             snapshot.add(report(), present: rtpSession.sources, before: before)
-            before = snapshot.voices
-            let voice = try #require(before.first)
-            counts.append([voice.receivedCount, voice.lostCount, voice.losses.packetCount])
+            before = snapshot.talkers
+            let talker = try #require(before.first)
+            counts.append([talker.receivedCount, talker.lostCount, talker.losses.packetCount])
         }
         #expect(counts.map { $0[0] } == [3, 3, 4, 7, 7, 8, 8, 9])
         #expect(counts.map { $0[1] } == [1, 1, 17, 19, 19, 33, 33, 33])

@@ -51,7 +51,7 @@ struct SimulatedReceiverTests {
     /// one of a single packet does.
     @Test func delayCountsFromTheFastestPacketOfAll() throws {
         var playout = PlayoutSettings()
-        playout.fixedDepth = .milliseconds(60)
+        playout.fixedDelay = .milliseconds(60)
         var delays = even
         delays[200] = .milliseconds(10)
         let mean = try #require(try receive(delays, playout: playout).report.whole.delays.mean)

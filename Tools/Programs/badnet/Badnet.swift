@@ -133,7 +133,7 @@ private final class Tape {
         for index in sound.indices { samples.append(sound[index]) }
         let now = pull.counts.playout
         let recovered = { (statistics: PlayoutStatistics) in
-            statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByResend
+            statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByRetransmission
         }
         let late = now.concealedInHindsight - before.concealedInHindsight
         note(late, .concealed, from: start - late)

@@ -46,7 +46,7 @@ struct Call: ParsableCommand {
         var configuration = LossProtectionConfiguration()
         configuration.mode = mode
         configuration.bitRate = trace.bitrate
-        configuration.maximumDepth = .microseconds(Int(maxLatency * 1_000))
+        configuration.maximumDelay = .microseconds(Int(maxLatency * 1_000))
         configuration.followsRoundTrip = quality
         for seed in trace.seed..<trace.seed + seeds {
             var call = try TwoStations(

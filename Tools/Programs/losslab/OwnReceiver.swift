@@ -54,7 +54,7 @@ struct OwnReceiver {
 extension Outcome {
     mutating func take(_ statistics: PlayoutStatistics) {
         let due = Double(max(statistics.due.rawValue, 1))
-        let recovered = statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByResend
+        let recovered = statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByRetransmission
         concealedShare = Double(statistics.concealed.rawValue) / due
         deepShare = Double(statistics.concealedByModel.rawValue) / Double(max(statistics.concealed.rawValue, 1))
         recoveredShare = Double(recovered.rawValue) / due

@@ -10,14 +10,14 @@ final class Answering {
     private let loop: EventLoop
     private let socket: UDPSocket
     private let say: (String) -> Void
-    private var answerer: LinkTestServer
+    private var server: LinkTestServer
 
     init(on endpoint: Endpoint, say: @escaping (String) -> Void) throws {
         let loop = try EventLoop()
         self.loop = loop
         self.say = say
         var generator = CSPRNG()
-        answerer = LinkTestServer(using: &generator)
+        server = LinkTestServer(using: &generator)
         socket = try UDPSocket(on: loop, bindingTo: endpoint, options: SocketOptions())
     }
 
@@ -27,17 +27,17 @@ final class Answering {
         say("answering on port \(socket.localEndpoint.port); Ctrl-C ends it")
         loop.run()
         loop.closeAll()
-        say("sent back \(answerer.returnedCount) packet\(answerer.returnedCount == 1 ? "" : "s")")
+        say("sent back \(server.returnedCount) packet\(server.returnedCount == 1 ? "" : "s")")
     }
 
     private func answer(_ datagram: Span<UInt8>, _ sender: Endpoint, at now: Instant) {
-        let before = answerer.asker
+        let before = server.client
         var isResponsive = false
         let reply = [UInt8](capacity: LinkTestServer.maximumDatagramByteCount) { reply in
-            isResponsive = answerer.receive(datagram, from: sender, at: now, answer: &reply)
+            isResponsive = server.receive(datagram, from: sender, at: now, answer: &reply)
         }
         if isResponsive { socket.send(reply.span, to: sender) }
-        guard answerer.asker != before else { return }
-        if let asker = answerer.asker { say("\(asker) asks") } else { say("that was all") }
+        guard server.client != before else { return }
+        if let client = server.client { say("\(client) asks") } else { say("that was all") }
     }
 }

@@ -140,8 +140,8 @@ import TenfourUV
         configuration.coding.bitRate = bitrate.bitsPerSecond
         configuration.lossProtection.mode = defence
         if let maxLatency {
-            configuration.lossProtection.maximumDepth = maxLatency.duration
-            configuration.playout.maximumDepth = maxLatency.duration
+            configuration.lossProtection.maximumDelay = maxLatency.duration
+            configuration.playout.maximumDelay = maxLatency.duration
         }
         return configuration
     }

@@ -12,7 +12,7 @@ final class Conversation {
     private let loop: EventLoop
     private let socket: UDPSocket
     private let host: Endpoint
-    private var asker: LinkTestClient
+    private var client: LinkTestClient
     private var timer: LoopTimer?
 
     init(
@@ -28,38 +28,38 @@ final class Conversation {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         let identity = Identity.random(wallClock: NTPTime(rawValue: UInt64(now.tv_sec) << 32), using: &chance)
-        asker = try LinkTestClient(configuration, identity: identity, at: loop.now, hear: hear)
+        client = try LinkTestClient(configuration, identity: identity, at: loop.now, hear: hear)
     }
 
     /// Runs until the test or a signal ends it.
     func run() throws -> (result: LinkTestResult, state: LinkTestClient.State) {
         timer = try loop.makeTimer { [unowned self] in
-            asker.timeElapsed(at: loop.now)
+            client.timeElapsed(at: loop.now)
             settle()
         }
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             _ = try loop.onSignal(signal) { [unowned self] in
-                asker.stop(at: loop.now)
+                client.stop(at: loop.now)
                 settle()
             }
         }
         socket.receive { [unowned self] datagram, sender, now in
-            asker.receive(datagram, from: sender, at: now)
+            client.receive(datagram, from: sender, at: now)
             settle()
         }
         settle()
         loop.run()
         loop.closeAll()
-        return (asker.result, asker.state)
+        return (client.result, client.state)
     }
 
     private func settle() {
         while true {
             var isThere = false
-            let datagram = [UInt8](capacity: 2_048) { isThere = asker.nextDatagram(into: &$0) }
+            let datagram = [UInt8](capacity: 2_048) { isThere = client.nextDatagram(into: &$0) }
             guard isThere else { break }
             socket.send(datagram.span, to: host)
         }
-        if let deadline = asker.nextDeadline { timer?.arm(at: deadline) } else { loop.stop() }
+        if let deadline = client.nextDeadline { timer?.arm(at: deadline) } else { loop.stop() }
     }
 }

@@ -15,7 +15,7 @@ struct ReplayCapture {
     private(set) var datagramCount = 0
     private let path: String
     private var packetCount = 0
-    private var passedOver: [CapturedDatagram.PassedOver: Int] = [:]
+    private var passedOver: [CapturedDatagram.SkipReason: Int] = [:]
 
     /// The longest capture accepted, so that its audio fits into a WAV file.
     private static let longest = Duration.seconds(12 * 3_600)
@@ -35,7 +35,7 @@ struct ReplayCapture {
         var reader = try CaptureReader(bytes)
         while let packet = reader.next(in: bytes) {
             packetCount += 1
-            do throws(CapturedDatagram.PassedOver) {
+            do throws(CapturedDatagram.SkipReason) {
                 let datagram = try CapturedDatagram(packet, in: bytes)
                 datagramCount += 1
                 // RTP and RTCP are recognised by their version.
@@ -71,7 +71,7 @@ struct ReplayCapture {
     /// A summary such as `talk.pcap: 3020 packets, 3000 of them UDP; passed over 12 that are not IP`.
     var summary: String {
         var text = "\(path): \(packetCount) packets, \(datagramCount) of them UDP"
-        let others = CapturedDatagram.PassedOver.allCases.filter { passedOver[$0] != nil }
+        let others = CapturedDatagram.SkipReason.allCases.filter { passedOver[$0] != nil }
         if !others.isEmpty {
             text +=
                 "; passed over " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
@@ -82,12 +82,12 @@ struct ReplayCapture {
 
     var passedOverJSON: JSON {
         .object(
-            CapturedDatagram.PassedOver.allCases.filter { passedOver[$0] != nil }
+            CapturedDatagram.SkipReason.allCases.filter { passedOver[$0] != nil }
                 .map { ($0.name, .integer(passedOver[$0, default: 0])) })
     }
 }
 
-extension CapturedDatagram.PassedOver {
+extension CapturedDatagram.SkipReason {
     fileprivate var words: String {
         switch self {
         case .unknownLink: "of an unknown kind of link"

@@ -121,9 +121,9 @@ import TenfourTimePitch
 
     private func play(_ log: DatagramLog, of stream: RTPStream) throws -> QualityReport {
         var settings = PlayoutSettings()
-        settings.fixedDepth = jitter?.depth
+        settings.fixedDelay = jitter?.depth
         settings.decoder = decoder
-        if let maxLatency { settings.maximumDepth = maxLatency.duration }
+        if let maxLatency { settings.maximumDelay = maxLatency.duration }
         var receiver = try SimulatedReceiver(
             of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)
         var writer = try Recording(output, rate: rate ?? 1, pitch: pitch ?? 0)

@@ -3,7 +3,8 @@ import Glibc
 import TenfourSession
 
 extension UDPSocket {
-    /// A socket with no address yet, and the endpoint to bind it to: what was asked for, or IPv4 where there is no IPv6.
+    /// Creates a socket that is not bound yet, and returns the endpoint to bind it to: the one asked for, or IPv4 where
+    /// there is no IPv6.
     static func open(
         on loop: EventLoop, _ endpoint: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> (UnsafeMutablePointer<uv_udp_t>, Endpoint) {
@@ -37,8 +38,9 @@ extension UDPSocket {
         return fileDescriptor
     }
 
-    /// Everything that has to be said before the socket is bound. …_RECVERR asks for the reports that the network sends back;
-    /// without …_MULTICAST_ALL set to 0, Linux hands us every group that any program on this machine has joined.
+    /// Sets all options that must be set before the socket is bound. …_RECVERR requests the ICMP errors that the
+    /// network sends back. Without …_MULTICAST_ALL set to 0, Linux delivers every group that any program on this
+    /// machine has joined.
     static func apply(_ options: SocketOptions, to socket: Int32, _ reach: Reach) throws(NetworkError) {
         let trafficClass = Int32(options.serviceCodePoint) * 4
         let interface = try options.multicastInterface.map { (name) throws(NetworkError) in
@@ -90,7 +92,7 @@ extension UDPSocket {
         }
     }
 
-    /// Returns where it is bound now.
+    /// Binds the socket. Returns its actual endpoint.
     static func bind(
         _ socket: UnsafeMutablePointer<uv_udp_t>, to endpoint: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> Endpoint {
@@ -100,14 +102,14 @@ extension UDPSocket {
         func bindOrTake() throws(NetworkError) -> Int32 {
             let code = bind(options.reusesAddress ? UV_UDP_REUSEADDR.rawValue : 0)
             guard code == -EADDRINUSE, takesYielded, YieldedPort.isMarked(endpoint.port) else { return code }
-            // Of two sockets that have a port, the kernel gives what arrives to the newer one.
+            // Of two sockets that are bound to one port, the kernel delivers to the newer one.
             let taken = bind(UV_UDP_REUSEADDR.rawValue)
             unsafe try set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", Int32(0), on: fileDescriptor(of: socket))
             return taken
         }
         var code = try bindOrTake()
         if code == -EADDRINUSE, takesYielded {
-            // A station that starts at this moment may have the port, and put up its sign only now.
+            // Another tenfour that starts at this moment may have bound the port and not created its marker yet.
             usleep(YieldedPort.longestMarking)
             code = try bindOrTake()
         }
@@ -129,8 +131,9 @@ extension UDPSocket {
         }
     }
 
-    /// The kernel forms the group that shares a port when the second socket comes, and only then takes the program that keeps
-    /// everything at the first: until then it spreads what arrives. So a second one comes before anything does, and goes again.
+    /// Makes the kernel form the SO_REUSEPORT group now. It does that when a second socket binds the port, and only
+    /// then applies the program that delivers everything to the first socket; before, it spreads datagrams over all. So
+    /// a second socket is bound here and closed again.
     func formGroup(on loop: EventLoop, _ options: SocketOptions) throws(NetworkError) {
         var options = options
         options.portSharing = .joined
@@ -142,8 +145,8 @@ extension UDPSocket {
         }
     }
 
-    /// Lets the next socket that takes yielded ports have ours. Until here the port was ours alone: one that is being taken by
-    /// another station is not shared. Without a sign nobody could take it, and it stays ours.
+    /// Lets a socket with `takesYieldedPort` take our port from now on. Before this call nothing could: a port that
+    /// another tenfour is taking over is not shared. Where the marker cannot be created, the port stays ours.
     func yieldPort() throws(NetworkError) {
         yielded = YieldedPort(localEndpoint.port)
         guard yielded != nil else { return }
@@ -155,7 +158,7 @@ extension UDPSocket {
         }
     }
 
-    /// The C function is `setsockopt`; `title` is the name of the option in errors.
+    /// Sets a socket option; `title` is its name in errors. The C function is `setsockopt`.
     static func set<Value: BitwiseCopyable>(
         _ option: Int32, _ level: some BinaryInteger, _ title: String, _ value: Value, on socket: Int32
     ) throws(NetworkError) {
@@ -168,15 +171,15 @@ extension UDPSocket {
 
 extension UDPSocket.Reach {
     init(_ endpoint: Endpoint, _ options: SocketOptions) {
-        // Of two that are connected to nobody, the kernel gives what arrives to the newer one if both are for IPv4 alone, and to
-        // the older one if both are for IPv6; one for IPv6, bound to an IPv4 address, has it only when nobody else wants it.
+        // Of two unconnected sockets, the kernel delivers to the newer one if both are IPv4 only, and to the older one
+        // if both are IPv6. An IPv6 socket that is bound to an IPv4 address receives only what no other socket takes.
         let isOfIPv6 = endpoint.address.family == AF_INET6 || options.portSharing == .connected
         self = !isOfIPv6 ? .ipv4 : options.isIPv6Only ? .ipv6 : .ipv4AndIPv6
     }
 
     var family: Int32 { self == .ipv4 ? AF_INET : AF_INET6 }
 
-    /// Of an address of that family.
+    /// The length of a socket address of this family, in bytes.
     var addressByteCount: socklen_t {
         socklen_t(self == .ipv4 ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size)
     }
@@ -192,7 +195,7 @@ extension IPAddress {
 }
 
 extension NetworkError {
-    /// What `uv_udp_bind` returned.
+    /// Creates an error from the result of `uv_udp_bind`.
     init(bindingTo endpoint: Endpoint, _ code: Int32) {
         self.init("uv_udp_bind", code)
         switch -code {
@@ -206,7 +209,7 @@ extension NetworkError {
 }
 
 extension IPAddress {
-    /// fe80::/10 (RFC 4291 section 2.5.6).
+    /// Whether it is in fe80::/10 (RFC 4291 section 2.5.6) and has no scope.
     fileprivate var isLinkLocalWithoutScope: Bool {
         if case .v6(let high, _, 0) = self { high & 0xFFC0_0000_0000_0000 == 0xFE80_0000_0000_0000 } else { false }
     }
