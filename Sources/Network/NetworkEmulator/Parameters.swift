@@ -26,18 +26,18 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
     /// The effect, for a list of options.
     public var summary: String {
         switch self {
-        case .loss: "share of packets lost, each by itself, or in bursts where burst is given"
+        case .loss: "share of packets lost independently, or in bursts if burst is given"
         case .burst: "mean length of a burst of losses"
-        case .gilbert: "Gilbert-Elliott loss: chances of a spell to turn, and of loss in each"
-        case .delay: "what every packet takes"
-        case .jitter: "what is added packet by packet; normal:DEVIATION has a mean of three deviations, cut at six"
+        case .gilbert: "Gilbert-Elliott loss: probabilities of a change of state, and of loss in each state"
+        case .delay: "constant delay of every packet"
+        case .jitter: "random delay added to each packet; normal:DEVIATION has a mean of three deviations, cut at six"
         case .order: "whether packets wait for those sent before"
-        case .stalls: "shortest and longest spell in which nothing moves, and how often one comes on average"
-        case .detour: "a longer way for a while (from-to), again after each period"
+        case .stalls: "shortest and longest stall of all packets, and the mean time between stalls"
+        case .detour: "extra delay during a window (from-to), repeated after each period"
         case .reorder: "share of packets held back, and for how long"
-        case .duplicate: "share of packets that come twice, and how much later"
-        case .rate: "bits a second, IP and UDP headers included"
-        case .queue: "what may wait for the rate; more is dropped"
+        case .duplicate: "share of packets delivered twice, and the time between"
+        case .rate: "bit rate, IP and UDP headers included"
+        case .queue: "length of the queue before the rate limit; more is dropped"
         case .header: "bytes counted for the headers of each packet: 28 for IPv4, 48 for IPv6"
         }
     }
@@ -62,7 +62,7 @@ public enum NetworkParameterError: Error, Hashable, Sendable, CustomStringConver
         case .unreadable(let parameter, let text):
             return "\(parameter.rawValue) cannot be \(quoted(text)): write \(parameter.syntax)"
         case .needsRate(let parameter):
-            return "\(parameter.rawValue) says nothing without a rate: give rate first, for example rate=1mbit"
+            return "\(parameter.rawValue) needs a rate: give rate first, for example rate=1mbit"
         }
     }
 }

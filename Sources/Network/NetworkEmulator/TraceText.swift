@@ -73,11 +73,11 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let what =
             switch reason {
-            case .empty: "the trace ends without holding a single packet"
+            case .empty: "the trace has no entry: write one delay in milliseconds, or lost, on each line"
             case .columns(let count):
                 "\(count) columns where “delay_ms” or “t_ms,delay_ms” is wanted, the same in every line"
-            case .delay(let text): "\(quoted(text)) is no delay: write milliseconds from 0 to 3600000, or lost"
-            case .time(let text): "\(quoted(text)) is no time: write milliseconds"
+            case .delay(let text): "\(quoted(text)) is not a delay: write milliseconds from 0 to 3600000, or lost"
+            case .time(let text): "\(quoted(text)) is not a time: write milliseconds"
             case .timeNotLater(let text): "the time \(quoted(text)) is not later than the line before"
             }
         return "trace line \(line): \(what)"

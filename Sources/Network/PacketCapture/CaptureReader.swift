@@ -120,7 +120,8 @@ extension CaptureError: CustomStringConvertible {
         case .empty: "is empty: nothing was captured"
         case .unknownFormat: "is neither pcap nor pcapng: write one with tcpdump -w or dumpcap"
         case .noHeader: "ends within the header of a capture: it was cut off before the first packet"
-        case .unknownVersion(let number): "is a pcap of version \(number), which nobody has described: capture it again"
+        case .unknownVersion(let number):
+            "is a pcap of version \(number), which is not supported: capture again with tcpdump -w or dumpcap"
         }
     }
 }

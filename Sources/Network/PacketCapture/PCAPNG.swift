@@ -45,7 +45,7 @@ struct PCAPNG {
             position += byteCount
             switch type {
             case 1:
-                guard addInterface(bytes, body) else { return .damage("an interface is not described whole") }
+                guard addInterface(bytes, body) else { return .damage("the description of an interface is truncated") }
             case 2, 3, 6:
                 guard let packet = packet(type, bytes, body) else { return .damage("a packet does not fit its block") }
                 return .packet(packet, end: position)

@@ -113,7 +113,7 @@ import TenfourAudioCore
     var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: room[..<count]) }
 
     func fill(with datagram: Span<UInt8>) {
-        unsafe precondition(datagram.count <= room.count, "no datagram is so long")
+        unsafe precondition(datagram.count <= room.count, "a datagram has more than 65536 bytes")
         count = datagram.count
         unsafe datagram.withUnsafeBytes { unsafe room.copyMemory(from: $0) }
     }

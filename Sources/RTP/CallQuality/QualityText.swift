@@ -17,14 +17,14 @@ extension QualitySummary {
         if playout.missing > .zero {
             lines.append(
                 "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "
-                    + "hole\(playout.holes == 1 ? "" : "s"): the sound card or the program stood still")
+                    + "dropout\(playout.holes == 1 ? "" : "s"): the sound card or the program stood still")
         }
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
             lines.append(
                 "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95 %, \(milliseconds(most)) at most"
             )
             lines.append(
-                "timeline    stretched \(seconds(playout.timeScaled))\(percent(stretchedShare)), begun anew "
+                "timeline    time-scaled \(seconds(playout.timeScaled))\(percent(stretchedShare)), restarted "
                     + "\(playout.resyncs) times, drift \(rounded(Double(playout.driftPartsPerMillion), 0)) ppm")
         }
         if let model {
@@ -37,7 +37,7 @@ extension QualitySummary {
     private var recoveredText: String {
         let ways = [
             ("FEC", playout.recovered, recoveredByFECShare), ("copies", playout.recoveredByCopy, recoveredByCopyShare),
-            ("resends", playout.recoveredByRetransmission, recoveredByRetransmissionShare),
+            ("retransmission", playout.recoveredByRetransmission, recoveredByRetransmissionShare),
         ]
         let used = ways.filter { $0.1 > .zero }
         return used.isEmpty

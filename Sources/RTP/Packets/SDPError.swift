@@ -36,9 +36,9 @@ extension SDPError: CustomStringConvertible {
             case .tooLarge(let byteCount):
                 "this is too large for a session description: \(byteCount) bytes, more than "
                     + "\(SessionDescription.maximumByteCount)"
-            case .notADescription: "this is no session description: it does not begin with v=0"
+            case .notADescription: "this is not a session description: it does not begin with v=0"
             case .malformed(let what): "\(what) cannot be understood"
-            case .unsupportedTransport(let name): "the transport is \(name), not RTP/AVP or a relative of it"
+            case .unsupportedTransport(let name): "the transport is \(name), not RTP/AVP or one of its variants"
             case .noPort: "the audio stream has port 0, which means that it is turned off"
             case .tooManyFormats: "there are more than \(SessionDescription.maximumFormatCount) payload types"
             case .noAudio: "there is no audio stream (m=audio) in this session description"

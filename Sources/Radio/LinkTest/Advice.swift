@@ -33,12 +33,12 @@ extension LinkTestResult {
         }
         let remedy =
             lossProtection.isNone
-            ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
+            ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) add redundancy"
             : "the defence (\(lossProtection)) recovers \(recoversMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
-                wantsMoreDelay ? "allow more delay (--max-latency 200ms) so that they can be asked for again; " : ""
+                wantsMoreDelay ? "allow more delay (--max-latency 200ms) so that they can be retransmitted; " : ""
             return "\(percent) % of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
         }
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
@@ -61,7 +61,7 @@ extension LinkTestResult {
     private var delayAdvice: String? {
         guard let least = roundTrip?.quantile(0) ?? view?.roundTrip, least > .milliseconds(200) else { return nil }
         return
-            "packets are \(whole(least)) ms away at least: conversation is difficult with that; use a shorter path (no VPN, no satellite)"
+            "packets are \(whole(least)) ms away and back at least: conversation is difficult with that; use a shorter path (no VPN, no satellite)"
     }
 
     private var driftAdvice: String? {

@@ -5,12 +5,12 @@ public enum Profile: String, CaseIterable, Sendable {
     /// The settings in one line.
     public var summary: String {
         switch self {
-        case .lan: "speech, 20 ms frames, 32 kbit/s, depth as the network asks (the default)"
-        case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, depth at least 20 ms"
-        case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, depth at least 40 ms"
+        case .lan: "speech, 20 ms frames, 32 kbit/s, adaptive delay (the default)"
+        case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, delay at least 20 ms"
+        case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, delay at least 40 ms"
         case .quality:
-            "speech, 20 ms frames, 32 kbit/s, waits for lost packets, from the start: 4 round trips and 40 ms, 200 ms at most"
-        case .music: "music, 20 ms frames, 128 kbit/s, stereo, depth at least 60 ms"
+            "speech, 20 ms frames, 32 kbit/s, delay for retransmissions from the start: 4 round trips and 40 ms, 200 ms at most"
+        case .music: "music, 20 ms frames, 128 kbit/s, stereo, delay at least 60 ms"
         case .lowest: "least delay: periods of 2.5 ms and no reserve in the card's queue; frames as given"
         }
     }

@@ -15,7 +15,7 @@ public enum RadioAddress: Equatable, Sendable {
         switch scheme {
         case "tenfour" where text.dropFirst(scheme.count).hasPrefix("://"):
             do throws(ChannelLinkError) { self = .channel(try ChannelLink(text)) } catch {
-                throw RadioError(.usage, "this is no channel's link: \(error.description)")
+                throw RadioError(.usage, "this is not a channel's link: \(error.description)")
             }
         case "srtp" where text.dropFirst(scheme.count).hasPrefix("://"):
             self = .srtp(try StreamAddress(parsing: text, scheme: scheme))

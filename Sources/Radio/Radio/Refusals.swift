@@ -21,7 +21,7 @@ extension Refusal.Reason {
             : compare the link with the one that others use, and the relay's configuration with tenfour channel keys
             """
         case .full, .displaced: "; trying again, and the relay's operator can raise the limit"
-        case .limited, .stopping, .left: "; this goes on trying"
+        case .limited, .stopping, .left: "; trying again"
         case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"
         }
@@ -52,5 +52,5 @@ extension RadioError {
 
     /// Neither the relay nor a tenfour that answers for the channel can be reached.
     public static let nobodyAnswers = RadioError(
-        .unavailable, "nobody answers at the link's address: see whether the relay, or the station, is running there")
+        .unavailable, "nobody answers at the link's address: check whether the relay, or the station, is running there")
 }

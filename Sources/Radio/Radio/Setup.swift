@@ -81,7 +81,7 @@ extension RadioConfiguration {
         guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
             throw RadioError(
                 .usage,
-                "this link does not say where the channel is: write its station's name in, tenfour://HOST/\(link.name)#…"
+                "this link names no host: write the relay's or the station's into it, tenfour://HOST/\(link.name)#…"
             )
         }
         var relay = neighbour
@@ -118,7 +118,7 @@ extension RadioConfiguration {
     ) throws(RadioError) -> Self {
         guard AudioEncoding.allCases.contains(where: { description.payloadType(of: $0) != nil }) else {
             throw RadioError(
-                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), and nothing else is played here")
+                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), the codecs that tenfour plays")
         }
         var rtpSession = rtpSession
         if let opus = description.opus {

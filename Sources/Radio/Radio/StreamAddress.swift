@@ -31,7 +31,7 @@ public struct StreamAddress: Hashable, Sendable {
             guard scheme == spoken else {
                 throw RadioError(
                     .usage,
-                    "'\(text)' begins with '\(scheme)://', which is not spoken here: write \(spoken)://HOST:PORT, or a channel's link, tenfour://HOST/NAME#…"
+                    "'\(text)' begins with '\(scheme)://', which is not supported: write \(spoken)://HOST:PORT, or a channel's link, tenfour://HOST/NAME#…"
                 )
             }
             rest = rest[separator.upperBound...]

@@ -136,7 +136,7 @@ import Testing
         #expect(alone.end == .code(69))
         #expect(
             alone.errors.hasSuffix(
-                "tenfour: nobody answers at the link's address: see whether the relay, or the station, is running there\n"
+                "tenfour: nobody answers at the link's address: check whether the relay, or the station, is running there\n"
             ),
             "\(alone.errors)")
         configure([family.line])

@@ -130,7 +130,7 @@ struct SDPTests {
             _ = try SessionDescription(parsing: text)
             Issue.record("that transport does not exist")
         } catch {
-            #expect(error.description == "line 3: the transport is \u{FFFD}[31m, not RTP/AVP or a relative of it")
+            #expect(error.description == "line 3: the transport is \u{FFFD}[31m, not RTP/AVP or one of its variants")
         }
     }
 
