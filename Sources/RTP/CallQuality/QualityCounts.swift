@@ -1,7 +1,7 @@
 public import TenfourJitterBuffer
 public import TenfourPackets
 
-/// What a receiver has counted of one talker since the first packet.
+/// Counts of one talker since the first packet, by a receiver.
 public struct QualityCounts: Hashable, Sendable {
     /// RTP packets that were sent, according to their sequence numbers.
     public var expected: Int

@@ -33,7 +33,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     private enum PullStep: BitwiseCopyable {
         /// Puts the late packet in the place of what was concealed for it.
         case endUnderrun
-        /// Plays what waits, and asks for more where nothing does.
+        /// Plays the audio that waits, and requests more when there is none.
         case play
         /// Time-scales the packet that was decoded for `position`.
         case scale(at: FrameCount)
@@ -41,7 +41,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         case lookAhead(at: FrameCount, limit: FrameCount)
     }
 
-    /// The number of frames that a pull was asked for, and the number made so far.
+    /// The number of frames that a pull has to make, and the number made so far.
     private struct PullRequest: BitwiseCopyable {
         var position = FrameCount.zero
         /// In frames of the card.
@@ -67,7 +67,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     /// How far playout lies behind the talker's timestamps, on the card's clock. Only differences have a meaning.
     public var playoutDelay: FrameCount { @_noAllocation @_noLocks get { controller.playoutDelay } }
 
-    /// What became of the talker's audio since `begin`.
+    /// Counts of the talker's audio since `begin`.
     public var statistics: PlayoutStatistics {
         @_noAllocation @_noLocks get {
             var statistics = controller.statistics

@@ -12,7 +12,7 @@ public struct Mixer: ~Copyable, Sendable {
     /// The number of talkers who can be heard at the same time. Streams of the decoder have the numbers below it.
     public static var streamCount: Int { 8 }
 
-    /// What was concealed in the last pull: that of the talker with the most.
+    /// The audio concealed in the last pull, of the talker with the most.
     public private(set) var concealment = Concealment()
 
     @usableFromInline var buffers: InlineArray<8, JitterBuffer>
@@ -29,14 +29,14 @@ public struct Mixer: ~Copyable, Sendable {
     /// Nothing was pulled since the card lost time, or played since it lost audio: what it loses next is the same dropout.
     private var isSkipping = false
     private var isLosing = false
-    /// What remains of frames of the card converted to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
+    /// The remainder of converting frames of the card to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
     private var remainder = 0
 
-    /// Audio that was concealed, in frames at 48 000 Hz.
+    /// Concealed audio, in frames at 48 000 Hz.
     public struct Concealment: BitwiseCopyable, Sendable {
-        /// In the pull and behind it.
+        /// In the pull and after it.
         public var ahead = 0
-        /// Before the pull: it was heard before a packet told that it had been no pause.
+        /// Before the pull: it was heard before a packet showed that there had been no pause.
         public var behind = 0
 
         @_noAllocation @_noLocks
@@ -84,8 +84,8 @@ public struct Mixer: ~Copyable, Sendable {
         if let index = index(of: ssrc) { buffers[index].end() }
     }
 
-    /// Sets what copies and retransmissions of the talker `ssrc` need. It is lost when another talker gets the buffer, so say it
-    /// again from time to time.
+    /// Sets the delay that copies and retransmissions of the talker `ssrc` need. It is lost when another talker gets
+    /// the buffer, so call it repeatedly.
     @_noAllocation @_noLocks
     public mutating func setRecoveryDemand(_ demand: RecoveryDemand, of ssrc: SSRC) {
         if let index = index(of: ssrc) { buffers[index].setRecoveryDemand(demand) }
@@ -127,8 +127,9 @@ public struct Mixer: ~Copyable, Sendable {
         return true
     }
 
-    /// The card fell behind by `frames` of its own: what would have been heard meanwhile is over, and `missed` frames were silent.
-    /// Without it an underrun too short to be told from a late thread would be heard as delay, and taken for jitter.
+    /// The card fell behind by `frames` of its own: audio that was due meanwhile is skipped, and `missed` frames were
+    /// silent. Without this call an underrun too short to be told from a late thread would be taken for jitter and
+    /// become delay.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)
@@ -136,8 +137,8 @@ public struct Mixer: ~Copyable, Sendable {
         skipAll(lost, missed: atOpusRate(missed))
     }
 
-    /// From the next pull on the card requests the same audio later than before (`shift` above zero) or sooner, in frames of its
-    /// own. What was measured of arrivals moves along, so that it is not taken for jitter.
+    /// From the next pull on the card requests the same audio later than before (`shift` above zero) or earlier, in
+    /// frames of its own. Measured arrivals are shifted too, so that the change is not taken for jitter.
     @_noAllocation @_noLocks
     public mutating func shiftClock(by shift: FrameCount) {
         guard shift != .zero else { return }
@@ -146,8 +147,8 @@ public struct Mixer: ~Copyable, Sendable {
         for index in 0..<usedCount { buffers[index].shiftArrivals(by: .zero - frames) }
     }
 
-    /// Call it after each pull: since the last pull the card did not play `frames` of its own that were pulled for it, because it
-    /// is gone, or keeps its own time.
+    /// Records that the card did not play `frames` of its own that were pulled since the last call, because it is gone
+    /// or keeps its own time. Call it after each pull.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount) {
         guard frames > .zero else {
@@ -159,8 +160,8 @@ public struct Mixer: ~Copyable, Sendable {
         isLosing = true
     }
 
-    /// Writes how it goes into `report`, which is large to copy. Mutating, because reading the buffers would copy all eight onto the
-    /// stack.
+    /// Writes the present state into `report`, which is large to copy. Mutating, because reading the buffers would copy
+    /// all eight onto the stack.
     @_noAllocation @_noLocks
     public mutating func write(to report: inout MixerReport) {
         report.crowdedOutCount = crowdedOutCount
@@ -208,7 +209,7 @@ public struct Mixer: ~Copyable, Sendable {
         return nil
     }
 
-    /// The buffer of `ssrc`, or one that begins with it now; nil where all are in use.
+    /// The index of the buffer of `ssrc`, or of a free one that begins with it now; nil when all are in use.
     private mutating func index(for ssrc: SSRC) -> Int? {
         if let index = index(of: ssrc) { return index }
         var free: Int? = usedCount < buffers.count ? usedCount : nil
@@ -224,7 +225,7 @@ public struct Mixer: ~Copyable, Sendable {
         FrameCount(frames.rawValue * SampleRate.opus.hertz / format.rate.hertz)
     }
 
-    /// Frames of the card at 48 000 Hz. What remains is counted with the next.
+    /// Converts frames of the card to 48 000 Hz. The remainder is added to the next call.
     private mutating func scaled(_ frames: Int) -> FrameCount {
         let scaled = frames * SampleRate.opus.hertz + remainder
         remainder = scaled % format.rate.hertz

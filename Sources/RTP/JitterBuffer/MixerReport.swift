@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 public import TenfourPackets
 
-/// How a mixer does, as the playback thread last wrote it.
+/// The state of a mixer, as the playback thread last wrote it.
 public struct MixerReport: BitwiseCopyable, Sendable {
     public var talkers = InlineArray<8, TalkerReport>(repeating: TalkerReport())
     /// Packets of talkers for whom there was no buffer.
@@ -10,7 +10,7 @@ public struct MixerReport: BitwiseCopyable, Sendable {
     public init() {}
 }
 
-/// How one talker of a mixer is heard.
+/// The state of one talker of a mixer.
 public struct TalkerReport: BitwiseCopyable, Sendable {
     public var ssrc = SSRC(0)
     /// Whether the buffer belongs, or belonged last, to a talker.
@@ -25,7 +25,7 @@ public struct TalkerReport: BitwiseCopyable, Sendable {
 }
 
 extension JitterBuffer {
-    /// What was concealed since the talker began, for the difference between two pulls.
+    /// The audio concealed since the talker began. The difference between two pulls is used.
     var concealment: Mixer.Concealment {
         @_noAllocation @_noLocks get {
             let statistics = statistics

@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// What the header of a packet says, as insertion into a jitter buffer needs it.
+/// The values of a packet's header that a jitter buffer needs.
 public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     public var sequenceNumber: SequenceNumber
     /// At 48 000 Hz, whatever the clock of the encoding.
@@ -27,7 +27,7 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// What became of a packet on its insertion.
+/// The result of inserting a packet.
 public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     case queued
     /// All of its audio was due already. At least `by` frames of it were concealed.

@@ -8,7 +8,7 @@ package import TenfourPackets
 /// order packets come, and a packet that is here already is seen at once. Nothing is allocated after `init`.
 @usableFromInline
 package struct PacketQueue: ~Copyable, Sendable {
-    /// What is known of a packet without its bytes.
+    /// A packet without its bytes.
     @usableFromInline
     package struct Entry: BitwiseCopyable, Sendable {
         /// The sequence number, counted on past its wraps.

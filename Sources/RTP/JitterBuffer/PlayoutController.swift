@@ -21,17 +21,17 @@ struct PlayoutController: ~Copyable, Sendable {
     private var missing = MissingPackets()
     private var underrun = Underrun()
     private var playing: Playing?
-    /// What lies at or before this packet has been heard.
+    /// The packet decoded last. Audio at or before it has been heard.
     private var last: DecodedPacket?
-    /// The end of what the card has skipped, in the talker's time: a packet from before it is not late.
+    /// The end of the audio that the card has skipped, in the talker's time: a packet from before it is not late.
     private var skippedTo: FrameCount?
 
-    /// Where playout stands in the talker's time.
+    /// The position of playout in the talker's time.
     private struct Playing {
-        /// What is played next.
+        /// The next frame to be played.
         var position: FrameCount
         var frameCount: FrameCount
-        /// How far the talker's time lies behind the card's.
+        /// The distance of the talker's time behind the card's.
         var delay: FrameCount
     }
 
@@ -80,8 +80,8 @@ struct PlayoutController: ~Copyable, Sendable {
     @_lifetime(borrow self) @_noAllocation @_noLocks @usableFromInline
     func packet(_ entry: PacketQueue.Entry) -> EncodedPacket { queue.packet(entry) }
 
-    /// Sets what copies and retransmissions need until the next call or `reset`. The delay follows as it follows the network: at once in
-    /// a silence, by time-scaling within a talkspurt. A fixed delay stays.
+    /// Sets the delay that copies and retransmissions need, until the next call or `reset`. Playout follows it as it
+    /// follows the network: at once in a silence, by time-scaling within a talkspurt. A fixed delay stays.
     @_noAllocation @_noLocks
     mutating func setRecoveryDemand(_ demand: RecoveryDemand) { delay.setRecoveryDemand(demand) }
 
@@ -94,8 +94,8 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// Inserts a packet that arrived at the position `arrival`.
     ///
-    /// Only an `original` tells how long the network takes and where the talker's numbers are. A `copy` or `retransmitted` packet fills
-    /// the place of a missing one.
+    /// Only an `original` shows the network's delay and the talker's present numbers. A `copy` or `retransmitted`
+    /// packet fills the place of a missing one.
     @_noAllocation @_noLocks
     mutating func insert(_ payload: Span<UInt8>, _ packet: PacketInfo, arrivedAt arrival: FrameCount) -> Arrival {
         guard packet.origin.isOriginal else {
@@ -218,8 +218,9 @@ struct PlayoutController: ~Copyable, Sendable {
         statistics.driftPartsPerMillion = delay.driftPartsPerMillion
     }
 
-    /// Ends an underrun when a packet has come. What was concealed stands for lost packets, or for the beginning of this packet where
-    /// the delay need not grow, and the timeline has not moved. Otherwise playout is later by what was concealed.
+    /// Ends an underrun when a packet has come. The concealed audio stands for lost packets, or for the beginning of
+    /// this packet if the delay need not grow; then the timeline has not moved. Otherwise playout is later by the
+    /// concealed audio.
     private mutating func endUnderrun(_ playing: inout Playing, at now: FrameCount) {
         guard underrun.concealed > .zero, let head = queue.head, let last else { return }
         let gap = head.start - playing.position

@@ -10,7 +10,7 @@ public struct OpusTOC: Hashable, Sendable {
     /// The coding mode: linear prediction for speech, both, or the transform codec for music and low delay.
     public enum Mode: Hashable, Sendable { case silk, hybrid, celt }
 
-    /// 4, 6, 8, 12 and 20 kHz of sound.
+    /// Audio bandwidths of 4, 6, 8, 12 and 20 kHz.
     public enum Bandwidth: Int, Hashable, Comparable, Sendable {
         case narrow = 4_000
         case medium = 6_000
@@ -46,7 +46,7 @@ public struct OpusTOC: Hashable, Sendable {
         }
     }
 
-    /// The sound in each Opus frame: 2.5, 5, 10, 20, 40 or 60 ms, as 120…2880 frames at 48 000 Hz.
+    /// The duration of each Opus frame: 2.5, 5, 10, 20, 40 or 60 ms, as 120…2880 frames at 48 000 Hz.
     public var frameCount: FrameCount {
         @_noAllocation @_noLocks get {
             let step = Int(configuration & 3)
@@ -58,10 +58,10 @@ public struct OpusTOC: Hashable, Sendable {
         }
     }
 
-    /// Coded as two channels. What is played is the receiver's choice.
+    /// Whether it is encoded in two channels. The receiver may still play one.
     public var isStereo: Bool { @_noAllocation @_noLocks get { rawValue & 0x04 != 0 } }
 
-    /// How the frames are packed, RFC 6716 section 3.2: 0 one, 1 two of equal size, 2 two of different sizes,
-    /// 3 a number that the next byte tells.
+    /// How the frames are packed (RFC 6716 section 3.2): 0 one frame, 1 two of equal length, 2 two of different
+    /// lengths, 3 a number in the next byte.
     public var code: UInt8 { @_noAllocation @_noLocks get { rawValue & 0x03 } }
 }

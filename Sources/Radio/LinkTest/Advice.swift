@@ -4,7 +4,7 @@ internal import TenfourPackets
 internal import TenfourSession
 
 extension LinkTestResult {
-    /// What to change, the most important first; empty if all is well.
+    /// The suggested changes, the most important first; empty if all is well.
     public var advice: [String] {
         [missingAdvice, lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
     }

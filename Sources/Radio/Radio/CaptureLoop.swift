@@ -6,7 +6,7 @@ internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourUV
 
-/// The capture thread: reads sound as it comes, and hands each packet that it completes to the network thread.
+/// The capture thread: reads audio, and passes each completed packet to the network thread.
 struct CaptureLoop: ~Copyable, Sendable {
     private let controls: Controls
     private let wakeup: Wakeup
@@ -33,7 +33,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         report.rate = self.input.format.rate
     }
 
-    /// Whether `run` may not end for as long as a pipe gives nothing.
+    /// Whether `run` may block for ever, because a pipe gives nothing.
     var mayHang: Bool { input.mayHang }
 
     consuming func run(priority: RealTime) {
@@ -65,7 +65,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         wakeup.signal()
     }
 
-    /// A card's sound is of its moment; a file's beginning is not to be lost.
+    /// A card's audio is live; the beginning of a file must not be lost.
     private func waitForConnection() {
         guard input.granted == nil else { return }
         while !controls.stops, !controls.isConnected.load(ordering: .acquiring) { usleep(5_000) }
@@ -82,7 +82,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,
@@ -92,7 +92,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         levelHistory.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
     }
 
-    /// The stream's time goes on while the card misses sound, so that nothing shifts for those who listen.
+    /// The stream's time goes on while the card misses audio, so that nothing shifts for listeners.
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) -> Bool {
         report.missed += interruption.missed
@@ -106,19 +106,19 @@ struct CaptureLoop: ~Copyable, Sendable {
     }
 }
 
-/// How capture goes, as its thread last left it.
+/// The state of capture, as published by the capture thread.
 struct CaptureReport: BitwiseCopyable, Sendable {
     var meanSquare: Float = 0
     var xruns = 0
     /// Frames at `rate` that were not captured, or were dropped because too many waited.
     var missed = FrameCount(0)
     var rate = SampleRate.opus
-    /// Packets that the network thread was too slow to take.
+    /// Packets dropped because the network thread was too slow.
     var overruns = 0
     var isCardLost = false
     var priority = RealTime.notAsked
-    /// Of a card's two, the one that is digital silence while the other is not.
+    /// For a card with two channels, the one with digital silence while the other has audio.
     var silentChannel: CaptureChannel?
-    /// How loud it is, whether the microphone is open or not.
+    /// The levels of the last seconds, whether the microphone is open or not.
     var levelHistory = LevelHistory()
 }

@@ -1,19 +1,19 @@
 internal import TenfourOpusCodec
 internal import TenfourSession
 
-/// What the network thread asks of the encoder, small enough for an `Atomic`.
+/// The encoder settings that the network thread requests, packed for an `Atomic`.
 struct EncoderDemand: BitwiseCopyable, Sendable {
     /// Never zero.
     let rawValue: UInt64
 
-    /// Nil where nothing is asked.
+    /// Nil if nothing is requested.
     @_noAllocation @_noLocks
     init?(rawValue: UInt64) {
         guard rawValue != 0 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// What `lossProtection` needs, beside what was set for good in `coding`.
+    /// The settings that `lossProtection` needs, in addition to the fixed ones in `coding`.
     init(_ lossProtection: LossProtection, _ coding: CodingSettings) {
         let isAlwaysOn = coding.fec == .on
         let loss = lossProtection.inBandFEC ? lossProtection.expectedLoss : isAlwaysOn ? coding.expectedLoss : 0

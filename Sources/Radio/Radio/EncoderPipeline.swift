@@ -3,16 +3,16 @@ internal import TenfourOpusCodec
 internal import TenfourResampling
 internal import TenfourRings
 
-/// The way from captured sound to packets: resample, gate, frame, encode.
+/// From captured audio to packets: resample, gate, frame, encode.
 ///
-/// The gate opens and closes between two frames of Opus, over 5 ms so that nothing clicks. The frame in which it closes is
-/// sent too: it fades away, so that what the other end makes up after it is silence.
+/// The gate opens and closes between two Opus frames, over 5 ms so that nothing clicks. The frame in which it closes is
+/// sent too: it fades out, so that the other end conceals silence after it.
 ///
 /// Capture thread. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
-    /// The mean square of the frame coded last, for the level.
+    /// The mean square of the frame encoded last, for the level.
     private(set) var meanSquare: Float = 0
-    /// Packets that the network thread was too slow to take.
+    /// Packets dropped because the network thread was too slow.
     private(set) var overrunCount = 0
 
     private let format: LPCMFormat
@@ -55,7 +55,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         frame = FixedBuffer(repeating: 0, count: frameCount * format.channelCount)
     }
 
-    /// Codes as the network asks, an `EncoderDemand`, from the next frame on; zero asks nothing.
+    /// Applies a requested `EncoderDemand` from the next frame on; zero requests nothing.
     @_noAllocation @_noLocks
     mutating func apply(_ demand: UInt64) {
         guard demand != applied, let wanted = EncoderDemand(rawValue: demand) else { return }
@@ -64,8 +64,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         encoder.apply(settings)
     }
 
-    /// Takes in sound as it was captured, and pushes each packet that it completes while the gate `isOpen`. Returns
-    /// whether there was one.
+    /// Appends captured audio, and pushes each packet that it completes while the gate `isOpen`. Returns whether there
+    /// was one.
     @_noAllocation @_noLocks
     mutating func take(
         _ sound: borrowing FixedBuffer<Float>, frameCount captured: FrameCount, isOpen: Bool,
@@ -81,7 +81,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// At the end of the sound: pads the frame begun with silence and pushes it.
+    /// At the end of the input: pads the last frame with silence and pushes it.
     @_noAllocation @_noLocks
     mutating func finish(into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
         filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
@@ -108,7 +108,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Makes the frame so long with silence. Returns whether it is full.
+    /// Pads the frame with silence to `length`. Returns whether it is full.
     @_noAllocation @_noLocks
     private mutating func pad(to length: Int) -> Bool {
         for index in filled * format.channelCount..<length * format.channelCount { frame[index] = 0 }
@@ -116,7 +116,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return filled == frameCount
     }
 
-    /// Moves captured sound into the frame until one of them is used up or full. Returns the frames used.
+    /// Moves captured audio into the frame until one of them is used up or full. Returns the frames used.
     @_noAllocation @_noLocks
     private mutating func fill(_ sound: borrowing FixedBuffer<Float>, from start: Int, to end: Int) -> Int {
         if let frames = Self.convert(
@@ -153,7 +153,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return isTaken
     }
 
-    /// Lets the frame come out of silence, or go into it.
+    /// Fades the frame in from silence, or out to silence.
     @_noAllocation @_noLocks
     private mutating func fade(in comes: Bool) {
         let length = min(rampLength, frameCount)

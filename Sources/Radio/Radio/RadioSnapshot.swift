@@ -10,7 +10,7 @@ public import TenfourUV
 public struct RadioSnapshot: Sendable {
     /// The time since the start.
     public var elapsed: Duration
-    /// What we have sent.
+    /// The stream that we have sent.
     public var sendStream: SendStream
     /// The protection against loss of what we send.
     public var lossProtection: LossProtection

@@ -196,7 +196,7 @@ import Testing
         var coding = CodingSettings()
         coding.encoding = .pcmu
         let talker = try SimulatedTalker(coding: coding)
-        talker.talker.obey(EncoderDemand(LossProtection(bitRate: 12_000), coding).rawValue)
+        talker.talker.apply(EncoderDemand(LossProtection(bitRate: 12_000), coding).rawValue)
         #expect(talker.say(tone(440, seconds: 0.1)).allSatisfy { $0.packet.byteCount == 160 })
     }
 
