@@ -4,11 +4,11 @@ public import TenfourPackets
 public import TenfourSession
 
 /// A member of a channel, between an RTP session and the network (Protocol/05-channel-keys.md, Protocol/06-control.md): joins,
-/// renews its lease, encrypts what the session sends, and decrypts what arrives for it. Opens no socket, reads no clock, starts
-/// no thread.
+/// renews its lease, encrypts the packets that the RTP session sends, and decrypts the packets that arrive for it. Opens no
+/// socket, reads no clock, starts no thread.
 ///
-/// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until
-/// `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
+/// After each input, call `nextOpened`, `nextDatagram` and `nextEvent` in this order, each until it returns nil; then sleep
+/// until `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public private(set) var discards = ChannelDiscardCounts()
@@ -22,13 +22,13 @@ public struct Channel: ~Copyable, Sendable {
     private var generator: CSPRNG
     private var joinHandshake = JoinHandshake()
     private var standing = MembershipStanding()
-    /// The session with the relay that has let us in; nil if there is none.
+    /// Our session with the relay, from WELCOME to its end; nil if there is none.
     private var session: ChannelSession?
     private var wallClock = ChannelClock()
     private var sendStream = ProtectedSendStream()
     private var opener = MediaOpener()
     private var roster: RosterExchange
-    /// The kind of the decrypted packet or report, and its range in `bytes`; nil if there is none.
+    /// The decrypted packet that `nextOpened` returns next: its kind, and its range in `bytes`; nil if there is none.
     private var opened: (kind: Opened, range: Range<Int>)?
     private var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
     private var lastInput: Instant
@@ -36,8 +36,8 @@ public struct Channel: ~Copyable, Sendable {
     private var events = ChannelEvents()
     private var hasLeft = false
 
-    /// Begins to join at `now`. `ssrc` is that of the RTP session, `clock` the time of day at `now`; `suspended` is explained
-    /// at the property. `generator` must be unpredictable.
+    /// Begins to join the channel. `ssrc` is the SSRC of the RTP session, `clock` the time of day at `now`, and `suspended` the
+    /// first value of the property `suspended`. `generator` must be unpredictable.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
         suspended: Duration = .zero, using generator: inout some RandomNumberGenerator
@@ -55,8 +55,9 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - In
 
-    /// Receives a datagram from `sender`. It is decrypted, handled, held, or counted and discarded. Accepts any bytes; only an
-    /// authenticated datagram can end the session or change a talker's keys.
+    /// Receives a datagram from `sender`. The datagram is decrypted, handled, held until the announcement of its key arrives,
+    /// or counted in `discards` and dropped. Accepts any bytes; only an authenticated datagram can end the session or change a
+    /// talker's keys.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
@@ -64,27 +65,29 @@ public struct Channel: ~Copyable, Sendable {
         return reception
     }
 
-    /// Encrypts and sends an RTP packet of the RTP session, or its RTCP if `isControl` is true.
+    /// Encrypts and sends a packet of the RTP session: RTCP if `isControl` is true, otherwise RTP. A packet that cannot be sent
+    /// is counted in `discards`.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
     }
 
-    /// Performs what is due. Does nothing before `nextDeadline`.
+    /// Queues the datagrams and posts the events that are due at `now`. Does nothing before `nextDeadline`.
     public mutating func timeElapsed(at now: Instant) {
         lastInput = now
         advance(at: now)
     }
 
-    /// Sets the wall clock. Call it about once a second, because the system's clock may be set. If the kernel does not report
-    /// it as synchronised, the channel continues from the time known before, or takes the relay's.
+    /// Sets the time of day to the system's `clock`. Call this about once a second, because the system's clock may be set. If
+    /// `isSynchronised` is false, the channel ignores `clock` and extrapolates the last known time of day, until the relay
+    /// sends its own time.
     public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
     }
 
-    /// Sets the endpoints that the relay's name resolves to, at least one. If they have changed while we are joining, tries
-    /// them at once.
+    /// Sets the endpoints that the relay's name resolves to, at least one. If the endpoints have changed while we are joining,
+    /// begins again with the first endpoint immediately.
     public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
         lastInput = now
@@ -94,7 +97,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Reports to the other members whether our microphone is open. Has no effect on a listener, which has none.
+    /// Reports to the other members whether our microphone is open. Has no effect for a listener, which has no microphone.
     public mutating func microphone(isOpen: Bool, at now: Instant) {
         lastInput = now
         guard configuration.role == .talk else { return }
@@ -102,14 +105,15 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Requests up to 50 of the listeners that send an info, from `position` on. The event `listeners` returns them.
+    /// Requests a page of up to 50 listeners that have sent a member info, starting at index `position`. The page is posted as
+    /// the event `listeners`.
     public mutating func requestListeners(from position: Int, at now: Instant) {
         lastInput = now
         roster.requestListeners(from: position, at: now)
         advance(at: now)
     }
 
-    /// Leaves the channel and tells the relay. Afterwards call only `nextDatagram`, until it returns nil.
+    /// Leaves the channel and notifies the relay. Afterwards call only `nextDatagram`, until it returns nil.
     public mutating func leave(at now: Instant) {
         send(.leave)
         session = nil
@@ -159,12 +163,12 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Time
 
-    /// Returns our clocks at `now`; nil until the time of day is known.
+    /// Returns the wall clock and CLOCK_BOOTTIME at `now`; nil until the time of day is known.
     private func reading(at now: Instant) -> ClockReading? {
         wallClock.reading(at: now + suspended, suspended: suspended)
     }
 
-    /// Whether the relay has answered in this session and is not lost.
+    /// Whether the relay has answered a renewal in this session, and has not stopped answering since.
     private var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
 
     /// Performs what is due.
@@ -319,8 +323,8 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func sessionBegan(
         _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
     ) {
-        // The relay passes an earlier session's slot and SSRC to the new one only if both use the same relay endpoint and the
-        // same address of ours; otherwise the earlier session must be left first.
+        // The relay passes an earlier session's slot and SSRC to the new session only if both sessions use the same relay
+        // endpoint and the same address of ours; otherwise the earlier session must be left first.
         if session?.endpoint != endpoint || session?.seen != terms.address { send(.leave) }
         session = ChannelSession(
             keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
@@ -329,7 +333,7 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // We have a slot only when the relay answers our first record: other members may take the last slots before.
+        // Only the answer to our first record confirms our slot: until then, other members may take the last slots.
         advanceKeepalive(at: now)
     }
 

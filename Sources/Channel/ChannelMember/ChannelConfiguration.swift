@@ -2,7 +2,7 @@ public import TenfourAudioCore
 public import TenfourChannelKeys
 public import TenfourSession
 
-/// The configuration of a member.
+/// The configuration of a `Channel`: keys, role, relay, and the format of our packets.
 public struct ChannelConfiguration: Sendable {
     public var keys: ChannelKeys
     public var role: Role
@@ -22,7 +22,7 @@ public struct ChannelConfiguration: Sendable {
     /// The number of datagrams with hop tags after which a new session is needed.
     var lastHopCounter = HopTagger.lastCounter
 
-    /// `bitRate` is that of our stream, in bit/s.
+    /// `bitRate` is the bit rate of our stream, in bit/s.
     public init(
         keys: ChannelKeys, role: Role, relay: RelayID, endpoints: [Endpoint], suite: SRTPSuite = .aesCounterMode,
         bitRate: Int = 24_000, frameCount: FrameCount = FrameCount(960),

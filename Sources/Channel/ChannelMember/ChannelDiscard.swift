@@ -1,4 +1,4 @@
-/// The reason why a datagram was discarded, from the network or from the RTP session. Each is counted.
+/// The reason for discarding a datagram from the network or a packet from the RTP session. Discards are counted by reason.
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// The sender's endpoint is not the relay's.
     case stranger
@@ -51,7 +51,7 @@ public struct ChannelDiscardCounts: Hashable, Sendable {
 }
 
 extension ChannelDiscardCounts: CustomStringConvertible {
-    /// The reasons that occurred, with their numbers: `3 forged, 1 offTime`.
+    /// The number of discards for each reason that has occurred, such as `3 forged, 1 offTime`.
     public var description: String {
         ChannelDiscard.allCases.filter { self[$0] > 0 }.map { "\(self[$0]) \($0)" }.joined(separator: ", ")
     }

@@ -7,11 +7,11 @@ public enum ChannelEvent: Hashable, Sendable {
     case joined(Role, seenAt: Endpoint)
     /// The relay does not answer, or no longer answers; joining continues. Media may still arrive.
     case lost
-    /// The relay does not let us in; joining continues. Successive refusals with one reason are posted once.
+    /// The relay does not let us in; joining continues. Successive refusals with the same reason are posted once.
     case refused(Refusal.Reason)
     /// The relay has ended our membership; joining begins again.
     case closed(Refusal.Reason)
-    /// Another member uses our SSRC. Call `RTPSession.takeAnotherSSRC` and set `Channel.ssrc` to the new one.
+    /// Another member uses our SSRC. Call `RTPSession.takeAnotherSSRC` and set `Channel.ssrc` to the new SSRC.
     case ssrcIsTaken
     /// The relay limits the rate at which we may send, and drops the excess. Posted once per session, and again if the limits
     /// change.
@@ -24,7 +24,7 @@ public enum ChannelEvent: Hashable, Sendable {
     case memberChanged(ChannelMember)
     /// A talker has left, or was not listed within the duration of a lease after we joined again.
     case memberLeft(ChannelMember)
-    /// The requested listeners; none if the relay does not answer.
+    /// The page of listeners requested by `requestListeners`; empty if the relay does not answer.
     case listeners(ListenerPage)
 }
 

@@ -5,7 +5,7 @@ public struct ChannelMember: Hashable, Sendable {
     /// A random number that identifies the member. The member draws it at its start and keeps it until it stops.
     public let id: UInt64
     public var info: MemberInfo
-    /// Whether it is one of the talkers that the relay lists. The other members are only counted.
+    /// Whether the relay lists the member, as it lists up to 32 talkers. Other members are only counted.
     public var isListed: Bool
 
     public init(id: UInt64, info: MemberInfo, isListed: Bool) {
@@ -22,14 +22,14 @@ public struct ChannelMember: Hashable, Sendable {
 public struct ChannelMembers: Hashable, Sendable {
     /// The talkers that have sent an info, in the order in which they joined.
     public var talkers: [ChannelMember] = []
-    /// The number of talkers without an info: endpoints with an older implementation.
+    /// The number of listed talkers that have sent no member info, because their implementation is older.
     public var unidentifiedCount = 0
-    /// The number of all other members.
+    /// The number of other members that the relay counts without listing them: listeners, and talkers above the limit of 32.
     public var listenerCount = 0
 
     public init() {}
 
-    /// The number of all members, without ourselves.
+    /// The number of all members of the channel except ourselves.
     public var count: Int { talkers.count + unidentifiedCount + listenerCount }
 }
 

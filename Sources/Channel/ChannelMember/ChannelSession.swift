@@ -13,9 +13,9 @@ struct ChannelSession: Sendable {
     private var opener: RecordOpener
     private var tagger: HopTagger
     var keepalive: LeaseKeepalive
-    /// The receipt of the relay's last answer; it proves that we receive at our address.
+    /// The number in the relay's last answer to a renewal. Returned in our requests, it proves that we receive at our address.
     var receipt: UInt64 = 0
-    /// The limits that the relay has reported; nil if it has reported none.
+    /// The rate limits that the relay has reported for our stream; nil if the relay has reported none.
     var limits: TalkerLimits?
 
     init(_ keys: SessionKeys, _ terms: Welcome.Terms, endpoint: Endpoint, token: UInt64, at now: Instant) {
@@ -30,7 +30,7 @@ struct ChannelSession: Sendable {
 
     // MARK: - Receiving
 
-    /// Decrypts the record in the first `count` of `bytes`, in place.
+    /// Decrypts the record in the first `count` bytes of `bytes`, in place.
     mutating func receive(
         _ bytes: inout [UInt8], count: Int, at now: Instant
     ) -> Result<Record, RecordOpener.Failure> {
@@ -54,7 +54,7 @@ struct ChannelSession: Sendable {
         outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { sealer.seal(record, into: &$0) }
     }
 
-    /// Sends RTCP in a report record. Returns the reason if it is not sent.
+    /// Sends RTCP in a report record. Returns the reason if the RTCP is not sent.
     mutating func send(report: Span<UInt8>, into outbox: inout DatagramQueue) -> ChannelDiscard? {
         guard report.count >= 8, report.count <= Record.maximumReportByteCount else { return .unsendable }
         outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { sealer.seal(report: report, into: &$0) }

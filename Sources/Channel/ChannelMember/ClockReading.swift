@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// The time of our clocks at one moment.
+/// The wall clock and CLOCK_BOOTTIME of this machine at one moment.
 struct ClockReading: Sendable {
     var wall: WallClock
     /// Whether the kernel reports the wall clock as synchronised. False if the time was taken from a relay.
@@ -19,7 +19,8 @@ struct ClockReading: Sendable {
         (Int64(clamping: wall.sinceEpoch) - announcement.milliseconds).magnitude
     }
 
-    /// Returns the maximum difference between the clock of an epoch's first announcement and our wall clock, in milliseconds.
+    /// Returns the maximum permitted difference between the clock of an epoch's first announcement and our wall clock, in
+    /// milliseconds.
     func maximumError(of announcement: Announcement) -> UInt64 {
         bothSynchronised(announcement) ? Announcement.maximumSynchronisedError : Announcement.maximumClockError
     }
@@ -29,14 +30,14 @@ struct ClockReading: Sendable {
     }
 }
 
-/// The time of day for a member: its own clock if that is synchronised, otherwise the relay's.
+/// The time of day for a member: the system's clock if it is synchronised, otherwise the relay's clock.
 struct ChannelClock: Sendable {
     private var isSynchronised = false
     /// The time of day; nil until it is known.
     private var estimate: WallClockEstimate?
 
-    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored; the time
-    /// known before continues.
+    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored; the last
+    /// known time of day is then extrapolated.
     mutating func set(_ clock: WallClock, isSynchronised: Bool, at boot: Instant) {
         self.isSynchronised = isSynchronised
         if isSynchronised {
@@ -51,13 +52,14 @@ struct ChannelClock: Sendable {
         if !isSynchronised { estimate = WallClockEstimate(clock, isSynchronised: false, at: boot) }
     }
 
-    /// Returns our clocks at `boot`; nil until the time of day is known.
+    /// Returns the wall clock at `boot` (CLOCK_BOOTTIME); nil until the time of day is known. `suspended` is passed on in the
+    /// result.
     func reading(at boot: Instant, suspended: Duration) -> ClockReading? {
         estimate?.reading(at: boot, suspended: suspended)
     }
 }
 
-/// The time of day at one moment, extrapolated by CLOCK_BOOTTIME.
+/// A reading of the wall clock, and the CLOCK_BOOTTIME by which later times of day are extrapolated.
 struct WallClockEstimate: Sendable {
     private let clock: WallClock
     private let boot: Instant

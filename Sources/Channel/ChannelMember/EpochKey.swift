@@ -9,19 +9,20 @@ struct EpochKey: Sendable {
     private(set) var hasOpened = false
     /// The difference between the announcement's clock and our wall clock, in milliseconds.
     let error: UInt64
-    /// The serial number of its latest announcement, counted over all keys. `opened` is that of the latest packet that it
-    /// decrypted.
+    /// The serial number of the epoch's latest announcement, counted over all talkers.
     var announced: Int
+    /// The serial number of the latest packet that this key decrypted, counted over all talkers; 0 before the first packet.
     var opened = 0
     private let suite: SRTPSuite
     private let index: PacketIndex
     /// The highest index of the decrypted packets.
     private var highest: PacketIndex
 
-    /// The maximum number of packets by which a later announcement may be ahead and still agree with this key.
+    /// The maximum number of packets by which a later announcement of the epoch may be ahead of the first one and still agree
+    /// with this key.
     private static let reach: UInt64 = 1 << 14
 
-    /// `clock` is the sender's clock, if it is known already.
+    /// `clock` is the sender's clock if another key of the epoch has measured it; if nil, it is computed from the announcement.
     init(_ announcement: Announcement, clock: SenderClock? = nil, announced: Int, at now: ClockReading) {
         epoch = announcement.epoch
         suite = announcement.suite
@@ -32,8 +33,8 @@ struct EpochKey: Sendable {
         self.announced = announced
     }
 
-    /// Whether another announcement of the epoch agrees with the one that this key was made from: the same suite, and about the
-    /// same index and clock.
+    /// Whether `announcement` agrees with the announcement that this key was made from: the suite is the same, the index is
+    /// ahead by at most 2¹⁴ packets, and the clock differs by at most 250 ms.
     func agrees(with announcement: Announcement, at boot: Int64) -> Bool {
         announcement.suite == suite && announcement.index >= index
             && announcement.index.rawValue - index.rawValue <= Self.reach && clock.isClose(to: announcement, at: boot)
@@ -47,7 +48,8 @@ struct EpochKey: Sendable {
 
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
 
-    /// Replaces the sender's clock by that of `announcement`, because its wall clock was set. Only for an epoch without timing.
+    /// Replaces the sender's clock by the clock in `announcement`, because the sender's wall clock was set. Only for an epoch
+    /// without timing.
     mutating func resetClock(_ announcement: Announcement, at boot: Int64) {
         clock = SenderClock(announcement, at: boot)
     }

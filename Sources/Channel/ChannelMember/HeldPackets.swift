@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The latest packets that cannot be decrypted yet; the announcement of their key may still arrive. Allocates once, for the
-/// first packet.
+/// Stores the latest packets that cannot be decrypted yet, because the announcement of their key may still arrive. Allocates
+/// once, for the first packet.
 ///
 /// An attacker who can send in the relay's name can invent any number of packets and SSRCs. Such packets replace each other,
 /// but never packets of an announced SSRC; and packets of one SSRC cannot replace all others.
@@ -21,8 +21,8 @@ struct HeldPackets: Sendable {
         var isReleased = false
     }
 
-    /// The number of slots that an SSRC without announcement may take when all slots are in use. With that many, it replaces only
-    /// its own packets.
+    /// The number of slots that an SSRC without announcement may take when all slots are in use. An SSRC with this number of
+    /// held packets replaces only its own packets.
     static let strangersShare = 8
 
     static let maximumCount = 25
@@ -34,7 +34,7 @@ struct HeldPackets: Sendable {
     var count: Int { entries.count { $0.byteCount > 0 } }
 
     /// Stores a packet of at most `maximumByteCount`. `isAnnounced` is true if a member has announced the SSRC. Returns false
-    /// if a packet was lost: this one, or one that it replaced.
+    /// if `packet` was not stored, or has replaced an earlier packet.
     mutating func hold(_ packet: Span<UInt8>, of ssrc: SSRC, isAnnounced: Bool, at now: Instant) -> Bool {
         if bytes.isEmpty {
             bytes = [UInt8](repeating: 0, count: Self.maximumCount * Self.maximumByteCount)
@@ -49,7 +49,8 @@ struct HeldPackets: Sendable {
         return !isTaken
     }
 
-    /// Returns the slot for a new packet: a free one, or the one to replace; nil if none may be replaced.
+    /// Returns the slot for a new packet of `ssrc`: a free slot, or the slot of a packet that may be replaced; nil if there is
+    /// neither.
     private func place(for ssrc: SSRC, _ isAnnounced: Bool, at now: Instant) -> Int? {
         if let free = entries.indices.first(where: { entries[$0].byteCount == 0 }) { return free }
         let oldest = oldest { _ in true }
@@ -63,7 +64,7 @@ struct HeldPackets: Sendable {
         entries.indices.filter { isMeant(entries[$0]) }.min { entries[$0].turn < entries[$1].turn }
     }
 
-    /// Marks the packets of `ssrc`, which has been announced, to be tried again.
+    /// Marks the held packets of `ssrc` for another attempt to decrypt them, because the SSRC has been announced.
     mutating func release(_ ssrc: SSRC) {
         for place in entries.indices where entries[place].byteCount > 0 && entries[place].ssrc == ssrc {
             entries[place].isReleased = true

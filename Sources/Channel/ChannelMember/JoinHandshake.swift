@@ -3,19 +3,20 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Joins a relay: repeats HELLO and JOIN until it answers, at one endpoint after another, with growing pauses.
+/// Joins a relay: repeats HELLO and JOIN until the relay answers, at one endpoint after another, with growing pauses.
 struct JoinHandshake: Sendable {
-    /// The attempt in progress, or the last one during a pause; nil if there is none.
+    /// The attempt in progress, or during a pause the previous attempt; nil if there is neither.
     private(set) var attempt: Attempt?
-    /// The last attempt at each other endpoint: a slow relay may still answer it.
+    /// The last attempt at each endpoint that was tried before `attempt`: a slow relay may still answer such an attempt.
     private var earlier: [Attempt] = []
-    /// The endpoint of the last attempt, also after that has ended.
+    /// The endpoint of the latest attempt, kept after the attempt has ended.
     private var lastEndpoint: Endpoint?
     private var isPausing = false
     /// The time at which the next HELLO or JOIN is due; nil while we are not joining.
     private(set) var deadline: Instant?
     private var sentCount = 0
-    /// Counts the endpoints tried since the list changed; modulo the length of the list, it is the index of the present one.
+    /// The number of endpoints that have been tried since the list of endpoints changed. Modulo the length of the list, it is
+    /// the index of the current endpoint.
     private var turn = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 
@@ -27,8 +28,7 @@ struct JoinHandshake: Sendable {
 
     static let interval = Duration.milliseconds(250)
     static let maximumSendCount = 4
-    /// The longest pause between attempts, before its random factor. It is short, so that a relay that has restarted is found
-    /// soon.
+    /// The longest pause between attempts, before its random factor; short, so that a relay that has restarted is found soon.
     static let longestPause = Duration.seconds(4)
     static let longPause = Duration.seconds(10)
 
@@ -43,7 +43,7 @@ struct JoinHandshake: Sendable {
         deadline = moment
     }
 
-    /// Returns to the first endpoint after their list has changed; if we are joining, begins again at once.
+    /// Returns to the first endpoint, because the list of endpoints has changed. If we are joining, begins again immediately.
     mutating func endpointsChanged(at now: Instant) {
         turn = 0
         if isActive { begin(at: now) }
@@ -65,7 +65,7 @@ struct JoinHandshake: Sendable {
         lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
-    /// Makes the next pause a short one again, because the relay has answered in a session.
+    /// Resets the pause between attempts to 1 s, because the relay has answered in a session.
     mutating func hasSucceeded() { backoff.succeeded() }
 
     /// Returns whether a HELLO or JOIN is due; if so, call `write`. Begins a new attempt, or a pause, if the last attempt has
@@ -103,8 +103,8 @@ struct JoinHandshake: Sendable {
         deadline = now + Self.interval
     }
 
-    /// Returns the meaning of a datagram from `endpoint` for the attempt at this endpoint. A cookie makes this attempt the
-    /// present one: call `writeJoin` at once.
+    /// Passes a datagram from `endpoint` to the attempt at this endpoint, and returns the datagram's meaning. After a cookie,
+    /// this attempt becomes the current one: call `writeJoin` immediately.
     mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
         if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
             let answer = earlier[place].joinAttempt.receive(datagram)
@@ -129,7 +129,7 @@ struct JoinHandshake: Sendable {
         said(at: now)
     }
 
-    /// Puts the HELLO, or all JOINs, of the present attempt into `outbox`.
+    /// Puts the HELLO, or all JOINs, of the current attempt into `outbox`.
     func write(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
         for number in 0..<attempt.joinAttempt.datagramCount {

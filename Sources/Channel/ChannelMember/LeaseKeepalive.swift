@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// Renews a member's lease, and probes the relay when it has been silent.
+/// Renews a member's lease, and probes the relay if it has sent nothing for 500 ms although media is expected.
 struct LeaseKeepalive: Sendable {
     /// The time at which the lease ends unless the relay answers a renewal.
     private var end: Instant
@@ -10,7 +10,7 @@ struct LeaseKeepalive: Sendable {
     private var probe: Probe?
     private var lastHeard: Instant
     private var shortestRoundTrip: Duration?
-    /// Whether the relay has answered no probe, so that the member joins again.
+    /// Whether the relay has answered none of the probes, so that the member joins again.
     private(set) var isLost = false
     /// Whether the relay has answered a renewal in this session.
     var hasAnswered: Bool { shortestRoundTrip != nil }
@@ -40,7 +40,7 @@ struct LeaseKeepalive: Sendable {
     /// The longest time to wait for the answer to a renewal, before the relay is probed.
     private static let renewalPatience = Duration.seconds(1)
 
-    /// Begins the lease of a new session; its first renewal is due at once.
+    /// Begins the lease of a new session; its first renewal is due immediately.
     init(lease: Duration, token: UInt64, at now: Instant) {
         end = now + lease
         renewal = now + Self.renewalInterval
@@ -87,8 +87,8 @@ struct LeaseKeepalive: Sendable {
         return .lost
     }
 
-    /// Probes the relay at once if it has been silent for 500 ms. Call it for UNKNOWN SESSION, which says that the relay does
-    /// not know our session, but is not authenticated.
+    /// Probes the relay immediately if it has been silent for 500 ms, or if a probe is planned already. Call this when UNKNOWN
+    /// SESSION arrives: the datagram reports that the relay does not know our session, but is not authenticated.
     mutating func doubt(at now: Instant, using generator: inout some RandomNumberGenerator) {
         guard !isLost, now - lastHeard >= Self.longestSilence || probe != nil else { return }
         beginProbe(at: now, now, using: &generator)
@@ -98,7 +98,7 @@ struct LeaseKeepalive: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            // A probe that was already sent keeps its time for the answer.
+            // If a probe was already sent, its answer keeps its full time.
             if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)

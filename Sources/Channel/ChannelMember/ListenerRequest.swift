@@ -18,7 +18,7 @@ struct ListenerRequest: Sendable {
         due = now
     }
 
-    /// Counts a request that is about to be sent. Returns false if three were sent without a complete answer.
+    /// Counts a request that is about to be sent. Returns false if three requests have been sent without a complete answer.
     mutating func maySend(at now: Instant) -> Bool {
         guard sentCount < Self.maximumSendCount else { return false }
         sentCount += 1
@@ -36,7 +36,7 @@ struct ListenerRequest: Sendable {
         return pieces.values.reduce(0) { $0 + $1.count } >= min(max(total - position, 0), Roster.pageLength)
     }
 
-    /// Returns the page as far as it has arrived, without ourselves.
+    /// Returns the listeners of the page that have arrived so far, except ourselves.
     func page(besides own: UInt64, under root: MediaRoot) -> ListenerPage {
         var members: [ChannelMember] = []
         for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {

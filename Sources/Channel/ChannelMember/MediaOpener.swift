@@ -11,8 +11,8 @@ struct MediaOpener: ~Copyable, Sendable {
     enum Outcome {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(byteCount: Int)
-        /// The packet is held until its announcement arrives. `pushedOut` is true if a held packet was discarded for it, or it
-        /// was discarded itself.
+        /// The packet is held until its announcement arrives. `pushedOut` is true if an earlier held packet was discarded to
+        /// make room, or if there was no room and the new packet was discarded.
         case held(pushedOut: Bool)
         case discarded(ChannelDiscard)
     }
@@ -44,7 +44,7 @@ struct MediaOpener: ~Copyable, Sendable {
     /// The result of handling an authentic announcement.
     enum AnnouncementOutcome {
         case accepted
-        /// The epoch is older than the one in use.
+        /// The announced epoch is older than the epoch that the talker uses.
         case older
         case discarded(ChannelDiscard)
     }
@@ -64,8 +64,8 @@ struct MediaOpener: ~Copyable, Sendable {
         }
     }
 
-    /// Decrypts the oldest held packet whose announcement has arrived into `bytes`; returns its length in bytes, or nil if
-    /// there is none. Counts packets in `discards` that can no longer be decrypted.
+    /// Decrypts the oldest held packet whose announcement has arrived into `bytes`; returns the length of the decrypted packet
+    /// in bytes, or nil if there is none. Counts packets in `discards` that can no longer be decrypted.
     mutating func openReleased(
         into bytes: inout [UInt8], suspended: Duration, counting discards: inout ChannelDiscardCounts, at now: Instant
     ) -> Int? {

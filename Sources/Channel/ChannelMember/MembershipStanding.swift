@@ -20,11 +20,11 @@ struct MembershipStanding: Sendable {
     /// The time for which joining continues after an unproved refusal before the refusal is reported.
     static let unprovedPatience = Duration.seconds(3)
 
-    /// Whether nothing has been reported yet.
+    /// Whether no standing has been reported yet.
     var isUnknown: Bool { current == .unknown }
     var isJoined: Bool { if case .joined = current { true } else { false } }
 
-    /// Posts the event for `standing` if it differs from the last one.
+    /// Posts the event for `standing` if the last reported standing was different.
     mutating func report(_ standing: Standing, as role: Role, _ events: inout ChannelEvents) {
         guard standing != current else { return }
         current = standing
@@ -37,8 +37,8 @@ struct MembershipStanding: Sendable {
         }
     }
 
-    /// Handles a refusal without proof. Anybody may have sent it, so it is reported only if the true answer does not arrive in
-    /// time.
+    /// Handles a refusal without proof. Anybody may have sent the refusal, so it is reported only if the relay has not let us
+    /// in within 3 s.
     mutating func unprovedRefusalArrived(at now: Instant) {
         if deadline == nil, current != .refused(.unproved) { deadline = now + Self.unprovedPatience }
     }
@@ -46,7 +46,7 @@ struct MembershipStanding: Sendable {
     /// Cancels the pending report of an unproved refusal, because the relay has let us in or we have left.
     mutating func refusalIsOver() { deadline = nil }
 
-    /// Reports an unproved refusal if its time has come.
+    /// Reports the pending unproved refusal if `deadline` has passed.
     mutating func timeElapsed(as role: Role, _ events: inout ChannelEvents, at now: Instant) {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil

@@ -6,23 +6,27 @@ internal import TenfourPackets
 struct OwnEpoch: Sendable {
     let ssrc: SSRC
     let epoch: Epoch
-    /// The sequence number of its first packet, which may not be sent yet.
+    /// The sequence number of the epoch's first packet, which may not have been sent yet.
     let first: SequenceNumber
     let began: Instant
     private(set) var latest: PacketIndex?
     /// CLOCK_BOOTTIME, the time slept since the machine was started, and the RTP timestamp when the epoch was drawn.
     private let drawn: (boot: Instant, suspended: Duration, timestamp: RTPTimestamp)
-    /// The smallest delay of its timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the epoch was drawn.
+    /// The smallest delay of the epoch's RTP timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the epoch was
+    /// drawn.
     private var leastDelay = Duration.zero
-    /// The time since which packets have been behind by more than `tolerance`; nil while they are not.
+    /// The time since which the RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance`; nil while they are
+    /// not.
     private var behindSince: Instant?
 
-    /// The largest tolerated delay of packets behind our clock, above `leastDelay`.
+    /// The largest tolerated delay of RTP timestamps behind CLOCK_BOOTTIME, above `leastDelay`.
     private static let tolerance = Duration.milliseconds(250)
-    /// A new epoch begins when packets have been behind for this time, or are behind at the first packet of a talkspurt.
+    /// A new epoch begins when RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance` for this time, or
+    /// without delay at the first packet of a talkspurt.
     private static let patience = Duration.seconds(1)
 
-    /// Makes the epoch that is drawn when the packet of `header` is about to be sent.
+    /// Makes an epoch that is drawn immediately before the packet with `header` is sent. `first` and `began` are the sequence
+    /// number and the time of the epoch's first packet.
     init(_ header: RTPHeader, _ epoch: Epoch, first: SequenceNumber, began: Instant, at clocks: ClockReading) {
         ssrc = header.ssrc
         self.epoch = epoch
@@ -38,11 +42,11 @@ struct OwnEpoch: Sendable {
         return try? SRTPContext(sending: key, ssrc: ssrc)
     }
 
-    /// The packet index in an announcement: that of the latest packet, or of the first if none has been sent.
+    /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been sent.
     var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
-    /// Returns the clock in an announcement: the wall clock's second when the epoch was drawn, plus the whole seconds since
-    /// then.
+    /// Returns the time of day for an announcement: the whole seconds of the wall clock when the epoch was drawn, plus the
+    /// whole seconds since then.
     func clock(at boot: Instant) -> WallClock {
         let passed = max((boot - drawn.boot) / .seconds(1), 0)
         return WallClock(milliseconds: (epoch.milliseconds / 1_000 + UInt64(passed)) * 1_000)

@@ -10,12 +10,12 @@ struct OwnMemberInfo: Sendable {
     private var counter: UInt64 = 0
     private var info: MemberInfo?
     private(set) var sealed: SealedMemberInfo?
-    /// The time at which the info must be sent; nil if the relay has acknowledged it, or does not answer.
+    /// The time at which the info must be sent; nil if the relay has acknowledged the info, or does not answer.
     private(set) var due: Instant?
     private var sentCount = 0
     private var lastSent: Instant?
 
-    /// The number of times the info is sent without acknowledgement. An older relay never acknowledges it.
+    /// The maximum number of transmissions of an info without acknowledgement. Older relays never acknowledge an info.
     private static let maximumSendCount = 4
     /// The shortest time between two infos.
     private static let interval = Duration.milliseconds(250)
@@ -26,7 +26,7 @@ struct OwnMemberInfo: Sendable {
         self.name = name.map { MemberInfo.shown($0) }
     }
 
-    /// Makes the info due, because a session has begun and the relay does not have it.
+    /// Makes the info due, because a session has begun and the relay does not have the info.
     mutating func begin(at now: Instant) {
         sentCount = 0
         due = now
@@ -34,7 +34,7 @@ struct OwnMemberInfo: Sendable {
 
     mutating func end() { due = nil }
 
-    /// Updates our info. If it has changed, it becomes due; while `isInside` is false it is only stored.
+    /// Updates our info. A changed info becomes due to be sent; while `isInside` is false, it is only stored.
     mutating func update(
         _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
         isInside: Bool
@@ -65,8 +65,8 @@ struct OwnMemberInfo: Sendable {
         due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil
     }
 
-    /// Handles an acknowledgement: `counter` is that of our info at the relay, zero for none. If it is not the latest, the info
-    /// becomes due again.
+    /// Handles an acknowledgement: `counter` is the counter of our info that the relay has stored, zero if the relay has none.
+    /// If our latest info has another counter, the info becomes due again.
     mutating func relayHas(_ counter: UInt64, at now: Instant) {
         if counter == sealed?.counter ?? 0 {
             due = nil

@@ -18,14 +18,14 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     private var sealed = SentDatagrams()
     private var ownEpochs = OwnEpochs()
 
-    /// The longest pause between two packets of one epoch; after a longer one a new epoch begins. An epoch also ends after
+    /// The longest pause between two packets of one epoch; after a longer pause a new epoch begins. An epoch also ends after
     /// `epochLength`.
     static let longestSilence = Duration.seconds(60)
     static let epochLength = Duration.seconds(600)
-    /// The shortest duration of an epoch that was drawn while the clock was not synchronised; once the clock is, such an epoch
-    /// is replaced.
+    /// The shortest duration of an epoch that was drawn while the clock was not synchronised; once the clock is synchronised,
+    /// such an epoch is replaced.
     private static let shortestLength = Duration.seconds(10)
-    /// The time before its first packet at which the next epoch is announced.
+    /// The time between the first announcement of the next epoch and the epoch's first packet.
     static let notice = Duration.seconds(2)
     static let announcementInterval = Duration.seconds(1)
     private static let announcedPacketCount = 5
@@ -36,20 +36,21 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return header.sequenceNumber.distance(after: latest.sequenceNumber) <= 0
     }
 
-    /// Appends the encrypted packet as it was sent first. Returns false, and appends nothing, if it is no longer stored.
+    /// Appends the encrypted packet with sequence number `number`, for a retransmission with the same bytes. Returns false, and
+    /// appends nothing, if the packet is no longer stored.
     func write(again number: SequenceNumber, into datagram: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let entry = sealed.entry(number, at: now) else { return false }
         sealed.write(entry, into: &datagram)
         return true
     }
 
-    /// Makes an announcement precede each of the next five packets.
+    /// Causes an announcement before each of the next five packets.
     mutating func announceAgain() { announcedPacketsLeft = Self.announcedPacketCount }
 
-    /// Whether we have drawn `epoch`, among the latest 16.
+    /// Whether `epoch` is one of the latest 16 epochs that we have drawn.
     func hasDrawn(_ epoch: Epoch) -> Bool { ownEpochs.contains(epoch) }
 
-    /// Prepares for a packet: begins a new epoch if one is due.
+    /// Prepares for sending the packet with `header`: begins a new epoch if one is due.
     mutating func prepare(
         _ header: RTPHeader, _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant,
         using generator: inout CSPRNG
@@ -124,8 +125,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         }
     }
 
-    /// Appends the prepared packet, padded and encrypted. Returns false if it cannot be encrypted; `datagram` must then be
-    /// discarded.
+    /// Appends the prepared packet, padded and encrypted. Returns false if the packet cannot be encrypted; `datagram` must then
+    /// be discarded.
     mutating func seal(
         _ header: RTPHeader, _ packet: Span<UInt8>, _ configuration: ChannelConfiguration,
         into datagram: inout OutputSpan<UInt8>, at now: Instant
@@ -142,7 +143,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return context != nil
     }
 
-    /// The maximum length of a packet after padding, before its tag, so that the datagram fits into an Ethernet frame with all
-    /// headers.
+    /// The maximum length in bytes of a padded packet without its SRTP tag, so that the datagram fits into an Ethernet frame
+    /// with all headers.
     private static let maximumPaddedByteCount = 1_424
 }

@@ -2,7 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// A sender's clock in one epoch, relative to our CLOCK_BOOTTIME. It shows which packets may have been withheld.
+/// A sender's clock in one epoch, relative to our CLOCK_BOOTTIME. With it, packets are recognised that an attacker may have
+/// withheld.
 ///
 /// All numbers are in milliseconds. The offset is our clock minus the sender's; it includes the network delay.
 struct SenderClock: Sendable {
@@ -40,7 +41,7 @@ struct SenderClock: Sendable {
     }
 
     /// Stores the clock value of an announcement if it is newer. Returns false, and stores nothing, if it is more than 2 s
-    /// ahead of the sender's clock as known: every member can make announcements for any epoch.
+    /// ahead of our estimate of the sender's clock: every member can make announcements for any epoch.
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool {
         guard announcement.milliseconds <= boot - offset + Self.patience else { return false }
         newest = max(newest, announcement.milliseconds)
@@ -65,8 +66,8 @@ struct SenderClock: Sendable {
     }
 
     /// Sets the offset by the first decrypted packet of the epoch. `others` are the clocks that other announcements claimed for
-    /// it. The largest offset that is not above the packet's own is the most credible one, because no network delay is
-    /// negative.
+    /// the epoch. The largest offset that is not above the packet's own offset is the most credible one, because no network
+    /// delay is negative.
     mutating func heardFirst(_ timestamp: RTPTimestamp, at boot: Int64, others: [SenderClock]) {
         if let own = offset(of: timestamp, at: boot) {
             for other in others where other.offset > offset && other.offset <= own { offset = other.offset }

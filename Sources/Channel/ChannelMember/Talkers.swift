@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The keys of the other talkers: at most eight for each. The key that decrypted the latest packet is tried first.
+/// The keys of the other talkers: at most eight for each talker. The key that decrypted the latest packet is tried first.
 ///
-/// Every member can announce epochs for every SSRC. So a key that has decrypted nothing never replaces one that has, unless the
-/// latter has expired.
+/// Every member can announce epochs for every SSRC. So a key that has decrypted no packet never replaces a key that has
+/// decrypted packets, unless the latter has expired.
 struct Talkers: ~Copyable, Sendable {
     private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
     private var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
@@ -13,25 +13,26 @@ struct Talkers: ~Copyable, Sendable {
     private var announcementCount = 0
     private var openedCount = 0
 
-    /// A member that talks, or has announced that it will.
+    /// A member that has announced an SSRC, and the keys announced for this SSRC.
     private struct Talker: Sendable {
         let ssrc: SSRC
-        /// The indices of its keys in `keys`, in the order in which they are tried.
+        /// The indices of the talker's keys in `keys`, in the order in which they are tried.
         var places: [Int] = []
-        /// The newest of the epochs that have decrypted packets; nil before the first.
+        /// The newest epoch whose key has decrypted a packet; nil if there is none.
         var newest: Epoch?
-        /// The serial number of its latest announcement, counted over all talkers. `opened` is that of its latest decrypted
-        /// packet.
+        /// The serial number of the talker's latest announcement, counted over all talkers.
         var announced = 0
+        /// The serial number of the talker's latest decrypted packet, counted over all talkers; 0 before the first packet.
         var opened = 0
     }
 
     private static let maximumCount = 64
     private static let maximumKeyCount = 128
-    /// The maximum number of keys of a talker. `maximumOpenedCount` limits the keys among them that have decrypted packets.
+    /// The maximum number of keys of a talker.
     private static let maximumOwnCount = 8
+    /// The maximum number of a talker's keys that have decrypted packets.
     private static let maximumOpenedCount = 4
-    /// The highest packet rate of a talker: packets of 2.5 ms, the shortest of Opus.
+    /// The highest packet rate of a talker: one packet for every 2.5 ms, the shortest Opus frame.
     private static let mostPacketsPerSecond = 400
 
     /// The result of decrypting a packet.
@@ -39,7 +40,8 @@ struct Talkers: ~Copyable, Sendable {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(Int)
         case replayed
-        /// The packet may have been withheld, or the network has become much slower.
+        /// The packet arrived more than 2 s later than the fastest packet of its epoch: it may have been withheld, or the
+        /// network has become much slower.
         case late
         case malformed
         /// No known key decrypts the packet.
@@ -51,7 +53,7 @@ struct Talkers: ~Copyable, Sendable {
         /// There is a new or revived key: held packets may be decrypted now.
         case begun
         case known
-        /// The epoch is older than the one in use.
+        /// The announced epoch is older than the epoch that the talker uses.
         case older
         /// The announcement's clock differs too much from ours, or from the talker's clock as known from earlier packets.
         case offTime
@@ -59,7 +61,7 @@ struct Talkers: ~Copyable, Sendable {
         case full
     }
 
-    /// Whether `ssrc` is in the table: it has been announced, and was not replaced by another talker.
+    /// Whether `ssrc` is in the table: the SSRC has been announced, and its talker was not replaced by another one.
     func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
 
     private func index(of ssrc: SSRC) -> Int? { talkers.firstIndex { $0.ssrc == ssrc } }
@@ -116,7 +118,7 @@ struct Talkers: ~Copyable, Sendable {
         return wasExpired ? .begun : .known
     }
 
-    /// Whether `epoch` is older than the newest one that the talker uses.
+    /// Whether `epoch` is older than the newest epoch that the talker uses.
     private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
         guard let newest = talkers[talker].newest, epoch < newest else { return false }
         // If the newest epoch has expired, the talker's clock may have been set back since.
@@ -125,8 +127,8 @@ struct Talkers: ~Copyable, Sendable {
 
     private func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
 
-    /// Whether an announcement's clock is close enough to the talker's known clock or to ours. Applies to the first
-    /// announcement of an epoch, and to one that disagrees with the earlier ones.
+    /// Whether an announcement's clock is close enough to the talker's known clock or to our clock. Applies to the first
+    /// announcement of an epoch, and to an announcement that disagrees with the epoch's earlier announcements.
     private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
         let own = ownKeys(of: talker)
         // The talker's known clock is checked first, because our wall clock may have been set since we heard the talker.
@@ -174,8 +176,8 @@ struct Talkers: ~Copyable, Sendable {
         return spare
     }
 
-    /// Returns the index of the key to drop: the one announced longest ago that has decrypted nothing, or else the expired one
-    /// that decrypted longest ago; nil if there is neither.
+    /// Returns the index of the key to drop. If there are keys that have decrypted nothing, this is the one announced longest
+    /// ago; otherwise, the expired key whose latest decrypted packet is the oldest; nil if no key has expired.
     private func spare(among places: [Int], at boot: Int64) -> Int? {
         var (unopened, expired): (EpochKey?, EpochKey?)
         var (unopenedPlace, expiredPlace): (Int?, Int?)
@@ -196,11 +198,11 @@ struct Talkers: ~Copyable, Sendable {
         for index in talkers.indices { talkers[index].places.removeAll { $0 == place } }
     }
 
-    /// Forgets talkers that have no key and never had one that decrypted a packet.
+    /// Removes talkers that have no key, if none of their packets was ever decrypted.
     private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
 
-    /// Makes room for one more talker: removes one without any decrypted packet, or else the one decrypted longest ago whose
-    /// keys have expired. Returns false if there is neither.
+    /// Makes room for one more talker. If the table is full, removes a talker without any decrypted packet, or else, of the
+    /// talkers whose keys have expired, the one whose latest decrypted packet is the oldest. Returns false if there is neither.
     private mutating func makeRoom(at now: ClockReading) -> Bool {
         guard talkers.count >= Self.maximumCount else { return true }
         let boot = now.bootMilliseconds
@@ -232,7 +234,7 @@ struct Talkers: ~Copyable, Sendable {
                     worked(place, of: talker, packet, at: boot)
                     return .opened(byteCount)
                 }
-                // A key that has decrypted nothing yet may have been announced with a false clock, so the next one is tried.
+                // A key that has decrypted nothing yet may have been announced with a false clock, so the next key is tried.
                 if key.hasOpened { return .late }
                 outcome = .late
             case .malformed: return .malformed
