@@ -3,15 +3,15 @@ import Glibc
 
 /// A thread for audio: named `tf-audio…`, with its stack mapped at the start, and real-time priority if granted.
 ///
-/// alsa-lib's messages on this thread do not reach stderr. If it is not joined, it runs until `body` returns.
+/// alsa-lib's messages on this thread do not reach stderr. A thread that is not joined runs until `body` returns.
 @safe public struct AudioThread: ~Copyable {
     /// The prefix of every audio thread's name, by which tools find them in `/proc/self/task`.
     public static let namePrefix = "tf-audio"
 
     private let thread: pthread_t
 
-    /// Starts the thread, which calls `body` once with `work` and the outcome of the request for `priority`
-    /// (`SCHED_FIFO`; nil: none) and ends with it. Throws if the system cannot create a thread.
+    /// Starts the thread, which calls `body` once with `work` and the outcome of the request for `priority` (`SCHED_FIFO`;
+    /// nil: none) and ends when `body` returns. Throws if the system cannot create a thread.
     ///
     /// - `name`: the task of the thread, which follows `tf-audio-`: up to six characters, since the kernel shows 15.
     ///
@@ -78,7 +78,7 @@ private final class ThreadArguments {
     }
 }
 
-/// Carries a noncopyable value into a closure. Filled before the thread starts, emptied on it.
+/// Carries a noncopyable value into a closure. Filled before the thread starts, emptied on the new thread.
 private final class Box<Work: ~Copyable> {
     private var work: Work?
 

@@ -3,8 +3,8 @@ public import TenfourAudioCore
 
 /// A capturing sound card without stale audio.
 ///
-/// Call `read` repeatedly from one thread at a time. After `init`, nothing here allocates or takes a lock of ours while
-/// the card is present.
+/// Call `read` repeatedly from one thread at a time. After `init`, no method allocates or takes a lock of ours while the
+/// card is present.
 ///
 /// Capturing starts with the first `read`, and again after an overrun. The thread sleeps until the number of frames
 /// given to `init` must have been captured. Sound servers deliver bursts (`QuantumEstimator`): if more than two bursts
@@ -18,7 +18,7 @@ public import TenfourAudioCore
     /// The best number of frames per `read`, at the granted rate: the `frame` of `init`, limited by the buffer.
     public let frame: FrameCount
     public private(set) var counts = InterruptionCounts()
-    /// Collects the differences of a reopened card from before.
+    /// Collects the differences between a reopened card and the card before its loss.
     public var changes: CardChanges { lostCard.changes }
 
     private var device: PCMDevice
@@ -27,15 +27,16 @@ public import TenfourAudioCore
     private let rate: Int
     /// The number of frames captured so far.
     private var capturedCount = 0
-    /// When the card was started (nanoseconds), and the number of frames captured before that.
+    /// The time at which the card was started (nanoseconds); `countAtStart` is the number of frames captured before that
+    /// start.
     private var startedAt: Int64 = 0
     private var countAtStart = 0
-    /// When the next frame was or will be at the microphone; nil if unknown.
+    /// The time (nanoseconds) at which the next frame was or will be at the microphone; nil if unknown.
     private var expected: Int64?
     private var quantum: QuantumEstimator
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Replaces the card's clock while the card is lost or if it has no clock.
+    /// Paces silence while the card is lost, and reading if the card has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of overruns since the last captured frame.
@@ -109,7 +110,7 @@ public import TenfourAudioCore
                 }
                 let count = read(into: &samples, from: done, frameCount: missing)
                 if count == -EAGAIN {
-                    // The card announced frames and gave none. Sleeps before the next try.
+                    // The card announced frames but returned none: sleep before the next attempt.
                     if stall.isStalled(at: capturedCount, now: seen.at) { return reportLoss(.stalled) }
                     PCMCalls.sleep(until: seen.at + nanoseconds(missing, at: rate))
                     continue
@@ -197,7 +198,7 @@ extension CaptureCard {
     @_noAllocation @_noLocks
     private mutating func recover(from cause: Interruption.Cause) -> CaptureEvent {
         recoveries += 1
-        // A card that stops at once would be restarted forever.
+        // A card that stops immediately after each start would be restarted forever.
         guard recoveries < 8 else { return reportLoss(.stalled) }
         if let loss = device.makeReady(after: cause) { return reportLoss(loss) }
         if let event = start() { return event }
@@ -206,7 +207,7 @@ extension CaptureCard {
         return .interrupted(counts.record(Interruption(cause, missed: gap())))
     }
 
-    /// Returns the number of frames missed since the last one that was read.
+    /// Returns the number of frames missed since the last frame that was read.
     @_noAllocation @_noLocks
     private mutating func gap() -> Int {
         let now = PCMCalls.now()
@@ -216,7 +217,7 @@ extension CaptureCard {
     }
 }
 
-// MARK: Without a card, or without its clock
+// MARK: Pacing by the monotonic clock: lost cards, and PCMs without a clock
 extension CaptureCard {
     @_noAllocation @_noLocks
     private mutating func reportLoss(_ loss: CardLoss) -> CaptureEvent {
@@ -252,7 +253,7 @@ extension CaptureCard {
             switch RecoveryAction(code: Int32(truncatingIfNeeded: count), state: .running) {
             case .giveUp(let loss): return reportLoss(loss)
             case .resume: return recover(from: .suspended)
-            // It does not return all frames immediately, so it has a clock.
+            // The PCM does not return all frames immediately, so it has a clock.
             case .prepare, .proceed, .start, .waitBriefly: return recover(from: .xrun)
             }
         }

@@ -19,7 +19,7 @@ internal import TenfourThreads
 
     enum Outcome { case opening, failed, found }
 
-    /// Starts an attempt to reopen a card that granted `negotiated` before. Adds the differences to `changes`.
+    /// Starts an attempt to reopen a card that granted `negotiated` before its loss. Adds the differences to `changes`.
     func begin(
         _ name: String, _ direction: Direction, _ requested: RequestedParameters, _ negotiated: NegotiatedParameters,
         _ changes: CardChanges
@@ -55,7 +55,7 @@ internal import TenfourThreads
     }
 }
 
-/// The differences of reopened cards from before, one readable line each. For any thread.
+/// The differences between each reopened card and the card before its loss, one readable line each. For any thread.
 public final class CardChanges: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -109,7 +109,7 @@ private final class Flag: Sendable {
     let isUp = Atomic<Bool>(false)
 }
 
-/// Runs `body` on a detached thread; returns false if none can be created.
+/// Runs `body` on a detached thread; returns false if no thread can be created.
 private func runDetached(_ body: @escaping @Sendable () -> Void) -> Bool {
     let thread: Void? = try? WorkerThread.detached {
         ALSAMessages.divertFromTerminal()

@@ -8,7 +8,8 @@ struct CardReopeningSchedule {
     private(set) var nextAttempt: Int64?
     private let lostAt: Int64
     private var isOpening = false
-    /// When the present attempt began (nanoseconds), and the number of attempts abandoned before it.
+    /// The time at which the present attempt began (nanoseconds); `abandonedCount` is the number of attempts abandoned
+    /// before it.
     private var openingSince: Int64 = 0
     private var abandonedCount = 0
 
@@ -25,10 +26,10 @@ struct CardReopeningSchedule {
     }
 
     enum Step: Equatable {
-        /// `begin`: begin an attempt. `wait`: wait for the end of an attempt, or until the next one. `take`: take the card
-        /// that it opened.
+        /// `begin`: begin an attempt. `wait`: wait for the end of an attempt, or until the next attempt. `take`: take the
+        /// card that the attempt opened.
         case begin, wait, take
-        /// Abandon an attempt that has not ended in ten seconds, and begin another.
+        /// Abandon an attempt that has not ended in ten seconds, and begin another attempt.
         case abandon
     }
 

@@ -1,9 +1,9 @@
 /// The schedule by which a playing card demands periods: evenly, even if the card takes many frames at a time. Times
 /// are nanoseconds of the monotonic clock; frames are counted from opening.
 ///
-/// The card takes the frame at `position` no earlier than `origin + position`, and a period is due `lead` before the
-/// card takes its end. A step of this line that is not clock drift, such as a new quantum or lead, is reported with the
-/// next demand (`consumeShift`). After an underrun the schedule continues unchanged until the card shows its position
+/// The card takes the frame at `position` no earlier than `origin + position`, and a period is due `lead` before the card
+/// takes its last frame. A step of this schedule that is not clock drift, such as a new quantum or lead, is reported with
+/// the next demand (`consumeShift`). After an underrun the schedule continues unchanged until the card shows its position
 /// again; the difference is the time missed.
 struct DemandSchedule {
     private let rate: Int
@@ -15,7 +15,7 @@ struct DemandSchedule {
 
     /// The way in which the card takes frames, as measured while it runs.
     struct Line {
-        /// The earliest time at which frame 0 was taken, or would have been (nanoseconds).
+        /// The earliest time at which frame 0 was taken, or would have been taken (nanoseconds).
         var origin: Int64
         /// The number of frames that the card takes at a time.
         var quantum: Int
@@ -46,14 +46,14 @@ struct DemandSchedule {
         self.line = line
     }
 
-    /// When the period at `position` is due; nil before the card has run.
+    /// Returns the time (nanoseconds) at which the period at `position` is due; nil before the card has run.
     @_noAllocation @_noLocks
     func due(_ position: Int) -> Int64? {
         guard let line else { return nil }
         return due(position, by: line)
     }
 
-    /// When the period at `position` would be due by another line.
+    /// Returns the time (nanoseconds) at which the period at `position` would be due by `line`.
     @_noAllocation @_noLocks
     func due(_ position: Int, by line: Line) -> Int64 {
         start(of: line) + nanoseconds(position + period, at: rate)
@@ -80,9 +80,9 @@ struct DemandSchedule {
         isProvisional = false
     }
 
-    /// Continues with a card that runs again. Returns the number of frames that it did not play, and the number by which the
-    /// schedule fell behind: the former less the growth of the queue (lead and quantum). A schedule that is early instead is
-    /// reported as a shift.
+    /// Continues with a card that runs again. Returns the number of frames that it did not play, and the number by which
+    /// the schedule fell behind: the missed frames less the growth of the queue (lead and quantum). If the schedule is
+    /// early instead, the difference is reported as a shift.
     @_noAllocation @_noLocks
     mutating func resume(_ line: Line) -> (missed: Int, behind: Int) {
         let before = self.line ?? line

@@ -20,14 +20,15 @@ public enum CaptureEvent: Hashable, Sendable {
 public struct Demand: Hashable, Sendable {
     /// One period at the granted rate, always the same number.
     public let frameCount: FrameCount
-    /// The time at which the demand was due: evenly spaced even if demands are not, and never later than the demand. This is
-    /// the clock of playout.
+    /// The time at which the demand was due: evenly spaced even if the demands are not, and never later than the demand.
+    /// This is the clock of playout.
     public let requestedAt: Instant
-    /// The number of frames by which `requestedAt`, and all later ones, moved later (positive) or earlier than expected
-    /// because the card takes frames differently or more is queued. Neither clock drift nor lost time. At the granted rate.
+    /// The number of frames by which this and all later values of `requestedAt` moved later (positive) or earlier than
+    /// expected, because the card takes frames differently or more frames are queued. Contains neither clock drift nor lost
+    /// time. At the granted rate.
     public let shift: FrameCount
-    /// The time at which the first frame leaves the card, by the card's own count of queued frames. The slope of this over
-    /// `position` is the card's clock.
+    /// The time at which the first frame leaves the card, by the card's own count of queued frames. The slope of `playedAt`
+    /// over `position` is the card's clock.
     public let playedAt: Instant
     /// The number of frames written to this card so far, including its own silence after an interruption.
     public let position: FrameCount

@@ -4,14 +4,14 @@ struct FreeRunningClock {
     private var origin: Int64
     private var passed = 0
 
-    /// Frame zero is due at `now` (nanoseconds).
+    /// Creates a clock whose frame 0 is due at `now` (nanoseconds).
     @_noAllocation @_noLocks
     init(rate: Int, now: Int64) {
         self.rate = rate
         origin = now
     }
 
-    /// Returns when the next `frames` will have passed (nanoseconds).
+    /// Returns the time (nanoseconds) at which the next `frames` frames will have passed.
     @_noAllocation @_noLocks
     func due(_ frames: Int) -> Int64 { origin + nanoseconds(passed + frames, at: rate) }
 

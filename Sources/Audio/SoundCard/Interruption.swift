@@ -3,8 +3,8 @@ public import TenfourAudioCore
 /// An interruption of a card's audio.
 public struct Interruption: Hashable, Sendable {
     public enum Cause: Hashable, Sendable {
-        /// A playing card's queue ran empty or a capturing one's overflowed: our thread was late, or a sound server
-        /// took more at a time. The card is restarted.
+        /// The queue of a playing card ran empty, or the buffer of a capturing card overflowed: our thread was late, or a
+        /// sound server took more frames at a time. The card is restarted.
         case xrun
         /// The machine was suspended. The card is restarted.
         case suspended

@@ -3,9 +3,9 @@ import Glibc
 
 /// Every C call of an audio thread after its card is open, one function each.
 ///
-/// Exempt from the allocation check (`no_performance_analysis`), since the compiler cannot see into C: a reviewer has
-/// to trust this list. alsa-lib takes its own mutex in each, which only our thread takes, and allocates in none but
-/// `setAvailMin`, which is not called during normal playback.
+/// Exempt from the allocation check (`no_performance_analysis`), since the compiler cannot see into C: a reviewer has to
+/// trust this list. In each call alsa-lib takes a mutex of its own, which only our thread takes. Only `setAvailMin`
+/// allocates; it is not called during normal playback.
 enum PCMCalls {
     /// Calls `snd_pcm_writei`: returns the frames written, or a negative errno.
     @_semantics("no_performance_analysis")
@@ -27,12 +27,12 @@ enum PCMCalls {
     @_semantics("no_performance_analysis")
     static func start(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_start(pcm) }
 
-    /// Calls `snd_pcm_resume`: returns zero, `-EAGAIN` while the card wakes, `-ENOSYS` if it cannot, or another
-    /// negative errno.
+    /// Calls `snd_pcm_resume`: returns zero, `-EAGAIN` while the card wakes, `-ENOSYS` if the card cannot resume, or
+    /// another negative errno.
     @_semantics("no_performance_analysis")
     static func resume(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_resume(pcm) }
 
-    /// Calls `snd_pcm_sw_params` with another `avail_min`. PipeWire's plugin allocates to tell its server.
+    /// Calls `snd_pcm_sw_params` with another `avail_min`. PipeWire's plugin allocates to inform its server.
     @_semantics("no_performance_analysis")
     static func setAvailMin(_ pcm: OpaquePointer, _ parameters: OpaquePointer, _ frameCount: Int) {
         unsafe snd_pcm_sw_params_set_avail_min(pcm, parameters, snd_pcm_uframes_t(frameCount))
@@ -46,7 +46,7 @@ enum PCMCalls {
         var code = unsafe snd_pcm_status(pcm, status)
         var after = now()
         if after - before > 50_000 {
-            // The thread was preempted in between, so the position's moment is unknown: try once more.
+            // The thread was preempted during the call, so the time of the position is unknown: try once more.
             before = after
             code = unsafe snd_pcm_status(pcm, status)
             after = now()
@@ -54,7 +54,7 @@ enum PCMCalls {
         var stamp = timespec()
         unsafe snd_pcm_status_get_htstamp(status, &stamp)
         let stamped = Int64(stamp.tv_sec) * nanosecondsPerSecond + Int64(stamp.tv_nsec)
-        // Some plugins give no timestamp, or one of another clock.
+        // Some plugins give no timestamp, or a timestamp of another clock.
         let isOurs = stamped <= after && after - stamped < nanosecondsPerSecond / 10
         var seen = Observation(closedAt: isOurs ? stamped : before + (after - before) / 2)
         seen.code = code
@@ -92,7 +92,7 @@ enum PCMCalls {
         return Int64(time.tv_sec) * nanosecondsPerSecond + Int64(time.tv_nsec)
     }
 
-    /// Sleeps until `moment`, in nanoseconds of `CLOCK_MONOTONIC`; returns at once if it is past.
+    /// Sleeps until `moment`, in nanoseconds of `CLOCK_MONOTONIC`; returns immediately if `moment` is past.
     @_semantics("no_performance_analysis")
     static func sleep(until moment: Int64) {
         var time = timespec(

@@ -5,9 +5,9 @@ import TenfourAudioCore
 /// The parameters to request from a card.
 struct RequestedParameters {
     var format: LPCMFormat
-    /// The period in frames at `format.rate`, as is `queue`.
+    /// The period, in frames at `format.rate`.
     var period: Int
-    /// The largest number of frames queued for playback, or the number of frames captured at a time.
+    /// The largest number of frames queued for playback, or the number of frames captured at a time; at `format.rate`.
     var queue: Int
 }
 
@@ -102,7 +102,7 @@ struct NegotiatedParameters: Equatable {
             buffer: Int(buffer))
     }
 
-    /// Returns whether the card supports one of our formats.
+    /// Returns whether the card supports `format`.
     func grants(_ format: SampleFormat) -> Bool { unsafe snd_pcm_hw_params_test_format(pcm, raw, format.raw) == 0 }
 
     func grants(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, raw, UInt32(rate), 0) == 0 }
@@ -130,7 +130,7 @@ struct NegotiatedParameters: Equatable {
         return Int(clamping: low)...Int(clamping: max(low, high))
     }
 
-    /// Narrows to the rate nearest to `rate`, so that `periods` counts frames at it.
+    /// Narrows to the rate nearest to `rate`, so that `periods` counts frames at that rate.
     mutating func narrow(toRateNear rate: Int) {
         var near = UInt32(rate)
         unsafe snd_pcm_hw_params_set_rate_near(pcm, raw, &near, nil)
@@ -144,7 +144,7 @@ struct NegotiatedParameters: Equatable {
 
 /// The wake-up, start and stop conditions of an open PCM. The C functions are `snd_pcm_sw_params_…`.
 ///
-/// - It starts on request only (`start_threshold` out of reach), and stops at an underrun or overrun (`stop_threshold`
+/// - The PCM starts on request only (`start_threshold` out of reach), and stops at an underrun or overrun (`stop_threshold`
 ///   is the buffer, ALSA's default), since only a stop is reported.
 ///
 /// - Positions have timestamps of `CLOCK_MONOTONIC` if the driver supports them.

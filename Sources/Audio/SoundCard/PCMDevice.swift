@@ -25,7 +25,7 @@ import TenfourAudioCore
 
     /// Opens exactly `name` with the parameters nearest to `requested`.
     ///
-    /// - `resampling`: lets ALSA's plugins convert the rate if the card has another.
+    /// - `resampling`: lets ALSA's plugins convert the rate if the card has another rate.
     init(_ name: String, _ direction: Direction, _ requested: RequestedParameters, resampling: Bool = false)
         throws(SoundCardError)
     {
@@ -71,7 +71,7 @@ import TenfourAudioCore
         unsafe staging.deallocate()
     }
 
-    /// Closes the card without waiting. The kernel reuses a name for a replugged card only after that.
+    /// Closes the card without waiting. The kernel reuses a name for a replugged card only after the close.
     @_semantics("no_performance_analysis")
     mutating func close() {
         guard let open = unsafe pcm else { return }
@@ -258,8 +258,9 @@ extension PCMDevice {
     /// Sleeps until a capturing card has about `missing` more frames than in `seen`, at most `timeout` nanoseconds.
     /// Returns the reason if the card is lost.
     ///
-    /// The first sleep of a `read` lasts as long as the frames take. A card that delivers bursts may not have them then
-    /// (`isEarly`): it wakes us with its next burst, unless the frames present would wake us at once.
+    /// The first sleep of a `read` lasts for the duration of the missing frames. If a card that delivers bursts still lacks
+    /// frames then (`isEarly`), its next burst ends the second sleep, unless the frames already present would end it
+    /// immediately.
     @_noAllocation @_noLocks
     func sleep(for missing: Int, since seen: Observation, isEarly: Bool, atMost timeout: Int64) -> CardLoss? {
         let duration = nanoseconds(missing, at: negotiated.rate)

@@ -3,24 +3,24 @@ public import TenfourAudioCore
 
 /// A playing sound card with the shortest queue that works.
 ///
-/// Call `wait`, write what is demanded, and wait again, from one thread at a time. After `init`, nothing here allocates
-/// or takes a lock of ours while the card is present.
+/// Call `wait`, write the demanded frames, and wait again, from one thread at a time. After `init`, no method allocates or
+/// takes a lock of ours while the card is present.
 ///
 /// Periods are demanded evenly, each shortly before the card takes it, even if a sound server takes many frames at once
-/// (`DemandSchedule`). `PlaybackQueue` adapts to the server's quantum and to our own lateness. The card's buffer is
-/// long, since only the queued part of it is delay. The thread sleeps by the clock and polls the position, so it needs
-/// no wake-ups by the card.
+/// (`DemandSchedule`). `PlaybackQueue` adapts to the server's quantum and to our own lateness. The card's buffer is long,
+/// since only its queued part is delay. The thread sleeps by the clock and polls the position, so it needs no wake-ups by
+/// the card.
 ///
-/// The first `wait` starts the card with a long queue of silence, from which the quantum is learnt within 50 ms; the
-/// same happens when the quantum becomes longer. After an underrun because our thread was late, overdue periods are
-/// demanded immediately and played next; silence replaces only periods that are not due yet. A lost card is reopened
-/// after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the monotonic clock paces the demands. A PCM
-/// without a clock (`null`, `file` on it) is detected within half a second and paced by the monotonic clock.
+/// The first `wait` starts the card with a long queue of silence, from which the quantum is learnt within 50 ms; the same
+/// happens when the quantum becomes longer. After an underrun because our thread was late, overdue periods are demanded
+/// immediately and played next; silence replaces only periods that are not due yet. A lost card is reopened after 0.25 s,
+/// then after twice as long each time, up to 5 s; meanwhile the monotonic clock paces the demands. A PCM without a clock
+/// (`null`, `file`) is detected within half a second and paced by the monotonic clock.
 @safe public struct PlaybackCard: ~Copyable {
     /// The format negotiated in `init`. A reopened card is used with the same rate, period and channel count.
     public let granted: NegotiatedFormat
     public private(set) var counts = InterruptionCounts()
-    /// Collects the differences of a reopened card from before.
+    /// Collects the differences between a reopened card and the card before its loss.
     public var changes: CardChanges { lostCard.changes }
 
     private var device: PCMDevice
@@ -34,20 +34,20 @@ public import TenfourAudioCore
     private var written = 0
     /// The number of written frames that were silence without a demand.
     private var silence = 0
-    /// The number of frames still to be demanded before a prepared card is started; nil while it runs.
+    /// The number of frames still to be demanded before a prepared card is started; nil while the card runs.
     private var priming: Int?
-    /// Whether the queue is long and not refilled, until the quantum is known.
+    /// Whether the quantum is still unknown: the queue is then long and not refilled.
     private var isLearning = true
-    /// When the card was last observed (nanoseconds).
+    /// The time of the last observation of the card (nanoseconds).
     private var lastSeen: Int64 = 0
     /// The number of times that the position has moved since the start.
     private var moves = 0
     private var lastPosition = 0
-    /// The error of the last write, from which the next `wait` recovers; zero without.
+    /// The error of the last write, from which the next `wait` recovers; zero if the write succeeded.
     private var writeError: Int32 = 0
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Replaces the card's clock while the card is lost or if it has no clock.
+    /// Paces the demands while the card is lost or if it has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of calls of `sleepUntilDue` that slept.
@@ -55,7 +55,7 @@ public import TenfourAudioCore
     /// The number of underruns since the last demand.
     private var recoveries = 0
 
-    /// The largest number of frames that are queued, just before the card takes some; at the granted rate.
+    /// The largest number of queued frames, reached just before the card takes some; at the granted rate.
     public var target: FrameCount { FrameCount(queue.target) }
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the nearest parameters, the rate
@@ -86,8 +86,8 @@ public import TenfourAudioCore
         freeRun = FreeRunDetector(buffer: min(negotiated.buffer, 4 * negotiated.period), rate: negotiated.rate)
     }
 
-    /// Configures the card for a waiting thread without real-time priority: more is queued, and a sound server is asked
-    /// to take more at a time. Call before the first `wait`.
+    /// Configures the card for a waiting thread without real-time priority: more frames are queued, and a sound server is
+    /// asked to take more frames at a time. Call before the first `wait`.
     public mutating func allowForLateWakeups() {
         queue.allowForLateWakeups()
         device.setAvailMin(queue.availMin)
@@ -126,8 +126,8 @@ public import TenfourAudioCore
         }
     }
 
-    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally the demanded number. Blocks only if more is
-    /// written than the buffer holds. The next `wait` reports errors; audio written to a lost card is dropped.
+    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally the demanded number. Blocks only if the
+    /// frames exceed the free space in the buffer. The next `wait` reports errors; audio written to a lost card is dropped.
     @_noAllocation @_noLocks
     public mutating func write(_ samples: Span<Float>) {
         let frameCount = samples.count / channelCount
@@ -153,7 +153,7 @@ public import TenfourAudioCore
         if let missing = priming { priming = missing - frameCount }
     }
 
-    /// Blocks until the card has played what was written, at most for the buffer's length and half a second.
+    /// Blocks until the card has played the written frames, at most for the buffer's length and half a second.
     public mutating func drain() { if clock == nil { device.drain() } }
 }
 
@@ -169,7 +169,7 @@ extension PlaybackCard {
         if position > lastPosition {
             moves += 1
             if moves == 1 {
-                // A sound server may start late. Its first step is a quantum.
+                // A sound server may start late; its first step is a quantum.
                 quantum.reset()
                 quantum.record(position: lastPosition - silence, at: seen.at)
             } else if moves == 2, let first = quantum.origin,
@@ -210,7 +210,7 @@ extension PlaybackCard {
         DemandSchedule.Line(origin: origin, quantum: quantum.quantum, lead: queue.lead)
     }
 
-    /// When the next frame to be written is due (nanoseconds); `.min` before the card's position is known.
+    /// The time at which the next frame to be written is due (nanoseconds); `.min` before the card's position is known.
     private var due: Int64 { @_noAllocation @_noLocks get { schedule.due(written - silence) ?? .min } }
 
     @_noAllocation @_noLocks
@@ -233,8 +233,8 @@ extension PlaybackCard {
             ))
     }
 
-    /// Sleeps until the next period is due without an observation before it. Every eighth time it wakes earlier, at
-    /// varying moments, so that observations fall all around the server's cycle and its timing stays known.
+    /// Sleeps until the next period is due, without an observation before that time. Every eighth sleep ends earlier, at
+    /// varying moments, so that observations fall at all phases of the server's cycle and its timing stays known.
     @_noAllocation @_noLocks
     private mutating func sleepUntilDue() {
         guard !isLearning, priming == nil, !schedule.isProvisional, writeError == 0, due > .min else { return }
@@ -245,8 +245,8 @@ extension PlaybackCard {
         PCMCalls.sleep(until: due - early)
     }
 
-    /// Sleeps until `due` and until `excess` frames have been played. With a card that takes many frames at a time it
-    /// wakes at most twice per period (`isEarly`: the last wake-up was too early).
+    /// Sleeps until `due` and until `excess` frames have been played. With a card that takes many frames at a time the
+    /// thread wakes at most twice per period (`isEarly`: the last wake-up was too early).
     @_noAllocation @_noLocks
     private func sleep(until due: Int64, andFor excess: Int, since seenAt: Int64, isEarly: Bool) {
         let now = PCMCalls.now()
@@ -257,8 +257,8 @@ extension PlaybackCard {
         PCMCalls.sleep(until: wake < now + least ? now + least : (wake < longest ? wake : longest))
     }
 
-    /// Returns the demands for the audio that a prepared card starts with, one period each, then nil: the queue is full.
-    /// Silence fills the queue before the first audio, and in place of periods that are not due yet.
+    /// Returns the demands for the audio that a prepared card starts with, one period each; then nil, when the queue is
+    /// full. Silence fills the queue before the first audio, and in place of periods that are not due yet.
     @_noAllocation @_noLocks
     private mutating func fill() -> PlaybackEvent? {
         let now = PCMCalls.now()
@@ -295,7 +295,7 @@ extension PlaybackCard {
         }
     }
 
-    /// Starts the card. Returns an event only if that fails.
+    /// Starts the card. Returns an event only if the start fails.
     @_noAllocation @_noLocks
     private mutating func start() -> PlaybackEvent? {
         let code = device.start()
@@ -313,7 +313,7 @@ extension PlaybackCard {
     @_noAllocation @_noLocks
     private mutating func recover(from cause: Interruption.Cause) -> PlaybackEvent {
         recoveries += 1
-        // A card that stops at once would be restarted forever.
+        // A card that stops immediately after each start would be restarted forever.
         guard recoveries < 8 else { return reportLoss(.stalled) }
         if case .xrun = cause, clock == nil {
             let now = PCMCalls.now()
@@ -341,7 +341,7 @@ extension PlaybackCard {
     }
 }
 
-// MARK: Without a card, or without its clock
+// MARK: Pacing by the monotonic clock: lost cards, and PCMs without a clock
 extension PlaybackCard {
     @_noAllocation @_noLocks
     private mutating func reportLoss(_ loss: CardLoss) -> PlaybackEvent {

@@ -12,12 +12,12 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     package let period: FrameCount
     /// The format of the opened card; nil without a card.
     package let granted: NegotiatedFormat?
-    /// Collects the differences of a reopened card from before; nil without a card.
+    /// Collects the differences between a reopened card and the card before its loss; nil without a card.
     package let changes: CardChanges?
     private var card: PlaybackCard?
     private var timer: PeriodTimer
 
-    /// Opens a card. `queuedPeriods` is the largest number of periods queued in it.
+    /// Opens a card. `queuedPeriods` is the largest number of periods queued in the card.
     package init(
         card name: String, channelCount: Int, period: Duration, queuedPeriods: Double
     ) throws(SoundCardError) {
@@ -48,7 +48,7 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         card = nil
     }
 
-    /// Queues more if the waiting thread was not granted `priority`.
+    /// Queues more frames if the waiting thread was not granted real-time priority.
     package mutating func fit(_ priority: RealTime) {
         if case .granted = priority { return }
         card?.allowForLateWakeups()
@@ -72,8 +72,8 @@ package struct PlaybackOutput: ~Copyable, Sendable {
 
     package mutating func finish() { card?.drain() }
 
-    /// Exempt from the allocation check: nothing is freed here, but the compiler takes the end of the span's lifetime for
-    /// that.
+    /// Exempt from the allocation check: nothing is freed here, but the compiler treats the end of the span's lifetime as a
+    /// deallocation.
     @_semantics("no_performance_analysis")
     private mutating func give(_ sound: borrowing FixedBuffer<Float>) { card?.write(sound.span) }
 }

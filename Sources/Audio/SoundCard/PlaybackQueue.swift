@@ -1,5 +1,5 @@
-/// Decides how much is queued for playback: the quantum of the card or sound server and a reserve for late wake-ups, no
-/// more. Only decides; `QuantumEstimator` measures, `PlaybackCard` performs.
+/// Decides the number of frames queued for playback: the quantum of the card or sound server and a reserve for late
+/// wake-ups. Only decides; `QuantumEstimator` measures, `PlaybackCard` performs.
 ///
 /// A sound server takes a whole quantum at once. Its next quantum is written evenly, period by period, and the last
 /// period is demanded `lead` before the server takes it: one period for writing it and half a period in reserve. So the
@@ -21,29 +21,29 @@ struct PlaybackQueue {
     private let rate: Int
     /// The card's quantum in frames; 0 if unknown or if the card takes single frames.
     private var quantum = 0
-    /// The largest number of frames that it took at once, recently or since the last underrun.
+    /// The largest number of frames that the card took at once, recently or since the last underrun.
     private var largestStep = 0
-    /// The extra lead, in frames, because our thread was late before.
+    /// The extra lead, in frames, added because our thread was late before.
     private var allowance = 0
     private var leastAllowance = 0
-    /// When half of the extra lead is taken back (nanoseconds).
+    /// The time at which half of the extra lead is taken back (nanoseconds).
     private var nextEasing: Int64 = .min
-    /// The quantum for which the long queue suffices that is used while the quantum is unknown; at first the longest that
-    /// PipeWire chooses by itself.
+    /// The longest quantum, in frames, that the long queue covers while the card's quantum is unknown; at first the longest
+    /// quantum that PipeWire chooses by itself.
     private var longestQuantum: Int
-    /// When `avail_min` may become short again (nanoseconds).
+    /// The time at which `avail_min` may become short again (nanoseconds).
     private var nextShortening: Int64 = .min
     private var failure: Failure?
 
     private struct Failure {
         /// The quantum known at the time of the underrun; nil once the queue has adapted.
         var quantum: Int?
-        /// The time (nanoseconds) until which the queue stays prepared for another such underrun.
+        /// The time (nanoseconds) until which the queue stays prepared for another underrun.
         var holdsUntil: Int64
     }
 
     /// Begins with a queue of `requestedQueue` frames, as far as the card's buffer allows. `period` and `buffer` are the
-    /// card's.
+    /// card's, in frames.
     init(requestedQueue: Int, period: Int, buffer: Int, rate: Int) {
         limit = Self.limit(period: period, buffer: buffer)
         self.requestedQueue = requestedQueue < limit ? requestedQueue : limit
@@ -58,17 +58,19 @@ struct PlaybackQueue {
     /// The largest fill level, just before the card takes a quantum.
     var target: Int { @_noAllocation @_noLocks get { bounded(lead + quantum) } }
 
-    /// The fill level at which a period is not written although it is due, because the card does not take frames.
+    /// The largest fill level after a write: a due period that would exceed it is not written yet, because the card does
+    /// not take frames.
     var most: Int {
         @_noAllocation @_noLocks get { bounded(lead + period + (largestStep > quantum ? largestStep : quantum)) }
     }
 
-    /// The number of frames queued while the quantum is unknown or has become longer: enough for 2048 frames at 48 kHz,
-    /// doubled each time that it was too short.
+    /// The number of frames queued while the quantum is unknown or has become longer: enough for a quantum of 2048 frames
+    /// at 48 kHz, doubled each time that the queue was too short.
     var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
-    /// Prepares for a writing thread without real-time priority, which wakes late: queues half a period more. In this case a
-    /// sound server's plugin thread has no such priority either and misses deadlines, so it is given twice the time.
+    /// Prepares for a writing thread without real-time priority, which wakes late: queues half a period more. In this case
+    /// a sound server's plugin thread has no such priority either and misses deadlines, so the plugin is given twice the
+    /// time.
     mutating func allowForLateWakeups() {
         shortestAvailMin = 2 * period
         availMin = shortestAvailMin
@@ -103,8 +105,8 @@ struct PlaybackQueue {
         lead = lead(for: quantum)
     }
 
-    /// Ends the adaptation to an underrun; call it when the quantum is known again. If that has not grown, the lead was too
-    /// short, and is raised.
+    /// Ends the adaptation to an underrun; call it when the quantum is known again. If the quantum has not grown, the lead
+    /// was too short, and is raised.
     @_noAllocation @_noLocks
     mutating func quantumLearned(at now: Int64) {
         guard let before = failure?.quantum else { return }
@@ -116,8 +118,8 @@ struct PlaybackQueue {
     @_noAllocation @_noLocks
     func isHolding(at now: Int64) -> Bool { failure.map { now < $0.holdsUntil } ?? false }
 
-    /// Records an underrun at `now`. `isLate`: our thread woke too late. Otherwise the card took more at a time than
-    /// before; the new quantum is learnt from the long queue, and `quantumLearned` is called then.
+    /// Records an underrun at `now`. `isLate`: our thread woke too late. Otherwise the card took more frames at a time than
+    /// before; the new quantum is learnt from the long queue, and then `quantumLearned` is called.
     @_noAllocation @_noLocks
     mutating func underrun(isLate: Bool, at now: Int64) {
         failure = Failure(quantum: isLate ? nil : quantum, holdsUntil: now + Self.minute)

@@ -23,8 +23,8 @@ struct QuantumEstimator {
 
     init(rate: Int) { self.rate = rate }
 
-    /// Records that the card had moved `position` frames at `now` (nanoseconds of the monotonic clock). While
-    /// `keepsOrigin` is true, the earliest origin is kept.
+    /// Records that the card had moved `position` frames at `now` (nanoseconds of the monotonic clock). While `keepsOrigin`
+    /// is true, the earliest origin does not expire.
     @_noAllocation @_noLocks
     mutating func record(position: Int, at now: Int64, keepsOrigin: Bool = false) {
         if now >= windowEnd {
@@ -95,6 +95,7 @@ struct QuantumEstimator {
         }
     }
 
-    /// A card that moves by single frames appears up to 1 ms off its line, because of the duration of the query.
+    /// The position of a card that moves by single frames appears up to 1 ms off a straight line, because of the duration
+    /// of the query.
     private static var evenness: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
 }

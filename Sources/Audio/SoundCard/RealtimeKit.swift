@@ -4,7 +4,7 @@ internal import TenfourDBus
 
 /// A client of RealtimeKit, the service that grants real-time priority to ordinary users on desktops.
 ///
-/// It requires a limit on the processor time of such threads (`ProcessorTime`). Its interface is
+/// The service requires a limit on the processor time of real-time threads (`ProcessorTime`). Its interface is
 /// `org.freedesktop.RealtimeKit1` on the system bus.
 public struct RealtimeKit {
     /// The D-Bus address; nil for the system bus.
@@ -26,7 +26,7 @@ public struct RealtimeKit {
         service: "org.freedesktop.RealtimeKit1", path: "/org/freedesktop/RealtimeKit1",
         interface: "org.freedesktop.RealtimeKit1")
 
-    /// The smallest limit, in microseconds, that does not affect normal audio; with a lower one the kernel would end the
+    /// The smallest limit, in microseconds, that does not affect normal audio; with a lower limit the kernel would end the
     /// process.
     private static let leastProcessorTime: Int64 = 20_000
 

@@ -26,11 +26,11 @@ enum RecoveryAction: Equatable {
     case proceed
     /// The card has no frames or no space now, whatever it reported before: try again after a short sleep.
     case waitBriefly
-    /// Prepared but not running: fill the queue of a playing card, then start.
+    /// The PCM is prepared but not running: fill the queue of a playing card, then start.
     case start
-    /// Stopped by an underrun or overrun: prepare, then start.
+    /// The PCM was stopped by an underrun or overrun: prepare, then start.
     case prepare
-    /// Suspended with the machine: resume, or prepare if the driver cannot.
+    /// The PCM was suspended with the machine: resume, or prepare if the driver cannot resume.
     case resume
     case giveUp(CardLoss)
 }
@@ -68,7 +68,7 @@ extension RecoveryAction {
     /// Decides by the `code` of an ALSA call (zero or above, or a negative errno) and the PCM's state after it.
     @_noAllocation @_noLocks
     init(code: Int32, state: PCMState) {
-        // The state takes precedence: a stopped PCM returns whatever error fits its plugin, and some return stale
+        // The state takes precedence: the error of a stopped PCM depends on its plugin, and some plugins return stale
         // numbers (an external plugin's delay after an underrun).
         switch state {
         case .disconnected: self = .giveUp(.unplugged)
@@ -86,8 +86,8 @@ extension RecoveryAction {
         }
     }
 
-    /// Decides by the result of a `poll` and the PCM's state before it. An underrun during the poll is `.troubled` too,
-    /// so the caller checks the state again before it believes a loss.
+    /// Decides by the result of a `poll` and the PCM's state before it. An underrun during the poll is `.troubled` too, so
+    /// the caller checks the state again before it reports a loss.
     @_noAllocation @_noLocks
     init(poll outcome: PollOutcome, state: PCMState) {
         switch outcome {

@@ -115,9 +115,9 @@ private struct SampleConversion {
 protocol CardSample: BitwiseCopyable {
     /// The level, full scale at ±1.
     ///
-    /// The setter rounds to the nearest step, clips at full scale and turns NaN into silence. Writing back a level that
-    /// was read changes nothing. (A property instead of an initializer, whose metadata the audio thread's checker
-    /// refuses.)
+    /// The setter rounds to the nearest step, clips at full scale and turns NaN into silence. Writing back a level that was
+    /// read changes nothing. `level` is a property because the allocation check of the audio thread rejects the metadata of
+    /// an initializer.
     var level: Float { get set }
 }
 
@@ -173,7 +173,7 @@ struct Packed24: CardSample, Equatable {
 
 /// 24 bits in the low three of four bytes: the only format of some I2S cards.
 struct Low24: CardSample, Equatable {
-    /// The high byte is undefined when captured. It is set to the sign, which some cards expect.
+    /// The high byte is undefined in captured samples. In written samples it repeats the sign, as some cards expect.
     var bits: Int32
 
     var level: Float {

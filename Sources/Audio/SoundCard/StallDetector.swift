@@ -8,7 +8,7 @@ struct StallDetector {
 
     init(period: Int, rate: Int) { timeout = max(nanosecondsPerSecond / 2, nanoseconds(8 * period, at: rate)) }
 
-    /// Records `position` at `now` (nanoseconds). Returns true if it has not moved for longer than the timeout.
+    /// Records `position` at `now` (nanoseconds). Returns true if the position has not moved for longer than the timeout.
     @_noAllocation @_noLocks
     mutating func isStalled(at position: Int, now: Int64) -> Bool {
         if position != self.position {
