@@ -21,7 +21,7 @@ struct NegotiatedParameters: Equatable {
     /// The requested queue, limited by the buffer.
     var queue = 0
 
-    /// Sets `queue`: for playback at least one and a half periods, for capture leaving the card one period.
+    /// Sets `queue`: for playback at least one and a half periods, for capture at most the buffer less one period.
     mutating func setQueue(_ requested: RequestedParameters, _ direction: Direction) {
         let wanted = requested.queue * rate / requested.format.rate.hertz
         switch direction {

@@ -10,7 +10,8 @@
         let start: Int
         /// The last error of the source, until it is consumed.
         fileprivate var failure: ByteSourceError?
-        /// Bytes that may still be read: bounds what a file makes FFmpeg buffer while it is opened.
+        /// The number of bytes that FFmpeg may still read: limits the memory that a file makes FFmpeg use while it is
+        /// opened.
         var allowance = Int.max
         private(set) var offset = 0
         let handle: UnsafeMutablePointer<AVIOContext>
@@ -69,7 +70,7 @@
             return failure
         }
 
-        /// Clears FFmpeg's lasting end and error flags; ours may be temporary.
+        /// Clears FFmpeg's permanent end and error flags; the end or error of the byte source may be temporary.
         func forgetEnd() {
             unsafe handle.pointee.eof_reached = 0
             unsafe handle.pointee.error = 0

@@ -22,7 +22,7 @@
             }
         }
 
-        /// The most input frames per call.
+        /// The largest number of input frames per call.
         static let inputLimit = 2_048
 
         /// Returns nil if libswresample does not support the conversion.
@@ -46,7 +46,7 @@
 
         func accepts(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool { unsafe Shape(frame) == input }
 
-        /// The most output frames of the next call for `count` input frames.
+        /// Returns the largest number of output frames that the next call may write for `count` input frames.
         func room(for count: Int) -> Int { Int(unsafe av.swr_get_out_samples(handle, Int32(clamping: count))) }
 
         /// Converts `count` frames (at most `inputLimit`) from frame `skipped` on into the front of `samples`.

@@ -9,7 +9,7 @@
     extension FFmpegDemuxer {
         /// The bytes that FFmpeg reads at a time.
         private static let margin = 32_768
-        /// How long to wait for more bytes: a pipe may be refilled after a read.
+        /// The time to wait for more bytes: a pipe may be refilled after a read.
         private static let arrivalPatience = Duration.milliseconds(50)
 
         func seekInBuffer(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
@@ -22,7 +22,7 @@
             stream.forgetEnd()
             let limits = stream.byteSource.limits
             stream.confinement = held
-            // FFmpeg seeks back and forth, so nothing may be dropped meanwhile.
+            // FFmpeg seeks back and forth, so no bytes may be dropped during the seek.
             stream.byteSource.limits.behind = .max
             defer {
                 stream.confinement = nil
@@ -37,7 +37,7 @@
             return isPacketRead && stamp != tenfour_av_no_timestamp() ? stamp : lastEnd
         }
 
-        /// Skips packets up to the one that contains `wanted`, as far as they have arrived.
+        /// Skips packets up to the one that contains `requested`, as far as packets have arrived.
         private func readOn(to requested: Int64) throws(DemuxerError) -> Estimate<Duration> {
             while true {
                 if !isPacketRead { isPacketRead = try readPacket() }

@@ -5,7 +5,7 @@
 
     /// Demuxes containers by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
     ///
-    /// FFmpeg does not choose the demuxer: the recognised container decides, and it may open nothing else.
+    /// The recognised container determines the demuxer, not FFmpeg, and that demuxer may open no other resource.
     @safe
     public final class FFmpegDemuxer: FFmpegPacketSource {
         public private(set) var track: Track
@@ -56,13 +56,13 @@
             var offset: Int
         }
 
-        /// 36 hours at one per second.
+        /// The largest number of seek points: 36 hours at one per second.
         private static let seekPointLimit = 1 << 17
 
-        /// The most bytes read before the first packet, pictures included.
+        /// The largest number of bytes read before the first packet, pictures included.
         private static let openingLimit = 1 << 26
 
-        /// `tag` precedes the container, if there is one.
+        /// `tag` is the ID3 tag before the container, empty if there is none.
         init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
             guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
                 let packet = Packet(), let codec = CodecParameters()
@@ -110,7 +110,7 @@
             return describe()
         }
 
-        /// Reads the stream's next packet into `packet`; false at the end.
+        /// Reads the stream's next packet into `packet`. Returns false at the end.
         func readPacket() throws(DemuxerError) -> Bool {
             stream.forgetEnd()
             while true {
@@ -200,8 +200,8 @@
             return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
         }
 
-        /// Measures the duration after the last packet. If the container's value differs only by padding, it is exact
-        /// to the sample and used instead.
+        /// Measures the duration after the last packet. If the duration that the container states differs only by padding,
+        /// it is exact to the sample and used instead.
         private func measure() {
             let parsed = duration(of: parsed.end)
             if let stated = duration, stated.isExact, stated.value - parsed < .milliseconds(200),
@@ -228,8 +228,8 @@
             return stamp
         }
 
-        /// Seeks so that the next packet contains `wanted` or precedes it. Returns where that begins, or `position` if
-        /// FFmpeg does not tell.
+        /// Seeks so that the next packet contains `requested` or precedes it. Returns the start of that packet, or
+        /// `position` if FFmpeg does not report it.
         func jump(to requested: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
             let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
             if result < 0 {

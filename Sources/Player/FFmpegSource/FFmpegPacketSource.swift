@@ -12,19 +12,19 @@
         var packet: Packet { get }
         /// The unit of the packet's timestamps, in seconds.
         var timeBase: AVRational { get }
-        /// How much audio the decoder needs before a position to be exact there.
+        /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
         var preroll: Duration { get }
-        /// The correction of positions since the last seek, as known by now.
+        /// The correction of positions since the last seek, as far as it is known now.
         var correction: Duration { get }
-        /// Whether positions since the last seek are exact by now.
+        /// Whether positions since the last seek are now known to be exact.
         var isExact: Bool { get }
-        /// Returns how many of `decoded` frames are audio and not padding.
+        /// Returns the number of frames among `decoded` ones that are audio and not padding.
         func audibleFrameCount(of decoded: Int, at hertz: Int32) -> Int
         /// Sets the format, which for some codecs only the decoder knows.
         func updateFormat(_ format: LPCMFormat)
     }
 
-    /// The C functions are `av_packet_alloc` and `av_packet_free`.
+    /// An encoded packet. The C functions are `av_packet_alloc` and `av_packet_free`.
     @safe
     final class Packet {
         let handle: UnsafeMutablePointer<AVPacket>
@@ -39,8 +39,8 @@
             unsafe av.av_packet_free(&handle)
         }
 
-        /// Copies `bytes` and appends the zero padding that decoders require (`av_new_packet`). Returns false without
-        /// memory.
+        /// Copies `bytes` and appends the zero padding that decoders require (`av_new_packet`). Returns false if no memory
+        /// is left.
         func hold(_ bytes: Span<UInt8>) -> Bool {
             unsafe av.av_packet_unref(handle)
             guard unsafe av.av_new_packet(handle, Int32(clamping: bytes.count)) == 0 else { return false }
@@ -52,7 +52,7 @@
         }
     }
 
-    /// The C functions are `avcodec_parameters_alloc` and `avcodec_parameters_free`.
+    /// The parameters of a codec. The C functions are `avcodec_parameters_alloc` and `avcodec_parameters_free`.
     @safe
     final class CodecParameters {
         let handle: UnsafeMutablePointer<AVCodecParameters>
@@ -67,10 +67,10 @@
             unsafe av.avcodec_parameters_free(&handle)
         }
 
-        /// `mp3`, `aac`, … by `avcodec_get_name`.
+        /// The codec's name, such as `mp3` or `aac`, by `avcodec_get_name`.
         var name: String { unsafe String(cString: av.avcodec_get_name(handle.pointee.codec_id)!) }
 
-        /// nil if it is unknown before decoding.
+        /// The format of the decoded audio; nil if it is unknown before decoding.
         var format: LPCMFormat? {
             let (rate, channels) = unsafe (Int(handle.pointee.sample_rate), Int(handle.pointee.ch_layout.nb_channels))
             guard 1...10_000_000 ~= rate, 1...64 ~= channels else { return nil }

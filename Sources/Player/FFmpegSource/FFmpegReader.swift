@@ -10,7 +10,7 @@
     @safe
     public final class FFmpegReader: MediaReader {
         public let format: LPCMFormat
-        /// Packets that could not be decoded, since the start.
+        /// The number of packets that could not be decoded, since the start.
         public private(set) var damagedPacketCount = 0
 
         private let source: any FFmpegPacketSource
@@ -32,7 +32,8 @@
 
         public var demuxer: any Demuxer { source }
 
-        /// Blocks until the first audio, from which the track learns what only a decoder knows.
+        /// Blocks until the first audio is decoded, which completes the track: for some codecs only the decoder knows the
+        /// format.
         init(_ source: any FFmpegPacketSource, format: LPCMFormat?) throws(ReaderError) {
             self.source = source
             decoder = try Decoder(source.codec, timeBase: source.timeBase)
@@ -64,7 +65,7 @@
 
         // MARK: Decoding
 
-        /// Decodes the first frame; false if there is none.
+        /// Decodes the first frame. Returns false if there is none.
         private static func decodeFirst(
             _ source: any FFmpegPacketSource, _ decoder: borrowing Decoder
         ) throws(ReaderError) -> Bool {
@@ -83,7 +84,7 @@
             return LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
         }
 
-        /// Converts more audio; false at the end.
+        /// Converts more audio. Returns false at the end.
         private func refill() throws(ReaderError) -> Bool {
             while state != .ended {
                 if !rest.isEmpty {
@@ -130,7 +131,7 @@
             }
         }
 
-        /// Computes the position of the decoded frame and which part of it is requested.
+        /// Computes the position of the decoded frame and the part of it that is requested.
         private func locateFrame() throws(ReaderError) {
             let frame = unsafe decoder.frame
             let count = unsafe Int(frame.pointee.nb_samples)

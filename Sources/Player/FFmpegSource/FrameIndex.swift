@@ -13,7 +13,7 @@ struct FrameIndex {
     private(set) var isComplete = false
 
     private var spacing: Int
-    /// Beyond 36 hours of audio, every other entry is dropped.
+    /// The largest number of entries, 36 hours of audio; beyond it every other entry is dropped.
     private static let limit = 1 << 17
 
     init(from offset: Int, spacing: Int) {

@@ -4,9 +4,9 @@
     public import TenfourAudioCore
 
     /// Demuxes MP3 and ADTS AAC, which have no container. libavformat is not used, since it reads such a file from the
-    /// start to seek in it, which over HTTP is a whole download.
+    /// start to seek in it, which means a complete download over HTTP.
     ///
-    /// Positions are exact where it has parsed from the start on, or with a constant bit rate. Elsewhere they are
+    /// Positions are exact where the file has been parsed from the start, or with a constant bit rate. Elsewhere they are
     /// estimates, which `scan` corrects later.
     @safe
     public final class FrameParser: FFmpegPacketSource {
@@ -25,14 +25,15 @@
         private let packetFrames: Int
 
         private var next: FrameIndex.Entry
-        /// The estimated position of the last seek; nil if it was exact. Packets count from there until the next seek.
+        /// The estimated position of the last seek; nil if it was exact. Until the next seek, packet positions count from
+        /// this estimate.
         private var estimate: FrameIndex.Entry?
         private var shift = 0
         public private(set) var reach: Duration?
         private var hasEnded = false
         private var parsed = (byteCount: 0, frames: 0)
 
-        /// `tag` precedes the audio.
+        /// `tag` is the ID3 tag before the audio.
         init(_ window: consuming ByteWindow, tag: ID3Tag) throws(ReaderError) {
             do {
                 stream = try FrameStream(window, from: tag.byteCount)
@@ -145,7 +146,7 @@
         var correction: Duration { FrameCount(shift).duration(at: SampleRate(hertz: stream.first.rate)) }
         var isExact: Bool { estimate == nil }
 
-        /// The length stated by a server is not trusted.
+        /// Limits an estimate, because the length stated by a server is not trusted.
         private static func frame(_ estimate: Double) -> Int { Int(min(estimate, 1e15)) }
 
         private func time(of frame: Int) -> Duration {
@@ -161,7 +162,7 @@
             return abs(real - stated) <= min(real, stated) / 16 ? packets : nil
         }
 
-        /// nil if the end is unknown.
+        /// The estimated mapping between bytes and frames; nil if the end is unknown.
         private var byteFrameMap: ByteFrameMap? {
             guard let byteCount = stream.byteSource.state.byteCount else { return nil }
             let end = max(byteCount, stream.index.end.offset)
@@ -198,8 +199,8 @@
             return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: estimate == nil)
         }
 
-        /// The last frame that a seek in a live stream can reach: one second before the newest, so that audio follows
-        /// at once. nil if `wanted` lies before it.
+        /// Returns the last frame that a seek in a live stream can reach: one second before the newest frame, so that audio
+        /// follows immediately. nil if `requested` can be reached.
         private func liveLimit(for requested: Int) throws(DemuxerError) -> Int? {
             guard stream.byteSource.state.isLive, requested >= stream.index.end.frame else { return nil }
             try stream.scanArrived(to: requested)
@@ -212,7 +213,7 @@
                 return try stream.indexedPlace(of: requested)
             }
             guard stream.byteSource.state.isSeekable, stream.byteSource.state.byteCount != nil else {
-                // Such a stream can only be parsed up to the position.
+                // A stream without random access can only be parsed up to the position.
                 _ = try stream.scan(to: requested)
                 return try stream.indexedPlace(of: requested)
             }

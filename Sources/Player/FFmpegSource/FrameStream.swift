@@ -17,12 +17,12 @@ package struct FrameStream: ~Copyable {
     /// The bit rate, while all frames had the same.
     private var constantBitRate: Int?
 
-    /// The most bytes to search for the first frame, and for the next one after a gap.
+    /// The largest number of bytes to search for the first frame, and for the next one after a gap.
     private static let beginningLimit = 1 << 20
     private static let gapLimit = 1 << 24
     private static let sampleLimit = 64
     private static let sampledByteCount = 8_192
-    /// After this many equal frames the bit rate is assumed constant.
+    /// The number of equal frames after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
     /// The most buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
     static let scannedByteCount = 1 << 26
@@ -60,7 +60,7 @@ package struct FrameStream: ~Copyable {
         return vbr
     }
 
-    /// Mean frames per byte so far.
+    /// The mean number of frames per byte so far.
     var density: Double {
         let known = index.end
         if known.frame > 0, known.offset > begin {
@@ -85,7 +85,7 @@ package struct FrameStream: ~Copyable {
 
     // MARK: Finding frames
 
-    /// Returns the frame at `offset`, or the next one; nil at the end.
+    /// Returns the frame at `offset`, or the first one after it; nil at the end.
     package mutating func frame(at offset: Int) throws(DemuxerError) -> Found? {
         try load(at: offset, count: FrameHeader.headerByteCount)
         if window.bytes.isEmpty { return nil }
@@ -97,7 +97,8 @@ package struct FrameStream: ~Copyable {
         try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
     }
 
-    /// Returns the first offset at which a frame and `followers` further frames, or the end, follow each other.
+    /// Returns the first frame from `start` on that `followers` further frames, or the end of the source, follow without a
+    /// gap.
     private static func search(
         _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
     ) throws(DemuxerError) -> Found? {
@@ -251,7 +252,7 @@ package struct FrameStream: ~Copyable {
             && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
-    /// Samples the frame density at further offsets: for `time`, and a few for longer.
+    /// Samples the frame density at further offsets for `time`; the first 16 samples are allowed one second.
     mutating func sample(for time: Duration) throws(DemuxerError) {
         guard let byteCount = byteSource.state.byteCount else { return }
         let span = byteCount - index.end.offset

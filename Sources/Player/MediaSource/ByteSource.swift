@@ -3,19 +3,19 @@
 ///
 /// Only the demuxer's thread calls `read`. Any thread may call the rest.
 public protocol ByteSource: AnyObject, Sendable {
-    /// The state at this moment. Never waits; after `stop` it stays as it was.
+    /// The state at this moment. Never waits; after `stop` the state no longer changes.
     var state: ByteSourceState { get }
 
-    /// The number of bytes that it keeps. May be changed at any time.
+    /// The number of bytes that the source keeps. May be changed at any time.
     var limits: BufferLimits { get set }
 
-    /// Copies the bytes at `offset` into `buffer`: at least one, at most as many as fit. Blocks until the first byte
-    /// has arrived. Returns 0 at the end. If `offset` lies far from the buffered bytes, they are requested again from
-    /// there, if the server can do that.
+    /// Copies the bytes at `offset` into `buffer`: at least one, at most as many as fit. Blocks until the first byte has
+    /// arrived. Returns 0 at the end. If `offset` lies far from the buffered bytes, a new request starts at `offset`, if
+    /// the server supports this.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int
 
-    /// Keeps all bytes from now on. A source that sends its bytes once keeps them on disk, so an offset far ahead is
-    /// waited for and earlier bytes can be read again.
+    /// Keeps all bytes from now on. A source that sends its bytes once keeps them on disk, so `read` waits for an offset
+    /// far ahead, and earlier bytes can be read again.
     func holdAll()
 
     /// The title that a radio station sends for the audio at `offset`. Control characters are replaced.
@@ -43,7 +43,7 @@ extension ByteSource {
 
 /// The number of bytes that a byte source buffers.
 public struct BufferLimits: Equatable, Sendable {
-    /// Bytes ahead of the reader, at least 64 KiB. The server has to wait with the rest.
+    /// Bytes ahead of the reader, at least 64 KiB. The server has to wait before it sends more.
     public var ahead: Int
     /// Bytes behind the reader, so that a short seek back needs no new request.
     public var behind: Int
@@ -53,8 +53,8 @@ public struct BufferLimits: Equatable, Sendable {
         self.behind = max(behind, 0)
     }
 
-    /// Keeps everything that arrives, in an unnamed file instead of memory. Of a live stream the last 8 MiB are kept. A
-    /// seek far ahead starts a new request and drops the bytes kept until then.
+    /// Keeps all bytes that arrive, in an unnamed file instead of memory. Of a live stream the last 8 MiB are kept. A seek
+    /// far ahead starts a new request and drops the bytes kept until then.
     public static var all: Self { Self(ahead: .max, behind: .max) }
 
     private static let least = 64 << 10
@@ -82,7 +82,7 @@ public struct ByteSourceState: Sendable {
     public var held: Range<Int>
     /// Whether any offset can be reached with one request.
     public var isSeekable: Bool
-    /// Whether bytes that the reader has read can be had again, even if everything before them must be sent again.
+    /// Whether bytes that the reader has read can be read again, even if everything before them must be sent again.
     public var isRepeatable: Bool
     /// Whether the stream has neither a known length nor an end. After a break it continues with the current moment.
     public var isLive: Bool
@@ -116,6 +116,6 @@ public struct ByteSourceState: Sendable {
 public enum ByteSourceError: Error, Equatable, Sendable {
     /// `interrupt()` or `stop()` was called.
     case interrupted
-    /// A sentence for people that includes the remedy.
+    /// Reading failed; the text is a sentence for people that includes the remedy.
     case failed(String)
 }

@@ -2,9 +2,9 @@ package import TenfourAudioCore
 
 /// A queue of converted audio between a decoder and its reader, with the position of each frame in the track.
 package final class ConvertedAudio {
-    /// Interleaved. Empty when the decoder has to deliver more.
+    /// The converted samples, interleaved; empty when the decoder must deliver more.
     package var samples: [Float] = []
-    /// The next expected frame and the first requested frame, in decoded frames.
+    /// The next expected frame, in decoded frames; `firstRequested` is the first frame at or after the requested position.
     package var nextFrame: Int?
     package var firstRequested = 0
 
@@ -52,8 +52,8 @@ package final class ConvertedAudio {
         return frames > 0
     }
 
-    /// Records that `count` decoded frames begin at frame `begin`. Returns how many of them come before the requested
-    /// position. A gap before them is skipped.
+    /// Records that `count` decoded frames begin at frame `begin`. Returns the number of these frames that lie before the
+    /// requested position. A gap before the frames is skipped.
     package func place(_ begin: Int, _ count: Int, at rate: SampleRate) -> Int {
         if let nextFrame, nextFrame > firstRequested {
             if begin != nextFrame, begin >= firstRequested {
@@ -68,8 +68,8 @@ package final class ConvertedAudio {
         return max(firstRequested - begin, 0)
     }
 
-    /// Seeks to `wanted`, and `demuxer` to the preroll before it. `rate` counts decoded frames. If the demuxer throws,
-    /// nothing changes.
+    /// Seeks to `requested`, and makes `demuxer` seek to the start of the preroll before it. `rate` counts decoded frames.
+    /// If the demuxer throws, nothing changes.
     package func seek(
         to requested: Duration, in demuxer: any Demuxer, preroll: Duration, at rate: SampleRate
     ) throws(ReaderError) {

@@ -7,27 +7,27 @@ public protocol Demuxer: AnyObject {
     /// Describes the audio. Known as soon as the demuxer exists, since its initializer waits for it.
     var track: Track { get }
 
-    /// nil if the stream has no known end.
+    /// The duration of the audio; nil if the stream has no known end.
     var duration: Estimate<Duration>? { get }
 
     /// Bits per second, averaged over the packets so far; nil before the first.
     var bitRate: Int? { get }
 
-    /// Returns the offset, size and duration of the next packet, or nil at the end. Its bytes belong to the reader
+    /// Returns the offset, size and duration of the next packet, or nil at the end. The packet's bytes belong to the reader
     /// until the next call.
     func nextPacket() throws(DemuxerError) -> PacketDescription?
 
-    /// Seeks to the packet that contains `position`, or to the start or end if it lies outside. Returns where the next
-    /// packet begins. This is exact with an index or a constant bit rate, otherwise an estimate that further parsing
-    /// refines. If seeking is impossible, this throws before anything has moved.
+    /// Seeks to the packet that contains `position`, or to the start or end if `position` lies outside. Returns the start
+    /// of the next packet: exact with an index or a constant bit rate, otherwise an estimate that further parsing refines.
+    /// If seeking is impossible, throws and leaves the position unchanged.
     func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration>
 
-    /// The position that the last seek reached, if the bytes up to the requested one have not arrived yet; nil if it
-    /// reached the requested position.
+    /// The position that the last seek reached, if the bytes up to the requested position have not arrived yet; nil if the
+    /// seek reached the requested position.
     var reach: Duration? { get }
 
     /// Scans ahead for about `time`, independently of `nextPacket`, so that estimated positions and the duration become
-    /// exact. Call it when idle and the bytes are buffered, since it fetches missing ones. Returns true when nothing is
+    /// exact. Call it when idle and the bytes are buffered, since missing bytes are fetched. Returns true when nothing is
     /// left to scan.
     func scan(for time: Duration) throws(DemuxerError) -> Bool
 }
@@ -42,7 +42,7 @@ extension Demuxer {
 
 /// The codec, format and tags of a resource.
 public struct Track: Equatable, Sendable {
-    /// `mp3`, `aac`, `flac`, `opus`, …
+    /// The codec's name: `mp3`, `aac`, `flac`, `opus`, …
     public var codec: String
     /// The format of the coded audio.
     public var format: LPCMFormat

@@ -12,8 +12,8 @@ public final class FileByteSource: ByteSource {
     private let isInterrupted = Atomic(false)
     private let isStopped = Atomic(false)
 
-    /// Opens `path`: a regular file as `FileByteSource`, a pipe, terminal or device as `PipeByteSource`; `-` is
-    /// standard input. Throws a sentence if it cannot be read.
+    /// Opens `path`: a regular file as `FileByteSource`, a pipe, terminal or device as `PipeByteSource`; `-` is standard
+    /// input. If it cannot be read, throws a sentence that includes the remedy.
     public static func open(
         _ path: String, limits: BufferLimits = BufferLimits()
     ) throws(ByteSourceError) -> any ByteSource {
@@ -63,7 +63,7 @@ public final class FileByteSource: ByteSource {
         return Int(status.st_size)
     }
 
-    /// Not limited: the kernel's page cache does this.
+    /// Not limited: the kernel's page cache keeps the bytes.
     public var limits: BufferLimits {
         get { .all }
         set {}

@@ -1,8 +1,8 @@
 /// A contiguous range of a longer byte stream: appended at the end, copied from anywhere, dropped from the start.
 ///
-/// The bytes lie in chunks, so that memory follows their number and they never move; or in an unnamed file.
+/// The bytes lie in chunks, so that the memory grows with their number and no byte is moved; or in an unnamed file.
 @safe struct HeldBytes: ~Copyable {
-    /// The offsets of the bytes that it holds.
+    /// The offsets of the held bytes.
     private(set) var held = 0..<0
 
     private var chunks: [UnsafeMutableRawPointer] = unsafe []
@@ -19,7 +19,7 @@
         unsafe spare?.deallocate()
     }
 
-    /// Drops all bytes. Those appended next begin at `offset`, in memory.
+    /// Drops all bytes. The bytes appended next begin at `offset`, in memory.
     mutating func restart(at offset: Int) {
         for chunk in unsafe chunks { unsafe chunk.deallocate() }
         unsafe chunks.removeAll()
@@ -30,7 +30,7 @@
 
     var isInFile: Bool { file != nil }
 
-    /// Moves the bytes to an unnamed file; from then on none are dropped. Throws if the disk is full.
+    /// Moves the bytes to an unnamed file; from then on no bytes are dropped. Throws if the disk is full.
     mutating func moveToFile() throws(ByteSourceError) {
         let file = try UnnamedFile()
         var offset = held.lowerBound
@@ -45,7 +45,7 @@
         self.file = consume file
     }
 
-    /// Appends `bytes`. Throws if they go to a file and the disk is full.
+    /// Appends `bytes`. Throws if the bytes go to a file and the disk is full.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(ByteSourceError) {
         if file != nil {
             try unsafe file?.write(bytes, at: held.upperBound - base)
@@ -63,7 +63,7 @@
         }
     }
 
-    /// Copies bytes from `offset` on, as many as it holds and as fit. Returns 0 if it does not hold that offset.
+    /// Copies as many held bytes from `offset` on as fit into `buffer`. Returns 0 if the byte at `offset` is not held.
     func copy(from offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
         guard held.contains(offset) else { return 0 }
         let total = min(buffer.count, held.upperBound - offset)

@@ -1,4 +1,4 @@
-/// Splits the stream of a radio station into audio and the metadata block that follows every `interval` bytes of it.
+/// Splits the stream of a radio station into audio and the metadata block that follows every `interval` bytes of audio.
 package struct ICYDemultiplexer {
     private let interval: Int
     private var audioBytesLeft: Int

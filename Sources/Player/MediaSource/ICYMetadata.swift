@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 
 /// Metadata that a radio station sends within its stream: `StreamTitle='…';StreamUrl='…';`.
 ///
-/// The format has no specification; this accepts what SHOUTcast and Icecast send. Total: any bytes give a value. FFmpeg
-/// parses it only inside its own HTTP client.
+/// The format has no specification; this parser accepts the metadata that SHOUTcast and Icecast send, and never fails.
+/// FFmpeg parses this format only inside its own HTTP client.
 public struct ICYMetadata: Equatable, Sendable {
     /// Control characters are replaced. Empty if the station sends an empty title.
     public var title: String?

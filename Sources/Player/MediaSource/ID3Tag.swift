@@ -10,7 +10,7 @@ public struct ID3Tag: Equatable, Sendable {
     public private(set) var artist: String?
 
     private static let headerByteCount = 10
-    /// The most frames and the most bytes of text that are read.
+    /// The largest number of frames that are read, and of bytes of one text.
     private static let frameLimit = 200
     private static let textLimit = 1_024
 
@@ -76,7 +76,7 @@ public struct ID3Tag: Equatable, Sendable {
         }
     }
 
-    /// A number of four times seven bits; nil if a top bit is set.
+    /// Returns the number in four bytes of seven bits each; nil if a top bit is set.
     private static func synchsafe(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
         var value = 0
         for index in offset..<offset + 4 {

@@ -1,14 +1,14 @@
 /// The last of four stages: plays what a `MediaReader` reads, at a rate and pitch of its own.
 ///
-/// Any thread may call any of this, and nothing blocks: a request is under way when the call returns, and `state` and
+/// Any thread may call any member, and no call blocks: a request is under way when the call returns, and `state` and
 /// `events` report its outcome.
 public protocol MediaPlayer: AnyObject, Sendable {
     /// The current state. It reflects every request made so far.
     var state: StreamState { get }
     var progress: StreamProgress { get }
 
-    /// The current state, followed by all events from now on. Each call creates an independent stream. It finishes with
-    /// the player; if that is closed already, after the state.
+    /// The current state, followed by all events from now on. Each call creates an independent stream. The stream finishes
+    /// when the player is closed; if it is closed already, after the state.
     var events: AsyncStream<StreamEvent> { get }
 
     func play()
@@ -16,8 +16,8 @@ public protocol MediaPlayer: AnyObject, Sendable {
     /// Stops. `play()` starts again from the beginning.
     func stop()
 
-    /// Seeks within the present item, clamped to its start and end. After a stop or a failure, the next `play()` begins
-    /// there. After the end, the item is paused there.
+    /// Seeks within the present item, clamped to its start and end. After a stop or a failure, the next `play()` begins at
+    /// `position`. After the end, the item is paused at `position`.
     func seek(to position: Duration)
     /// Seeks relative to the present position, or to the target of a seek that is still under way.
     func seek(by distance: Duration)
@@ -34,7 +34,7 @@ public protocol MediaPlayer: AnyObject, Sendable {
 public enum StreamState: Equatable, Sendable {
     /// Nothing has been opened.
     case idle
-    /// Playback is waiting for audio: it is being opened, sought, or arrived too slowly.
+    /// Playback waits for audio: an item is being opened, a seek is under way, or audio arrives too slowly.
     case buffering
     case playing
     case paused
@@ -60,9 +60,9 @@ public enum StreamState: Equatable, Sendable {
 public struct StreamProgress: Equatable, Sendable {
     /// Index of the item in the queue that is heard, from 0.
     public var item = 0
-    /// The position of what is heard now, not of what was handed to the sound card.
+    /// The position of the audio that is heard now, not of the audio last written to the sound card.
     public var position = Estimate(Duration.zero, isExact: true)
-    /// nil if the item has no duration or it is unknown.
+    /// The duration of the item; nil if it has none or it is unknown.
     public var duration: Estimate<Duration>?
     /// The buffered part of the whole, 0…1; nil if the size is unknown.
     public var downloaded: Range<Double>?
@@ -70,12 +70,12 @@ public struct StreamProgress: Equatable, Sendable {
     public var buffered: Duration?
     /// Bits per second.
     public var bitRate: Int?
-    /// Level of what is heard: root mean square in dBFS, at least −100.
+    /// Level of the audio that is heard: root mean square in dBFS, at least −100.
     public var level: Float = -100
     public var isLive = false
     /// Total duration played since the player was created, in output time. Pauses and buffering do not count.
     public var played = Duration.zero
-    /// The number of attempts to restore a broken connection; nil while it holds.
+    /// The number of attempts to restore a broken connection; nil while the connection works.
     public var reconnections: Int?
 
     public init() {}

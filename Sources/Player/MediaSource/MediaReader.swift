@@ -24,6 +24,6 @@ public protocol MediaReader: AnyObject {
 
 public enum ReaderError: Error, Equatable, Sendable {
     case demuxer(DemuxerError)
-    /// A sentence with its remedy.
+    /// The audio cannot be decoded; the text is a sentence with its remedy.
     case undecodable(String)
 }

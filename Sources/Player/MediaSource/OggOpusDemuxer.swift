@@ -3,14 +3,14 @@ internal import TenfourOpusCodec
 
 /// Demuxes Opus in Ogg (RFC 7845), also if other streams are interleaved or streams are chained, as web radio does.
 ///
-/// Seeking is by bisection and exact. In a chain of streams everything up to the position is read instead.
+/// Seeks exactly, by bisection. In a chain of streams it reads everything up to the position instead.
 public final class OggOpusDemuxer: PacketDecoding {
     public private(set) var track: Track
 
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
     private(set) var audibleFrames = 0..<0
-    /// RFC 7845 section 4.6 requires at least 80 ms. With those, 3 of 200 seeks still differed by −27 to −30 dB from
+    /// RFC 7845 section 4.6 recommends at least 80 ms. With 80 ms, 3 of 200 seeks still differed by −27 to −30 dB from
     /// continuous decoding.
     let preroll = Duration.milliseconds(200)
 
@@ -21,7 +21,7 @@ public final class OggOpusDemuxer: PacketDecoding {
     private var packets: OggPackets
     /// The offset of the first page with audio.
     private let firstPage: Int
-    /// Frames of all earlier streams in the chain.
+    /// The number of frames of all earlier streams in the chain.
     private var chained = 0
     private var isChain = false
     private let last: (offset: Int, granule: Int)?
@@ -36,10 +36,10 @@ public final class OggOpusDemuxer: PacketDecoding {
     private var isContiguous = true
     private var parsed = (byteCount: 0, frames: 0)
 
-    /// The most bytes to search for the next page.
+    /// The largest number of bytes to search for the next page.
     private static let gapLimit = 1 << 22
     private static let tagLimit = 1 << 16
-    /// In bytes: one second of audio. Few pages are longer.
+    /// The length of a usual page, in bytes: one second of audio. Few pages are longer.
     private static let usualPage = 1 << 14
 
     init(_ window: consuming ByteWindow, channelCount: Int?) throws(ReaderError) {
@@ -96,7 +96,7 @@ public final class OggOpusDemuxer: PacketDecoding {
             offset: current.offset, byteCount: current.bytes.count, frameCount: FrameCount(current.frameCount))
     }
 
-    /// The frame of the track at which `granule` of this stream lies.
+    /// Returns the frame of the track at which `granule` of this stream lies.
     private func frame(at granule: Int?) -> Int { chained + (granule ?? 0) - (packets.origin ?? 0) - head.preSkip }
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {
@@ -109,7 +109,7 @@ public final class OggOpusDemuxer: PacketDecoding {
 
     func resetDecoder() { decoder.reset() }
 
-    /// Reads the packets of the next page; false at the end.
+    /// Reads the packets of the next page. Returns false at the end.
     private func readNextPage() throws(DemuxerError) -> Bool {
         while !hasEnded {
             let page: OggPage?
@@ -133,7 +133,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         return false
     }
 
-    /// Begins the next stream of a chain. False if `page` begins an interleaved stream or one without Opus.
+    /// Begins the next stream of a chain. Returns false if `page` begins an interleaved stream or a stream without Opus.
     private func startChainedStream(at page: OggPage) throws(DemuxerError) -> Bool {
         guard let next = try? Self.readHeaders(&pages, from: page.offset) else { return false }
         // Bounded, since each stream of the chain may claim any length.

@@ -8,21 +8,21 @@ struct OggPackets: ~Copyable {
         var offset = 0
         var bytes: [UInt8] = []
         var frameCount = 0
-        /// In granules: frames at 48 kHz.
+        /// The start of the packet in granules: frames at 48 kHz.
         var start = 0
         var length = 0
     }
 
     /// Packets of the last page that have not been returned yet.
     var pending: ArraySlice<Packet> = []
-    /// The granule at which the last page ended; nil if only the next page tells.
+    /// The granule at which the last page ended; nil if it is known only from the next page.
     private(set) var granule: Int?
     /// The granule at which the audio begins. It is above zero in a recording cut out of a longer stream.
     private(set) var origin: Int?
 
     private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
     private var sequence: UInt32?
-    /// The offset of a packet that the next page continues; nil without one.
+    /// The offset of a packet that the next page continues; nil if there is no such packet.
     private var partialOffset: Int?
 
     /// The longest possible Opus packet, of 120 ms, in bytes.
@@ -39,7 +39,7 @@ struct OggPackets: ~Copyable {
         unsafe stream.deallocate()
     }
 
-    /// Continues at another page. `granule` is that of the end of the page before it.
+    /// Continues at another page. `granule` is the end of the page before it.
     mutating func restart(granule: Int?) {
         (self.granule, sequence, pending) = (granule, nil, [])
         dropPartial()
@@ -70,7 +70,7 @@ struct OggPackets: ~Copyable {
         setTimes(page)
     }
 
-    /// Returns the offsets of the packets that end in `page`, without one whose beginning is missing.
+    /// Returns the offsets of the packets that end in `page`, except a packet whose beginning is missing.
     private mutating func packetOffsets(in page: OggPage) -> [Int] {
         var offsets: [Int] = []
         var place = page.offset + page.headerByteCount

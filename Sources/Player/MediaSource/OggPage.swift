@@ -4,10 +4,10 @@ internal import COgg
 struct OggPage: Equatable {
     /// The offset of the page in the resource.
     var offset: Int
-    /// Header and body.
+    /// The length of header and body.
     var byteCount: Int
     var headerByteCount: Int
-    /// Whether its first segment continues a packet.
+    /// Whether the page's first segment continues a packet.
     var isContinuing: Bool
     var isFirst: Bool
     var isLast: Bool

@@ -42,7 +42,7 @@ extension Resource {
         return authority.lastIndex(of: "@").map { String(authority[..<$0]) }
     }
 
-    /// Returns the address with `userInfo` before its host, unless it has its own.
+    /// Returns the address with `userInfo` before its host, unless the address already has a user.
     public func adding(userInfo: String) -> Resource {
         guard case .http(let address) = self, self.userInfo == nil,
             let start = address.firstRange(of: "://")?.upperBound

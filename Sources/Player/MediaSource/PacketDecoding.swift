@@ -6,9 +6,9 @@ protocol PacketDecoding: Demuxer {
     var decodedFormat: LPCMFormat { get }
     /// The position of the last packet's first frame, in decoded frames from the start of the track.
     var packetStart: Int { get }
-    /// The frames of that packet to be played: without the decoder's start-up and the padding at the end.
+    /// The frames of the last packet to be played: without the decoder's start-up and the padding at the end.
     var audibleFrames: Range<Int> { get }
-    /// How much audio the decoder needs before a position to be exact there.
+    /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
     var preroll: Duration { get }
 
     /// Decodes the last packet into the front of `samples`, which holds `OpusDecoder`'s longest packet. Returns the

@@ -4,7 +4,7 @@ internal import TenfourOpusCodec
 /// Decodes Ogg Opus and WAV.
 public final class PacketReader: MediaReader {
     public let format: LPCMFormat
-    /// Packets that could not be decoded, since the start.
+    /// The number of packets that could not be decoded, since the start.
     public private(set) var damagedPacketCount = 0
 
     private let source: any PacketDecoding
@@ -42,7 +42,7 @@ public final class PacketReader: MediaReader {
         return self.position
     }
 
-    /// Decodes and converts the next packet; false at the end.
+    /// Decodes and converts the next packet. Returns false at the end.
     private func refill() throws(ReaderError) -> Bool {
         while converted.samples.isEmpty, !hasEnded {
             let description: PacketDescription?

@@ -4,8 +4,8 @@ internal import TenfourThreads
 
 /// Reads bytes that arrive once and in order: from a pipe, a terminal or a socket.
 ///
-/// Bytes are read on demand. Those ahead of the reader stay in the kernel, whose pipe is enlarged to its limit, and the
-/// writer blocks when it is full; so no thread is needed.
+/// Bytes are read on demand. Bytes ahead of the reader stay in the kernel, whose pipe is enlarged to its limit, and the
+/// writer blocks when the pipe is full; so no thread is needed.
 @safe public final class PipeByteSource: ByteSource, @unchecked Sendable {
     private let descriptor: Int32
     /// Used by the reader's thread only.
@@ -54,8 +54,8 @@ internal import TenfourThreads
             state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
             state.held = state.held.lowerBound..<state.held.upperBound + Int(waiting)
         }
-        // A reader that waits for more must learn that nothing more comes: no writer is left, or the pipe is full until
-        // it is read.
+        // A reader that waits for more bytes must be informed that none will arrive: no writer is left, or the pipe is full
+        // until it is read.
         if state.phase == .receiving {
             var file = pollfd(fd: descriptor, events: 0, revents: 0)
             if unsafe poll(&file, 1, 0) > 0, Int32(file.revents) & POLLHUP != 0 {

@@ -18,15 +18,15 @@ public struct Playlist: Equatable, Sendable {
 
     public var entries: [Entry]
 
-    /// Longer playlists are refused unread.
+    /// The largest size of a playlist; a longer one is refused without reading it.
     public static let maximumByteCount = 1 << 20
-    /// Later entries are dropped.
+    /// The largest number of entries; later entries are dropped.
     public static let maximumEntryCount = 10_000
-    /// The limit on nested playlists, since two may name each other.
+    /// The limit on nested playlists, since two playlists may refer to each other.
     public static let maximumDepth = 5
 
-    /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot
-    /// be played are dropped. Total: any bytes give at least one entry or the reason why not.
+    /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot be
+    /// played are dropped. Any bytes give at least one entry, or throw the reason.
     ///
     /// HTTP Live Streaming, which splits a broadcast into files listed in an `.m3u8`, is refused.
     public init(parsing bytes: Span<UInt8>, from resource: Resource) throws(PlaylistError) {
@@ -55,7 +55,7 @@ public struct Playlist: Equatable, Sendable {
         if first.hasPrefix("#extm3u") || first == "[playlist]" { return true }
         let type = contentType?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         if contentTypes.contains(String(type)) { return true }
-        // An HTML page about a playlist has its name, too.
+        // An HTML page about a playlist may have a playlist's name, too.
         return !first.hasPrefix("<") && resource.map(isNamedPlaylist) == true
     }
 
@@ -83,7 +83,7 @@ public struct Playlist: Equatable, Sendable {
         return true
     }
 
-    /// Trimmed of white space.
+    /// Returns the lines, trimmed of white space.
     private static func lines(of bytes: Span<UInt8>) -> [Substring] {
         var text = Substring(String(utf8OrWindows1252: bytes))
         if text.first == "\u{FEFF}" { text.removeFirst() }

@@ -119,7 +119,7 @@ extension Resource {
             && scheme.utf8.allSatisfy { isLetter($0) || (48...57).contains($0) || $0 == 43 || $0 == 45 || $0 == 46 }
         guard isScheme else { return nil }
         let name = scheme.lowercased()
-        // `song: the second.mp3` is a file.
+        // A colon alone does not end a scheme: `song: the second.mp3` is a file.
         return text[colon...].hasPrefix("://") || name == "file" ? name : nil
     }
 

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The buffer between the thread that fetches bytes and the thread that reads them.
 ///
-/// `read` blocks the reader's thread; all else is short and for any thread.
+/// `read` blocks the reader's thread; all other calls are short, and any thread may make them.
 @safe package final class SharedWindow: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -19,8 +19,8 @@ internal import Glibc
     private var isStopped = false
     private var titles: [(offset: Int, text: String)] = []
 
-    /// If the reader is at most this far ahead of the buffer, it waits for the present transfer. A new request would
-    /// take as long: this is what a line of 10 Mbit/s delivers in 200 ms.
+    /// The largest distance of the reader from the end of the buffer, in bytes, at which it waits for the present transfer.
+    /// A line of 10 Mbit/s delivers these bytes in 200 ms, the duration of a new request.
     private static let nearby = 256 << 10
     private static let maximumTitleCount = 64
     private static let allOfALiveStream = BufferLimits(ahead: 8 << 20, behind: 8 << 20)
@@ -156,13 +156,13 @@ internal import Glibc
         return nil
     }
 
-    /// Returns whether the fetcher must be told that the reader waits for `offset`.
+    /// Returns whether the fetcher must be notified that the reader waits for `offset`.
     private func needsDemand(_ offset: Int) -> Bool {
         let end = bytes.held.upperBound
         let comesAnyhow = offset >= end && (offset - end <= Self.nearby || !current.isSeekable)
         if comesAnyhow {
             wanted = nil
-            // Unless the fetcher has paused because the reader was further back.
+            // The fetcher may have paused because the reader was further back.
             guard current.phase == .full else { return false }
             current.phase = .receiving
             return true
@@ -203,10 +203,11 @@ internal import Glibc
 
     private var isFullNow: Bool { bytes.held.upperBound - reader >= memoryBounds.ahead }
 
-    /// Three quarters of the limit, so that the transfer is not paused and resumed for each read.
+    /// Whether less than three quarters of the limit are buffered ahead of the reader, so that the transfer is not paused
+    /// and resumed for each read.
     private var hasSpaceAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
-    /// A live stream would fill any disk.
+    /// The limits in effect: `.all` after `holdAll`. Otherwise a live stream is always limited, since it would fill any disk.
     private var memoryBounds: BufferLimits {
         if holdsAll { return .all }
         return current.isLive && bounds == .all ? Self.allOfALiveStream : bounds
@@ -222,7 +223,7 @@ internal import Glibc
         }
     }
 
-    /// Sets the title of the audio from here on.
+    /// Sets the title of the audio that is appended from now on.
     package func add(title: String) {
         withLock {
             if titles.count == Self.maximumTitleCount { titles.removeFirst() }

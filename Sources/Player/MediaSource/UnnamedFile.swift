@@ -4,7 +4,8 @@ internal import Glibc
 struct UnnamedFile: ~Copyable {
     private let descriptor: Int32
 
-    /// Created in `$TMPDIR`, or in `/var/tmp`, which unlike `/tmp` is never a RAM disk. The C function is `mkstemp`.
+    /// Creates the file in `$TMPDIR`, or in `/var/tmp`, which unlike `/tmp` is never a RAM disk. The C function is
+    /// `mkstemp`.
     init() throws(ByteSourceError) {
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? ""
         let place = folder.isEmpty ? "/var/tmp" : folder

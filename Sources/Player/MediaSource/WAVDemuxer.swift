@@ -39,7 +39,7 @@ public final class WAVDemuxer: PacketDecoding {
 
     private var byteCount: Int? { wav.byteCount(in: window.byteSource) }
 
-    /// Frames left.
+    /// The number of frames left.
     private var left: Int { byteCount.map { $0 / wav.frameByteCount - nextFrame } ?? .max }
 
     public func nextPacket() throws(DemuxerError) -> PacketDescription? {
@@ -101,6 +101,6 @@ public final class WAVDemuxer: PacketDecoding {
         }
     }
 
-    /// NaN or infinity would stay in every filter after this.
+    /// Replaces NaN and infinity by 0, since they would stay in every filter that follows.
     private static func finite(_ sample: Float) -> Float { sample.isFinite ? sample : 0 }
 }

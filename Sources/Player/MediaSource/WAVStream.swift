@@ -6,7 +6,7 @@ internal import TenfourAudioFile
 struct WAVStream {
     enum Coding: Equatable { case unsigned8, signed16, signed24, signed32, float32, float64 }
 
-    /// nil if this module does not decode it.
+    /// The sample coding; nil if this module does not decode it.
     var coding: Coding?
     var rate = 0
     var channelCount = 0
@@ -14,7 +14,7 @@ struct WAVStream {
     var frameByteCount = 0
     /// The offset of the samples.
     var begin = 0
-    /// The size that the header states, whatever that of the file is; nil if the writer did not know it.
+    /// The size of the samples that the header states, whatever the size of the file; nil if the writer did not know it.
     private var statedByteCount: Int?
     var title: String?
     var artist: String?

@@ -1,18 +1,18 @@
-/// Why a call over a message bus gave nothing.
+/// The reason why a call over a message bus failed.
 public enum BusError: Error, Hashable, Sendable {
-    /// libsystemd is not on this machine or too old; in the words of `dlopen` or `dlsym`.
+    /// libsystemd is not installed or too old; the text is the message of `dlopen` or `dlsym`.
     case noLibrary(String)
-    /// There is no bus, or it does not let us in; `code` is an errno below zero.
+    /// The bus could not be reached or refused the connection; `code` is a negative errno.
     case noBus(code: Int32)
-    /// No program has this name on the bus, and the bus could not start one for it.
+    /// No program owns the service's name on the bus, and the bus could not start one.
     case noService
-    /// The answer is an error; `name` is D-Bus's, such as `org.freedesktop.DBus.Error.AccessDenied`.
+    /// The service answered with an error; `name` is its D-Bus name, such as `org.freedesktop.DBus.Error.AccessDenied`.
     case refused(name: String, message: String)
     /// The bus or the service did not answer in time.
     case timedOut
-    /// The answer has other types than the interface says.
+    /// The answer has other types than the interface defines.
     case wrongAnswer
-    /// The C function failed with this errno below zero.
+    /// The C function `call` failed with the negative errno `code`.
     case failed(call: String, code: Int32)
 }
 

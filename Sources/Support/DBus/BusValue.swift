@@ -7,7 +7,7 @@ public enum BusValue: Hashable, Sendable {
     case text(String)
 }
 
-/// An object of a service on a message bus, seen through one of its interfaces.
+/// One interface of an object that a service offers on a message bus.
 public struct BusObject: Hashable, Sendable {
     /// The service's well-known name.
     public var service: String

@@ -3,17 +3,17 @@ internal import Glibc
 
 /// A connection to a D-Bus message bus. The C functions are `sd_bus_open_system` and `sd_bus_close_unref`.
 ///
-/// Needs libsystemd, which the first connection opens. Each call waits for its answer, but never beyond the deadline given at
-/// `init`. Belongs to one thread at a time; it allocates, so an audio thread uses it before its sound starts and not after.
+/// Needs libsystemd, which the first connection loads. Each call waits for its answer, at most until the deadline given to
+/// `init`. For one thread at a time. Allocates, so an audio thread uses it only before its audio starts.
 @safe public struct MessageBus: ~Copyable {
     private let bus: OpaquePointer
     private let deadline: ContinuousClock.Instant
 
-    /// Connects and says hello.
+    /// Connects to the bus, and waits until the bus has accepted the connection (`Hello`).
     ///
     /// - `address`: in D-Bus's form (`unix:path=/run/dbus/system_bus_socket`); nil for the system bus, which
     ///   `DBUS_SYSTEM_BUS_ADDRESS` may name.
-    /// - `deadline`: for this and all calls together.
+    /// - `deadline`: the time limit for the connection and all later calls together.
     public init(address: String? = nil, until deadline: ContinuousClock.Instant) throws(BusError) {
         try needSDBus()
         var bus: OpaquePointer?
@@ -35,13 +35,14 @@ internal import Glibc
 
     deinit { _ = unsafe sdbus.sd_bus_close_unref(bus) }
 
-    /// Calls a method that answers with nothing of interest. Throws `.refused` with the error that it answers.
+    /// Calls a method and ignores the contents of its answer. Throws `.refused` if the service answers with an error.
     public func call(_ method: String, of object: BusObject, _ arguments: BusValue...) throws(BusError) {
         let answer = try ask(method, of: object, arguments)
         _ = unsafe sdbus.sd_bus_message_unref(answer)
     }
 
-    /// The value of a property (`org.freedesktop.DBus.Properties.Get`). Throws `.wrongAnswer` where it has no basic type.
+    /// Returns the value of a property (`org.freedesktop.DBus.Properties.Get`). Throws `.wrongAnswer` if it has no basic
+    /// type.
     public func property(_ name: String, of object: BusObject) throws(BusError) -> BusValue {
         let properties = BusObject(
             service: object.service, path: object.path, interface: "org.freedesktop.DBus.Properties")
@@ -51,7 +52,7 @@ internal import Glibc
         return value
     }
 
-    /// Sends the call and waits for the answer, which the caller releases.
+    /// Sends a method call and waits for the answer, which the caller must release.
     private func ask(
         _ method: String, of object: BusObject, _ arguments: [BusValue]
     ) throws(BusError) -> OpaquePointer {
@@ -75,11 +76,11 @@ internal import Glibc
     }
 }
 
-// A value that cannot be copied has one owner at a time, so no two threads use the connection at once.
+// A value that cannot be copied has one owner at a time, so no two threads use the connection at the same time.
 extension MessageBus: @unchecked Sendable {}
 
 extension BusError {
-    /// The error for the code that `sd_bus_call` returned and the error that it filled in.
+    /// Creates the error from the code that `sd_bus_call` returned and the D-Bus error that it set.
     fileprivate init(_ error: sd_bus_error, code: Int32) {
         let name = unsafe error.name.map { unsafe String(cString: $0) } ?? ""
         let standard = "org.freedesktop.DBus.Error."
@@ -107,7 +108,7 @@ private func waitUntilReady(_ bus: OpaquePointer, until deadline: ContinuousCloc
     }
 }
 
-/// The time left until `deadline`, at most an hour. Throws `.timedOut` where none is left.
+/// Returns the time left until `deadline` in microseconds, at most an hour. Throws `.timedOut` if the deadline has passed.
 private func microseconds(until deadline: ContinuousClock.Instant) throws(BusError) -> UInt64 {
     let left = ContinuousClock.now.duration(to: deadline) / .microseconds(1)
     guard left >= 1 else { throw .timedOut }
@@ -122,7 +123,7 @@ private func openBus(_ bus: inout OpaquePointer?, at address: String) -> Int32 {
     return code >= 0 ? unsafe sdbus.sd_bus_start(bus) : code
 }
 
-/// Zero or above, or an errno below zero.
+/// Appends an argument to a method call. Returns zero or more, or a negative errno.
 private func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {
     switch value {
     case .int32(var number): unsafe append("i", &number, to: message)
@@ -140,7 +141,7 @@ private func append<Number: BitwiseCopyable>(
     unsafe sdbus.sd_bus_message_append_basic(message, code(of: type), &number)
 }
 
-/// The number or text in an answer that holds one variant; nil for any other answer.
+/// Returns the number or text in an answer that consists of one variant; nil for any other answer.
 private func basicValue(inVariantOf answer: OpaquePointer) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?

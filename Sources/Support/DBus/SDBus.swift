@@ -1,17 +1,17 @@
 internal import CSDBus
 
-/// libsystemd's functions for D-Bus. Nothing changes them.
+/// libsystemd's functions for D-Bus; constant once libsystemd is loaded.
 ///
-/// `try!` cannot fail: every function here that reads them needs a connection, and `MessageBus.init`, which makes the
-/// connections, calls `needSDBus` first and throws where that does.
+/// `try!` cannot fail: every use of `sdbus` needs a connection, and `MessageBus.init`, which makes the connections, first
+/// calls `needSDBus`, which throws if libsystemd cannot be loaded.
 nonisolated(unsafe) let sdbus = unsafe try! opened.get()
 
-/// Opens libsystemd, the first time. Throws where it is not on this machine.
+/// Loads libsystemd at the first call. Throws if it is not installed.
 func needSDBus() throws(BusError) { _ = unsafe try opened.get() }
 
 private nonisolated(unsafe) let opened = Result { () throws(BusError) in try openSDBus("libsystemd.so.0") }
 
-/// The C function is `dlopen`.
+/// Loads libsystemd from the library `file`. The C function is `dlopen`.
 func openSDBus(_ file: String) throws(BusError) -> tenfour_sdbus {
     var failure: UnsafePointer<CChar>?
     let sdbus = unsafe tenfour_sdbus_open(file, &failure)

@@ -1,12 +1,13 @@
-/// Pauses between attempts: each twice as long as the one before, up to a maximum, times a random factor.
+/// Pauses between attempts: each twice as long as the previous one, up to a maximum, times a random factor.
 package struct Backoff: Hashable, Sendable {
-    /// How many pauses there were since the last success.
+    /// The number of pauses since the last success.
     package private(set) var count = 0
     private let first: Duration
     private let longest: Duration
     private let spread: ClosedRange<Double>
 
-    /// `spread` are the least and the greatest random factor: clients that failed together do not try again together.
+    /// `spread` is the range of the random factor, so that clients that failed at the same time do not retry at the same
+    /// time.
     @_noAllocation @_noLocks
     package init(first: Duration, longest: Duration, spread: ClosedRange<Double> = 1...1) {
         self.first = first

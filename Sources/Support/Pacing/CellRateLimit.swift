@@ -1,17 +1,17 @@
 package import TenfourAudioCore
 
-/// A rate limit in eight bytes (the generic cell rate algorithm of ITU-T I.371): all that is kept is the moment when
-/// everything spent will be paid for.
+/// A rate limit in eight bytes (the generic cell rate algorithm of ITU-T I.371). Its only state is the theoretical arrival
+/// time, at which the whole burst is available again.
 ///
 /// A relay has three for each member. `TokenBucket`, which can run into debt and change its rate, is six times as large.
 package struct CellRateLimit: Sendable {
-    /// In nanoseconds.
+    /// The theoretical arrival time, in nanoseconds: the time at which the whole burst is available again.
     @usableFromInline var paid = Int64.min
 
     @inlinable package init() {}
 
-    /// Spends `cost` and returns true, or returns false if it exceeds what is saved. `cost`, `most` (the most that can be saved)
-    /// and `now` are in nanoseconds, or in another unit that all three share.
+    /// Spends `cost` and returns true, or returns false if less than `cost` is saved. `cost`, `most` (the largest amount that
+    /// can be saved) and `now` are in nanoseconds, or in another unit that all three share.
     @inlinable package mutating func spend(_ cost: Int64, most: Int64, at now: Int64) -> Bool {
         let owed = paid > now ? paid - now : 0
         guard owed <= most - cost else { return false }
@@ -19,20 +19,20 @@ package struct CellRateLimit: Sendable {
         return true
     }
 
-    /// Spends the price of `count` things and returns true, or returns false if it exceeds what is saved.
+    /// Spends the price of `count` events and returns true, or returns false if less is saved.
     @inlinable package mutating func spend(_ price: Price, count: Int = 1, at now: Instant) -> Bool {
         spend(price.cost * Int64(count), most: price.most, at: now.nanoseconds)
     }
 
-    /// The earliest moment at which `count` things can be paid for, if nothing is spent before.
+    /// Returns the earliest time at which `count` events are allowed, if nothing is spent before.
     package func moment(for count: Int, of price: Price) -> Instant {
         paid == .min ? .start : Instant(nanoseconds: paid - price.most + price.cost * Int64(count))
     }
 
-    /// Returns the price of one thing that was spent for nothing.
+    /// Restores the price of one event that need not have been spent.
     package mutating func giveBack(_ price: Price) { if paid > price.cost { paid -= price.cost } }
 
-    /// Whether the price of one thing is saved.
+    /// Whether one event is allowed at `now`.
     package func allows(_ price: Price, at now: Instant) -> Bool {
         paid <= now.nanoseconds || paid - now.nanoseconds <= price.most - price.cost
     }
@@ -41,12 +41,12 @@ package struct CellRateLimit: Sendable {
     /// only for comparing two limits.
     package var moment: Int64 { paid }
 
-    /// The cost of one thing, and how much can be saved, in nanoseconds.
+    /// The cost of one event, and the largest amount that can be saved, in nanoseconds.
     package struct Price: Sendable {
         package var cost: Int64
         package var most: Int64
 
-        /// `count` things a second, and `most` of them at once.
+        /// Creates the price for `count` events a second, with bursts of at most `most` events.
         package init(perSecond count: Double, most: Double) {
             cost = Int64(1e9 / max(count, 1e-3))
             self.most = Int64(Double(cost) * max(most, 1))

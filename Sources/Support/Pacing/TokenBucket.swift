@@ -1,21 +1,21 @@
 package import TenfourAudioCore
 
-/// A rate limit that can run into debt and change its rate: tokens come at `perSecond` and are saved up to a maximum.
+/// A token bucket that can run into debt and change its rate: `perSecond` tokens are added each second, up to a maximum.
 package struct TokenBucket: Hashable, Sendable {
-    /// The tokens that are there; negative while in debt.
+    /// The number of tokens; negative while in debt.
     package private(set) var left: Double
     package var perSecond: Double
     package let most: Double
     private var last: Instant?
 
-    /// `share` of the maximum is there at first.
+    /// Creates a bucket that contains `share` of the maximum at first.
     package init(perSecond: Double, most: Double, share: Double = 1) {
         self.perSecond = perSecond
         self.most = most
         left = most * share
     }
 
-    /// Spends `amount` and returns true, or returns false if less is there.
+    /// Spends `amount` and returns true, or returns false if fewer tokens are left.
     package mutating func spend(_ amount: Double, at now: Instant) -> Bool {
         earn(at: now)
         guard amount <= left else { return false }
@@ -23,7 +23,7 @@ package struct TokenBucket: Hashable, Sendable {
         return true
     }
 
-    /// Spends what cannot be refused, into a debt of at most the maximum.
+    /// Spends an amount that cannot be refused, into a debt of at most the maximum.
     package mutating func charge(_ amount: Double, at now: Instant) {
         earn(at: now)
         left = max(left - amount, -most)

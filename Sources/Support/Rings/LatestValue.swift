@@ -1,15 +1,15 @@
 public import Synchronization
 
-/// The newest of a value, from one writing thread to one reading thread; values in between are passed over.
+/// Passes the newest value from one writing thread to one reading thread; values in between are skipped.
 ///
-/// A triple buffer: the writer fills a slot nobody sees and swaps it with the one in the middle, the reader swaps the
-/// middle out when it is fresh. Neither ever waits, locks or allocates.
+/// A triple buffer: the writer fills a slot that only it uses and exchanges it with the middle slot; the reader exchanges
+/// its own slot with the middle slot if that is new. Neither thread waits, locks or allocates.
 @frozen
 public struct LatestValue<Value: BitwiseCopyable & Sendable>: ~Copyable {
     public var writer: LatestWriter<Value>
     public var reader: LatestReader<Value>
 
-    /// Reads as `value` until another is published.
+    /// Creates a buffer whose reader returns `value` until another value is published.
     public init(_ value: Value) {
         let buffer = TripleBuffer(value)
         writer = LatestWriter(buffer)
@@ -17,7 +17,7 @@ public struct LatestValue<Value: BitwiseCopyable & Sendable>: ~Copyable {
     }
 }
 
-/// The end that publishes. One thread at a time.
+/// The writing end. For one thread at a time.
 @safe
 public struct LatestWriter<Value: BitwiseCopyable & Sendable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let slots: UnsafeMutablePointer<Value>
@@ -39,7 +39,7 @@ public struct LatestWriter<Value: BitwiseCopyable & Sendable>: ~Copyable, @unche
     }
 }
 
-/// The end that reads. One thread at a time.
+/// The reading end. For one thread at a time.
 @safe
 public struct LatestReader<Value: BitwiseCopyable & Sendable>: ~Copyable, @unchecked Sendable {
     let buffer: TripleBuffer<Value>
@@ -47,7 +47,7 @@ public struct LatestReader<Value: BitwiseCopyable & Sendable>: ~Copyable, @unche
 
     init(_ buffer: TripleBuffer<Value>) { self.buffer = buffer }
 
-    /// The value last published; the same again when there is no newer one.
+    /// Returns the value published last; the same value again if no newer one was published.
     public mutating func read() -> Value {
         if unsafe buffer.middle.pointee.load(ordering: .relaxed) & freshBit != 0 {
             own = unsafe buffer.middle.pointee.exchange(own, ordering: .acquiringAndReleasing) & ~freshBit
@@ -57,10 +57,10 @@ public struct LatestReader<Value: BitwiseCopyable & Sendable>: ~Copyable, @unche
     }
 }
 
-/// Set in the middle's index while the reader has not seen it.
+/// The bit in the index of the middle slot that is set until the reader has taken the slot.
 @usableFromInline var freshBit: Int { 4 }
 
-/// Owns the memory as long as either end lives.
+/// Owns the memory as long as either end exists.
 @safe
 final class TripleBuffer<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
     let slots: UnsafeMutablePointer<Value>

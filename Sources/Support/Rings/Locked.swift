@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A value that one thread at a time may touch. Waits, so it is not for audio threads.
+/// A value behind a mutex. `withLock` blocks while another thread holds the lock, so it is not for audio threads.
 ///
-/// What `Synchronization.Mutex` is, on a POSIX mutex: how the former is passed on when two threads want it lies inside the
-/// standard library, where the thread sanitizer does not see it and reports races that are none.
+/// Like `Synchronization.Mutex`, but on a POSIX mutex: the thread sanitizer does not see how the standard library hands a
+/// contended mutex over, and reports races that do not exist.
 @safe package final class Locked<Value: ~Copyable & Sendable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value

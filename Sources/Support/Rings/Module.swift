@@ -1,3 +1,2 @@
-// Two ways for threads to meet without waiting: a ring with two owned ends, and the latest of a value. And one for threads that
-// may wait: a lock.
-// This room never knows what it carries.
+// Ways for threads to exchange values. Without waiting: a ring buffer with one producer and one consumer, and the latest of a
+// value. For threads that may wait: a lock. This module does not know the meaning of the values.

@@ -1,15 +1,15 @@
 public import Synchronization
 
-/// A bounded ring between exactly one producing and one consuming thread. Neither ever waits, locks or allocates.
+/// A bounded ring buffer between exactly one producing and one consuming thread. Neither waits, locks or allocates.
 ///
-/// Each end is a value that cannot be copied, so that one producer and one consumer is not a rule but a type: take the
-/// ends out and give each to the thread that will own it.
+/// Each end is a noncopyable value, so the compiler ensures that there is one producer and one consumer: take the ends out
+/// and give each to the thread that will own it.
 @frozen
 public struct RingBuffer<Slot: BitwiseCopyable & Sendable>: ~Copyable {
     public var producer: RingBufferProducer<Slot>
     public var consumer: RingBufferConsumer<Slot>
 
-    /// A ring of `capacity` slots (rounded up to a power of two), each holding `filler` until it is used.
+    /// Creates a ring of `capacity` slots (rounded up to a power of two), each of which holds `filler` until it is used.
     public init(capacity: Int, filler: Slot) {
         let ring = RingStorage(capacity: capacity, filler: filler)
         producer = RingBufferProducer(ring)
@@ -17,7 +17,7 @@ public struct RingBuffer<Slot: BitwiseCopyable & Sendable>: ~Copyable {
     }
 }
 
-/// The end that puts in. One thread at a time.
+/// The producing end. For one thread at a time.
 @safe
 public struct RingBufferProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let slots: UnsafeMutablePointer<Slot>
@@ -32,8 +32,8 @@ public struct RingBufferProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         self.ring = ring
     }
 
-    /// Copies `slot` in behind the others. False when the ring is full: the slot is left out, and the producer, who
-    /// can afford to think, counts it.
+    /// Appends a copy of `slot`. Returns false if the ring is full; the slot is then dropped, and the caller should count
+    /// it.
     @inlinable
     public func push(_ slot: Slot) -> Bool {
         let end = unsafe counts.pointee.tail.load(ordering: .relaxed)
@@ -44,7 +44,8 @@ public struct RingBufferProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         return true
     }
 
-    /// As above, but `fill` writes the slot in its place: a large one is not copied. It finds there what was put in long ago.
+    /// Appends a slot that `fill` writes in place, so that a large slot is not copied; at first the slot contains an older
+    /// value. Returns false if the ring is full.
     @inlinable
     public func push(_ fill: (inout Slot) -> Void) -> Bool {
         let end = unsafe counts.pointee.tail.load(ordering: .relaxed)
@@ -56,7 +57,7 @@ public struct RingBufferProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
     }
 }
 
-/// The end that takes out. One thread at a time.
+/// The consuming end. For one thread at a time.
 @safe
 public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let slots: UnsafeMutablePointer<Slot>
@@ -71,7 +72,7 @@ public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         self.ring = ring
     }
 
-    /// Copies the oldest slot out, in the order they were put in. False when the ring is empty.
+    /// Removes the oldest slot and copies it to `slot`. Returns false if the ring is empty.
     @inlinable
     public func pop(into slot: inout Slot) -> Bool {
         let start = unsafe counts.pointee.head.load(ordering: .relaxed)
@@ -82,7 +83,8 @@ public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         return true
     }
 
-    /// As above, but `take` reads the slot in its place: a large one is not copied.
+    /// Removes the oldest slot, which `take` reads in place, so that a large slot is not copied. Returns false if the ring
+    /// is empty.
     @inlinable
     public func pop(_ take: (borrowing Slot) -> Void) -> Bool {
         let start = unsafe counts.pointee.head.load(ordering: .relaxed)
@@ -94,10 +96,11 @@ public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
     }
 }
 
-/// Head counts what was taken, tail what was put in; both run on for ever and wrap.
+/// The counters of the ring: `head` counts the removed slots, `tail` the appended ones. Both increase for ever and wrap.
 ///
-/// Each side reads its own count relaxed, since nobody else writes it; the other's count acquiring, which makes the
-/// slot behind it visible (or free); and publishes its own releasing, which makes its work on the slot visible first.
+/// Each side reads its own counter relaxed, since no other thread writes it. It reads the other counter acquiring, which
+/// makes the slot behind that counter visible (or free), and stores its own counter releasing, which makes its work on the
+/// slot visible first.
 @usableFromInline
 struct Counts: ~Copyable {
     @usableFromInline let head = Atomic<Int>(0)
@@ -106,7 +109,8 @@ struct Counts: ~Copyable {
     @usableFromInline let tail = Atomic<Int>(0)
 }
 
-/// Owns the memory as long as either end lives. The ends reach it by pointer, since a class would be retained on use.
+/// Owns the memory as long as either end exists. The ends access it by pointer, since a class reference would be retained
+/// at each use.
 @safe
 final class RingStorage<Slot: BitwiseCopyable & Sendable>: @unchecked Sendable {
     let slots: UnsafeMutablePointer<Slot>

@@ -1,2 +1,2 @@
-// Threads that run one closure, and a pipe that wakes a thread from its sleep. For threads that may wait: those of audio have
-// `AudioThread`. This module does not know what the threads do.
+// Threads that run one closure, and a pipe that wakes a thread from its sleep. For threads that may wait; audio threads
+// are `AudioThread`s. This module does not know what the threads do.

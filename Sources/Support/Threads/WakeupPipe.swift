@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Wakes one waiting thread from any other. The C functions are `pipe` and `poll`.
+/// Lets any thread wake one waiting thread. The C functions are `pipe` and `poll`.
 package final class WakeupPipe: Sendable {
     /// Readable from `signal` to `clear`, for a `poll` of several descriptors.
     package let descriptor: Int32
@@ -23,7 +23,7 @@ package final class WakeupPipe: Sendable {
         close(writingEnd)
     }
 
-    /// Any thread.
+    /// Wakes the waiting thread, or ends its next wait immediately. For any thread.
     package func signal() {
         var byte: UInt8 = 1
         // A full pipe wakes the thread as well.

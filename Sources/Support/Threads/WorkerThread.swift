@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A thread that calls one closure. It has the priority of its creator, or the normal one if that is real-time.
+/// A thread that calls one closure. It has the priority of its creator, or normal priority if the creator has real-time priority.
 package struct WorkerThread: Sendable {
     private let thread: pthread_t
 
-    /// Starts a thread that calls `body` once. If the system cannot create one, throws and does not call `body`. The C function
+    /// Starts a thread that calls `body` once. If the system cannot create a thread, throws and does not call `body`. The C function
     /// is `pthread_create`.
     package init(_ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         let argument = unsafe Unmanaged.passRetained(ThreadBody(body))
@@ -17,12 +17,12 @@ package struct WorkerThread: Sendable {
         self.thread = thread
     }
 
-    /// Starts a thread for which nobody waits.
+    /// Starts a thread that is never joined.
     package static func detached(_ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         pthread_detach(try WorkerThread(body).thread)
     }
 
-    /// Blocks until the closure has returned. Call it once. Called within the closure it returns at once.
+    /// Blocks until the closure has returned. Call it once. A call within the closure returns immediately.
     package func join() {
         if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
