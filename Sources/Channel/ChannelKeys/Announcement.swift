@@ -1,7 +1,7 @@
 public import TenfourPackets
 
-/// Announces a sender's epoch, which selects its SRTP key, and its packet index; authenticated under the media root
-/// (Protocol/05-channel-keys.md).
+/// Announces a sender's epoch, which selects its SRTP key, and its packet index. Authenticated with a key derived from the
+/// media root (Protocol/05-channel-keys.md).
 ///
 /// A relay can read an announcement, but cannot make one.
 public struct Announcement: Hashable, Sendable {
@@ -37,8 +37,8 @@ public struct Announcement: Hashable, Sendable {
         tag = expectedTag(under: root)
     }
 
-    /// The sender's clock in milliseconds since 1970, below 2⁶³. It is less than a second too early. If the epoch has a timing,
-    /// it is exact when a whole number of seconds has passed since the epoch was drawn.
+    /// The sender's clock in milliseconds since 1970, below 2⁶³. The value is less than a second too early. If the epoch has a
+    /// timing, the value is exact when a whole number of seconds has passed since the epoch was drawn.
     public var milliseconds: Int64 {
         let whole = Int64(min(seconds, 1 << 48)) * 1_000
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
@@ -50,7 +50,7 @@ public struct Announcement: Hashable, Sendable {
         Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }
 
-    /// Parses an announcement. It is not authenticated: check `isAuthentic`.
+    /// Parses an announcement without authenticating it: check `isAuthentic`.
     init(parsing bytes: Span<UInt8>) throws(ControlParseError) {
         guard bytes.count == Self.byteCount else { throw .length(bytes.count) }
         guard let suite = SRTPSuite(rawValue: bytes[0]) else { throw .value }
@@ -70,7 +70,7 @@ public struct Announcement: Hashable, Sendable {
         datagram.append(number: tag)
     }
 
-    /// Whether a member of the channel made the announcement: its tag is right under `root`.
+    /// Whether a member of the channel made the announcement: the tag was made with the announcement key of `root`.
     public func isAuthentic(under root: MediaRoot) -> Bool { tag ^ expectedTag(under: root) == 0 }
 
     private func writeUnsigned(into bytes: inout OutputSpan<UInt8>) {

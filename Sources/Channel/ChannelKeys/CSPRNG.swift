@@ -12,7 +12,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
     private static let keyByteCount = 32
     private static let byteCount = 512
 
-    /// Draws random bytes from the system. The C function is `randombytes_buf`.
+    /// Seeds the generator with random bytes from the system. The C function is `randombytes_buf`.
     public init() {
         key = SecretBytes(count: Self.keyByteCount) { output in
             unsafe output.withUnsafeMutableBytes { unsafe randombytes_buf($0.baseAddress!, $0.count) }
@@ -20,7 +20,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
         numbers = SecretBytes(count: 0) { _ in }
     }
 
-    /// Draws the key from `generator`, which must be unpredictable: the system's generator, outside tests.
+    /// Seeds the generator from `generator`, which must be unpredictable: the system's generator, outside tests.
     public init(using generator: inout some RandomNumberGenerator) {
         key = SecretBytes(count: Self.keyByteCount, using: &generator)
         numbers = SecretBytes(count: 0) { _ in }
@@ -34,7 +34,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
         return numbers.take(at: place)
     }
 
-    /// The random bytes that have been drawn; those already returned by `next` are zero. For tests.
+    /// The buffered random bytes; the bytes already returned by `next` are zero. For tests.
     package var held: SecretBytes { numbers }
 
     private mutating func refill() {

@@ -49,7 +49,7 @@ public enum Role: UInt8, Sendable, CaseIterable {
     case listen = 2
 }
 
-/// The key with which members of one role prove to the relay that they may join. Members and the relay know it; the media
+/// The key with which members of one role prove to the relay that they may join. Members and the relay know this key; the media
 /// cannot be decrypted with it.
 public struct JoinKey: Sendable, Equatable {
     public let role: Role
@@ -66,8 +66,8 @@ public struct JoinKey: Sendable, Equatable {
         channelID = HKDF.expand(bytes, "channel id", count: 16).withBytes { $0.number(at: 0) }
     }
 
-    /// A random key that no member has. A relay checks the JOIN for an unknown channel with it, so that the check takes the
-    /// same time as for a known one.
+    /// A random key that no member has. A relay checks the JOIN for an unknown channel with this key, so that the check takes
+    /// the same time as for a known channel.
     public init(dummyUsing generator: inout some RandomNumberGenerator) {
         self.init(.listen, SecretBytes(count: Self.byteCount, using: &generator))
     }
@@ -79,11 +79,11 @@ public struct JoinKey: Sendable, Equatable {
         self.init(role, bytes)
     }
 
-    /// The key itself, as 52 base32 digits. Write it into a relay's configuration only.
+    /// The key itself, as 52 base32 digits. Write this text into a relay's configuration only.
     public var configurationText: String { bytes.withBytes { Base32.text(of: $0) } }
 }
 
-/// The key from which the keys for media, announcements and member infos are derived. Only members know it.
+/// The key from which the keys for media, announcements and member infos are derived. Only members know this key.
 public struct MediaRoot: Sendable, Equatable {
     private let bytes: SecretBytes
     let announcementKey: SecretBytes

@@ -11,8 +11,8 @@ public struct ChannelLink: Sendable, Equatable {
     /// The notation of a generated secret.
     public enum Form: Sendable { case letters, words }
 
-    /// The host of the relay, or of an endpoint that contains one: in small letters, an IPv6 address without brackets. Nil in
-    /// the link that such an endpoint uses for itself.
+    /// The host of the relay, in small letters, an IPv6 address without brackets. If the relay runs inside an endpoint, this is
+    /// the endpoint's host, and nil in the link that this endpoint itself uses.
     public let host: String?
     public let port: UInt16
     public let name: String
@@ -60,7 +60,7 @@ public struct ChannelLink: Sendable, Equatable {
         opening = try Self.opening(rest.extracting((hash + 1)...))
     }
 
-    /// The whole link with its secret. Show it only to people who may have it.
+    /// Returns the whole link with its secret. Show this text only to people who may join the channel.
     public func text(_ form: Form = .letters) -> String {
         switch opening {
         case .secret(let secret):
@@ -83,7 +83,7 @@ public struct ChannelLink: Sendable, Equatable {
         return (host, port)
     }
 
-    /// Checks a channel's name as a person writes it, and converts capitals to small letters, as links and keys have it.
+    /// Checks a channel's name, and returns it in small letters, as it is used in links and for deriving keys.
     public static func channelName(_ text: String) throws(ChannelLinkError) -> String {
         let bytes = Array(text.utf8)
         return try name(bytes.span)

@@ -23,7 +23,7 @@ public enum ControlPacket: Hashable, Sendable {
         case announcement = 8
     }
 
-    /// The first byte of every control datagram; RTP and RTCP packets begin with another one.
+    /// The first byte of every control datagram; RTP and RTCP packets begin with another byte.
     public static let firstByte = UInt8(ascii: "c")
     static let version: UInt8 = 1
     static let headerByteCount = 4
@@ -106,7 +106,7 @@ public enum ControlParseError: Error, Hashable, Sendable {
     case notControl
     case version(UInt8)
     case kind(UInt8)
-    /// The kind cannot have this length in bytes.
+    /// The packet or record has this length in bytes, which is not valid for its kind.
     case length(Int)
     /// A field has a value that this version of the protocol does not allow.
     case value

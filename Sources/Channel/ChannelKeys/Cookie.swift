@@ -1,14 +1,14 @@
 public import TenfourAudioCore
 
-/// A relay's answer to HELLO. The member returns it in JOIN, which proves that it receives at its address; the relay stores
-/// nothing for it.
+/// A relay's answer to HELLO. The member returns the cookie in JOIN, which proves that the member receives at its address; the
+/// relay stores no state for a cookie.
 public struct Cookie: Hashable, Sendable {
     let generation: UInt32
     let tag: UInt128
 
     static let byteCount = 20
 
-    /// Half of the tag, which only the relay can choose. It identifies the cookie among those that the relay has made.
+    /// Half of the tag, which only the relay can choose. It identifies the cookie among all cookies that the relay has made.
     package var mark: UInt64 { UInt64(truncatingIfNeeded: tag) }
 
     fileprivate init(generation: UInt32, tag: UInt128) {
@@ -34,7 +34,7 @@ public struct Cookies: Sendable {
     private var latest: (generation: UInt32, key: SecretBytes)
     private var earlier: (generation: UInt32, key: SecretBytes)
 
-    /// The time for which one key is used. A cookie is valid for one to two times as long.
+    /// The time for which one key is used. A cookie is valid for 60 to 120 s.
     public static let generationLength = Duration.seconds(60)
 
     /// Draws the secret from `generator`, which must be unpredictable.
@@ -53,7 +53,7 @@ public struct Cookies: Sendable {
             tag: Self.tag(latest.generation, nonce, source, relay, key: latest.key))
     }
 
-    /// Whether this relay made `cookie` for the same nonce, source and relay address, and it has not expired.
+    /// Whether this relay made `cookie` for the same nonce, source and relay address, and whether the cookie has not expired.
     public mutating func accepts(
         _ cookie: Cookie, for nonce: UInt128, from source: PeerAddress, to relay: PeerAddress, at now: Instant
     ) -> Bool {
@@ -64,12 +64,12 @@ public struct Cookies: Sendable {
     }
 
     /// Returns a number that proves that the member of `session` still receives at `address`: only a receiver at this address
-    /// can send it back.
+    /// can send the number back.
     public mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
     }
 
-    /// Whether this relay made `receipt` for this session at this address, with the present key or the one before.
+    /// Whether this relay made `receipt` for this session at this address, with the present or the previous key.
     public mutating func accepts(
         receipt: UInt64, for session: UInt64, at address: PeerAddress, _ now: Instant
     ) -> Bool {
@@ -111,7 +111,7 @@ extension PeerAddress {
     fileprivate static let nowhere = PeerAddress(v4: 0, port: 0)
 }
 
-/// Fills all of `bytes` without allocating: `write` must write exactly their number.
+/// Fills all of `bytes` without allocating memory: `write` must append exactly `bytes.count` bytes.
 func fill<let count: Int>(_ bytes: inout InlineArray<count, UInt8>, _ write: (inout OutputSpan<UInt8>) -> Void) {
     var span = bytes.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { pointer in

@@ -3,11 +3,11 @@ public import TenfourPackets
 /// Identifies one of a sender's SRTP keys: 16 bytes that begin with the sender's clock, different for each key
 /// (Protocol/05-channel-keys.md).
 ///
-/// Of two epochs of one sender, the later is the greater number.
+/// A sender's later epoch is a greater number than its earlier epochs.
 public struct Epoch: Hashable, Comparable, Sendable {
     public let rawValue: UInt128
 
-    /// Relates a sender's RTP timestamps to its clock. Epochs of older implementations have none.
+    /// Relates a sender's RTP timestamps to its clock. Epochs of older implementations have no timing.
     public struct Timing: Hashable, Sendable {
         /// The RTP timestamp at the moment when the epoch was drawn.
         public var timestamp: RTPTimestamp
@@ -22,8 +22,9 @@ public struct Epoch: Hashable, Comparable, Sendable {
 
     public init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// Makes the epoch for the time `clock`. It is greater than `last`, unless the clock has been set back by more than
-    /// `maximumLead` since. Draw `random` for each epoch: 24 bits of it are used, and 80 without `timing`.
+    /// Makes the epoch for the time `clock`. The epoch is greater than `last`, unless the clock has been set back by more than
+    /// `maximumLead` since `last` was made. `random` must be drawn anew for each epoch; 24 of its bits are used, or 80 if
+    /// `timing` is nil.
     public init(at clock: WallClock, timing: Timing? = nil, random: UInt128, after last: Epoch? = nil) {
         var milliseconds = UInt128(clock.sinceEpoch) & Self.clockMask
         if let last, milliseconds + UInt128(Self.maximumLead) > last.rawValue >> 80 {

@@ -2,7 +2,7 @@ private import CSodium
 
 /// The last 12 bytes of a datagram that a talker sends to the relay: a counter, and a SipHash of all bytes before the hash.
 ///
-/// With it, in about 20 ns, a relay recognises a forged datagram before it forwards any copies.
+/// A relay checks a hop tag in about 20 ns, and so drops a forged datagram before it forwards any copies.
 public enum HopTag {
     public static let byteCount = 12
     static let counterByteCount = 4
@@ -18,7 +18,7 @@ public struct HopTagger: Sendable {
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Appends the 12 bytes to a complete datagram. Returns false, and appends nothing, if the counter is used up.
+    /// Appends a hop tag of 12 bytes to a complete datagram. Returns false, and appends nothing, if the counter is used up.
     public mutating func tag(_ datagram: inout OutputSpan<UInt8>) -> Bool {
         guard counter < .max else { return false }
         datagram.append(number: counter)
@@ -28,7 +28,7 @@ public struct HopTagger: Sendable {
     }
 }
 
-/// Checks the hop tags of the datagrams from the other side; accepts each counter once.
+/// Checks the hop tags of the datagrams from the other side of a session; accepts each counter once.
 public struct HopTagChecker: Sendable {
     private let key: SecretBytes
     private var window = ReplayWindow()

@@ -5,7 +5,7 @@ internal import TenfourSession
 public struct Join: Hashable, Sendable {
     public let nonce: UInt128
     public let cookie: Cookie
-    /// The id of the join key that `proof` was made with.
+    /// Identifies the channel, and the join key with which the sender proves its role.
     public let channelID: UInt128
     public let relay: RelayID
     public let role: Role
@@ -37,8 +37,8 @@ public struct Join: Hashable, Sendable {
         proof = datagram.number(at: 112)
     }
 
-    /// Whether the sender of this JOIN has `key`. Takes the same time for either result: for an unknown channel, call it with a
-    /// dummy key.
+    /// Whether the sender of this JOIN has `key`. Takes the same time for either result; for an unknown channel, pass a dummy
+    /// key.
     public func isProved(by key: JoinKey) -> Bool { proof ^ expectedProof(of: key) == 0 }
 
     /// Appends the 128 bytes of the JOIN.
@@ -88,7 +88,8 @@ public struct Refusal: Hashable, Sendable {
         case unproved = 0
         case full = 1
         case limited = 2
-        /// The relay id is not this relay's, or the role is not the join key's. In GOODBYE: the channel has been removed.
+        /// The JOIN is for another relay, or for another role than the role of its join key. In GOODBYE: the channel has been
+        /// removed.
         case refused = 3
         /// The channel has a new secret.
         case rekeyed = 4
@@ -106,7 +107,7 @@ public struct Refusal: Hashable, Sendable {
 
     static let byteCount = 40
 
-    /// `key` must be the key that `join` was checked with, also if that was a dummy key.
+    /// `key` must be the key that `join` was checked with, even if it was a dummy key.
     public init(of join: Join, for reason: Reason, key: JoinKey) {
         nonce = join.nonce
         self.reason = reason

@@ -9,17 +9,17 @@ public struct JoinAttempt: Sendable {
     /// One JOIN for each cookie, oldest first. An attacker on the path can answer HELLO before the relay does.
     private var joins: [Join] = []
 
-    /// The maximum number of different cookies that are answered: the relay's, and forged ones that arrived earlier.
+    /// The maximum number of different cookies that are answered: the relay's cookie, and forged cookies that arrived earlier.
     public static let maximumCookieCount = 4
 
     /// Whether a COOKIE has answered HELLO, so that JOIN is sent from now on.
     public var hasCookie: Bool { !joins.isEmpty }
-    /// The number of datagrams to repeat while there is no answer: one HELLO, or the JOIN for each cookie.
+    /// The number of datagrams to repeat while there is no answer: one HELLO, or one JOIN for each cookie.
     public var datagramCount: Int { max(joins.count, 1) }
 
     /// The meaning of a received datagram for the attempt.
     public enum Answer: Sendable {
-        /// Send the JOIN for this cookie.
+        /// The datagram is a new cookie: send the JOIN for it.
         case cookie
         case welcome(Welcome.Terms, SessionKeys)
         /// The relay refused the JOIN. The reason `unproved` is only a hint: anybody may have sent it.
@@ -44,7 +44,7 @@ public struct JoinAttempt: Sendable {
     /// Appends the next datagram to send: HELLO, or the JOIN for the latest cookie. 128 bytes.
     public func write(into datagram: inout OutputSpan<UInt8>) { write(datagramCount - 1, into: &datagram) }
 
-    /// Appends the datagram to repeat that has this number, below `datagramCount`. 128 bytes.
+    /// Appends one of the datagrams to repeat; `number` is its index, 0..<`datagramCount`. 128 bytes.
     public func write(_ number: Int, into datagram: inout OutputSpan<UInt8>) {
         if joins.indices.contains(number) {
             joins[number].write(into: &datagram)

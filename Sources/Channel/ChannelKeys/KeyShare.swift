@@ -1,6 +1,6 @@
 private import CSodium
 
-/// One side's X25519 key pair (RFC 7748), drawn for one session and dropped with it.
+/// The X25519 key pair (RFC 7748) of the member or of the relay, drawn for one session and never used again.
 public struct KeyShare: Sendable {
     private let secret: SecretBytes
     /// The public key, which is sent to the other side.
@@ -26,8 +26,8 @@ public struct KeyShare: Sendable {
         point = SharePoint(parsing: bytes.span, at: 0)
     }
 
-    /// Returns the secret that only the two sides can compute; nil if `other` is a point of low order, with which anybody could
-    /// compute it. The C function is `crypto_scalarmult`.
+    /// Returns the shared secret of this key pair and the public key `other`. Returns nil if `other` is a point of low order,
+    /// with which anybody could compute the shared secret. The C function is `crypto_scalarmult`.
     func agreement(with other: SharePoint) -> SecretBytes? {
         var isGood = false
         var point = InlineArray<32, UInt8>(repeating: 0)

@@ -51,7 +51,7 @@ public struct MemberInfo: Hashable, Sendable {
         return shown
     }
 
-    /// Parses 77 bytes that were decrypted as a member's; nil if this version of the protocol does not allow them.
+    /// Parses a decrypted member info of 77 bytes; nil if a field has a value that this version of the protocol does not allow.
     init?(parsing bytes: Span<UInt8>) {
         guard bytes.count == Self.byteCount, let microphone = Microphone(rawValue: bytes[0]) else { return nil }
         var end = 13
@@ -63,7 +63,7 @@ public struct MemberInfo: Hashable, Sendable {
             ssrc: SSRC(bytes.number(at: 1)), joined: bytes.number(at: 5), microphoneChanged: bytes.number(at: 9))
     }
 
-    /// Appends 77 bytes. Zeros follow the name, so that its length is hidden.
+    /// Appends the info as 77 bytes. Zeros follow the name, so that the name's length is hidden.
     func write(into bytes: inout OutputSpan<UInt8>) {
         bytes.append(microphone.rawValue)
         bytes.append(number: ssrc.rawValue)
@@ -76,7 +76,7 @@ public struct MemberInfo: Hashable, Sendable {
 
 /// A member's encrypted info, 109 bytes, as it is sent and as a relay stores it.
 ///
-/// A relay can read the id and the counter in it. The info itself is encrypted for the members of the channel.
+/// A relay can read the id and the counter. The info itself is encrypted for the members of the channel.
 public struct SealedMemberInfo: Sendable {
     /// A random number that identifies the member. The member draws it at its start and keeps it until it stops. Not zero.
     public let id: UInt64

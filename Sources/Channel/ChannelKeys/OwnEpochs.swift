@@ -1,4 +1,4 @@
-/// The latest 16 epochs that we drew. An announcement of one of them is our own, sent back to us.
+/// The latest 16 epochs that we drew. An announcement of one of these epochs is our own announcement, sent back to us.
 public struct OwnEpochs: Sendable {
     private var epochs: [Epoch] = []
 

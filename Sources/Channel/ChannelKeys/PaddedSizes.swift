@@ -3,7 +3,7 @@ public struct PaddedSizes: Hashable, Sendable {
     /// The size of a payload at the stream's bit rate, in bytes, rounded up to a multiple of 8.
     private let nominal: Int
 
-    /// The most padding of an RTP packet, in bytes, including its length byte.
+    /// The maximum padding of an RTP packet, in bytes, including the padding's length byte.
     static let maximumPadding = 255
 
     /// `nominal` is the size of a payload at the stream's bit rate, in bytes; 1…1280.
@@ -24,8 +24,8 @@ public struct PaddedSizes: Hashable, Sendable {
         return byteCount + Self.maximumPadding - (byteCount + Self.maximumPadding) % 8
     }
 
-    /// Adds RTP padding (RFC 3550 section 5.1) to an RTP packet without padding, as far as there is room for it. `payload` is
-    /// the size of its payload in bytes, `limit` the maximum size of the whole packet.
+    /// Adds RTP padding (RFC 3550 section 5.1) to an RTP packet without padding, as far as there is room. `payload` is the size
+    /// of the packet's payload in bytes, `limit` the maximum size of the whole packet.
     public func pad(_ packet: inout OutputSpan<UInt8>, payload byteCount: Int, limit: Int = .max) {
         let room = min(packet.freeCapacity, limit - packet.count)
         let padding = min(size(of: byteCount) - byteCount, room, Self.maximumPadding)

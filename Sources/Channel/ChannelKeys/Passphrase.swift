@@ -3,8 +3,8 @@ private import Glibc
 
 /// A secret that people choose, and a random tag, so that two channels with the same name and passphrase have different keys.
 ///
-/// Anybody who records the channel, and any relay, can try passphrases offline. So weak ones are refused, and each attempt
-/// takes 64 MiB of memory and about 0.1 s.
+/// Anybody who records the channel, and any relay, can try passphrases offline. So weak passphrases are refused, and each
+/// attempt takes 64 MiB of memory and about 0.1 s.
 public struct Passphrase: Sendable, Equatable {
     /// 40 random bits, which are part of the link.
     public let tag: UInt64
@@ -133,7 +133,7 @@ public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible 
     case tooLong
     case controlCharacter
     case notUTF8
-    /// It has too few different words of three bytes or more, and too few estimated bits.
+    /// The passphrase has too few different words of three bytes or more, and too few estimated bits.
     case weak(wordCount: Int, bitCount: Int)
     case outOfMemory
 

@@ -31,7 +31,7 @@ public struct PeerAddress: Hashable, Sendable {
     /// The IPv6 address; nil for an IPv4 address.
     public var v6: UInt128? { family == 6 ? address : nil }
 
-    /// Reads an address from the 19 bytes at `offset`; `bytes` must contain them. Throws if it is not valid.
+    /// Reads an address from the 19 bytes at `offset`; `bytes` must contain them. Throws if the address is not valid.
     init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
         let address: UInt128 = bytes.number(at: offset + 1)
         let port: UInt16 = bytes.number(at: offset + 17)

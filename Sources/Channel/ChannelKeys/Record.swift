@@ -12,24 +12,25 @@ public enum Record: Hashable, Sendable {
     case renewed(token: UInt64, receipt: UInt64, Welcome.Terms)
     /// The member leaves.
     case leave
-    /// The relay asks for an answer from the address that the member seems to have moved to.
+    /// The relay requests a `pathAnswer` with the same number from the address to which the member seems to have moved.
     case pathChallenge(UInt128)
     case pathAnswer(UInt128)
     /// The relay ends the session.
     case goodbye(Refusal.Reason)
     /// The relay refuses this SSRC, because another member has claimed it.
     case ssrcRefused(SSRC)
-    /// The relay limits what it accepts from this talker, in packets and bits per second; it has dropped packets beyond the
-    /// limits.
+    /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped packets beyond
+    /// them.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
-    /// RTCP, which stands in this range of the datagram.
+    /// A report: RTCP in this range of the datagram.
     case report(Range<Int>)
-    /// The member asks for the roster, and sends its own info; nil if it hides the info.
+    /// The member subscribes to the roster, and sends its own info; nil if the member hides its info.
     case info(SealedMemberInfo?)
     /// The relay reports the members that have joined, left or changed. Without entries, it reports the number of
     /// unlisted members and acknowledges the receiver's info.
     case roster(Roster.Head, [Roster.Entry])
-    /// The member requests the entries of a part of the roster from `position` on. `receipt` is as in a renewal.
+    /// The member requests the entries of a part of the roster from `position` on. `receipt` is the receipt in the relay's last
+    /// answer to a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
     /// A part of the relay's answer to a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])

@@ -9,7 +9,7 @@ public struct RecordSealer: Sendable {
         self.key = key
     }
 
-    /// Encrypts and appends a record that is not a report. It takes 36 bytes more than its content.
+    /// Encrypts and appends a record that is not a report. The encrypted record is 36 bytes longer than its content.
     public mutating func seal(_ record: Record, into datagram: inout OutputSpan<UInt8>) {
         if case .report = record { preconditionFailure("a report is sealed with its bytes") }
         seal(record, report: Span(), into: &datagram)
@@ -50,13 +50,13 @@ public struct RecordOpener: Sendable {
         case replayed
         /// The tag is wrong: the other side of the session did not seal the record, or it was changed in transit.
         case forged
-        /// The other side sealed it, but the content is not a record. Its counter counts as used.
+        /// The other side of the session sealed the record, but its content is invalid. The record's counter counts as used.
         case malformed(ControlParseError)
     }
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Decrypts a record in place. The RTCP of a report is then in the range of `datagram` that the record holds.
+    /// Decrypts a record in place. If the record is a report, it contains the range of the RTCP in `datagram`.
     public mutating func open(_ datagram: inout MutableSpan<UInt8>) throws(Failure) -> Record {
         try key.withBytes { (key) throws(Failure) in
             try RecordFrame.open(&datagram, window: &window, key: key)

@@ -4,7 +4,7 @@
 public struct ReplayWindow: Sendable {
     /// The highest counter received; nil before the first.
     public private(set) var highest: UInt64?
-    /// One bit for each counter, at its value modulo 1024.
+    /// One bit for each of the latest 1024 counters, at the counter modulo 1024: 1 if it has been received.
     private var seen = InlineArray<16, UInt64>(repeating: 0)
 
     public static let count: UInt64 = 1024
@@ -17,7 +17,7 @@ public struct ReplayWindow: Sendable {
         return highest - counter < Self.count && seen[word(counter)] & bit(counter) == 0
     }
 
-    /// Marks `counter` as received. Call it after its datagram was authenticated.
+    /// Marks `counter` as received. Call this only after the datagram with this counter was authenticated.
     public mutating func insert(_ counter: UInt64) {
         if let highest, counter > highest {
             if counter - highest >= Self.count {

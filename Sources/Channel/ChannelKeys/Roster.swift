@@ -14,7 +14,7 @@ public enum Roster {
         public var revision: UInt32
         /// The revision of the roster before this change.
         public var previous: UInt32
-        /// The number of members that are not listed, including the receiver if it is one of them.
+        /// The number of members that are not listed, including the receiver if it is not listed.
         public var otherCount: UInt32
         /// The counter of the receiver's info that the relay has stored; zero if there is none.
         public var counter: UInt64
@@ -43,7 +43,7 @@ public enum Roster {
         }
     }
 
-    /// The part of the members that is requested.
+    /// The group of members whose entries a roster request asks for.
     public enum Part: UInt8, Sendable, CaseIterable {
         case listed = 0
         /// Members that are not listed and have sent an info.
@@ -54,9 +54,9 @@ public enum Roster {
     public struct PageHead: Hashable, Sendable {
         public var part: Part
         public var revision: UInt32
-        /// The index of the record's first entry in the part.
+        /// The index of the record's first entry among all entries of `part`.
         public var position: UInt32
-        /// The number of entries in the part.
+        /// The number of all entries of `part`.
         public var total: UInt32
 
         static let byteCount = 13

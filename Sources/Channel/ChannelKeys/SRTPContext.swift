@@ -3,7 +3,7 @@ public import TenfourPackets
 
 /// The cryptographic context of one SSRC in one direction (RFC 3711 section 3.2), based on libsrtp2.
 ///
-/// Belongs to one thread at a time. Allocates memory in `init` only, apart from what libsrtp itself allocates.
+/// Belongs to one thread at a time. Allocates memory in `init` only, apart from libsrtp's own allocations.
 public struct SRTPContext: ~Copyable, Sendable {
     private let handle: SRTPSession
     private let ssrc: SSRC
@@ -19,7 +19,7 @@ public struct SRTPContext: ~Copyable, Sendable {
         try self.init(key, ssrc: ssrc, windowPacketCount: UInt(Self.shortestWindow))
     }
 
-    /// Makes a context for packets that we send from `index` on, as if all earlier ones had been sent. For tests.
+    /// Makes a context for packets that we send from `index` on, as if all earlier packets had been sent. For tests.
     package init(sending key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex) throws(SRTPError) {
         try self.init(sending: key, ssrc: ssrc)
         let status = unsafe srtp_set_stream_roc(handle.session, ssrc.rawValue, index.rolloverCounter)

@@ -1,6 +1,6 @@
 internal import CSRTP
 
-/// The reason why a packet was not encrypted, or not accepted.
+/// The reason why a packet could not be encrypted, or was not accepted.
 public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The packet was not encrypted with this key, or was changed in transit.
     case forged
@@ -10,7 +10,7 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     case old
     /// The packet is too short, or is not RTP.
     case malformed
-    /// The packet has another SSRC.
+    /// The packet's SSRC is not the SSRC of the cryptographic context.
     case otherSource
     /// The key has encrypted the maximum number of packets: a new epoch is due.
     case keyUsedUp

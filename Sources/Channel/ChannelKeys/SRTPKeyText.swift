@@ -17,7 +17,7 @@ extension SRTPMasterKey {
         self.init(suite, SecretBytes(count: suite.masterByteCount, using: &generator))
     }
 
-    /// Reads key and salt in base64, with or without `=` at the end; nil for any other text. The C function is
+    /// Parses key and salt in base64, with or without `=` at the end; nil for any other text. The C function is
     /// `sodium_base642bin`.
     public init?(_ suite: SRTPSuite, base64 text: String) {
         let characters = text.utf8.prefix { $0 != UInt8(ascii: "=") }.map { CChar(bitPattern: $0) }
@@ -36,7 +36,7 @@ extension SRTPMasterKey {
         self.init(suite, bytes)
     }
 
-    /// Key and salt in base64. Show it only to people who may have the key. The C function is `sodium_bin2base64`.
+    /// Key and salt in base64. Show this text only to people who may have the key. The C function is `sodium_bin2base64`.
     public var base64Text: String {
         bytes.withBytes { bytes in
             var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)

@@ -1,4 +1,4 @@
-/// A pair of cipher and authentication of SRTP.
+/// An SRTP crypto suite: a cipher and an authentication algorithm.
 public enum SRTPSuite: UInt8, Sendable, CaseIterable {
     /// AES_CM_128_HMAC_SHA1_80 of RFC 3711, which all SRTP implementations support.
     case aesCounterMode = 1
@@ -23,7 +23,7 @@ public struct SRTPMasterKey: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Takes key and salt from another program; nil if their length is not `suite.masterByteCount`.
+    /// Makes a key from the key and salt of another program; nil if their total length is not `suite.masterByteCount`.
     public init?(_ suite: SRTPSuite, keyAndSalt: SecretBytes) {
         guard keyAndSalt.count == suite.masterByteCount else { return nil }
         self.init(suite, keyAndSalt)

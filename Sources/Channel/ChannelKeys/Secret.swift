@@ -27,7 +27,7 @@ public struct Secret: Sendable, Equatable {
         self.init(kind, SecretBytes(count: Self.byteCount, using: &generator))
     }
 
-    /// The secret and its check as 28 letters and digits in groups of four. Put it into a link only.
+    /// The secret and its check bits as 28 letters and digits in groups of four. Put this text into a link only.
     public var letters: String {
         let bits = checkedBits
         return (0..<Self.letterCount).map { place in
@@ -36,13 +36,13 @@ public struct Secret: Sendable, Equatable {
         }.joined()
     }
 
-    /// The secret and its check as 14 words. Put it into a link only.
+    /// The secret and its check bits as 14 words. Put this text into a link only.
     public var words: String {
         let bits = checkedBits
         return (0..<Self.wordCount).map { SecretWords.all[bits.number($0, bitCount: 10)] }.joined(separator: "-")
     }
 
-    /// Reads a secret in letters or in words.
+    /// Parses a secret, written in letters and digits or in words, and verifies its check bits.
     init(_ kind: Kind, parsing text: Span<UInt8>) throws(ChannelLinkError) {
         var bits = CheckedBits()
         if let numbers = SecretWords.numbers(in: text) {

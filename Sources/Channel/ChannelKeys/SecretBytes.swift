@@ -72,6 +72,6 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Initialises libsodium once (`sodium_init`), which selects the fastest code for this processor. Without it all functions
-/// work, but slowly.
+/// Initialises libsodium once (`sodium_init`), which selects the fastest code for this processor. Without this call all
+/// functions work, but slowly.
 private let librariesAreReady = sodium_init() >= 0

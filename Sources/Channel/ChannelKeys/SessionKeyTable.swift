@@ -1,6 +1,7 @@
 private import CSodium
 
-/// The keys, counters and replay windows of a relay's control sessions, each at a small number: 224 bytes for a session.
+/// The keys, counters and replay windows of a relay's control sessions. Each session has a small number as its index, and takes
+/// 224 bytes.
 ///
 /// Keys stay at one place in memory, are never copied, and are zeroed when their session is removed.
 @safe
@@ -26,7 +27,7 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Stores a session at `number`, in place of the session that was there.
+    /// Stores a session at `number`, and removes an earlier session at the same number.
     public mutating func insert(_ keys: SessionKeys, at number: Int) {
         while unsafe chunks.count * Self.chunkCount <= number {
             let chunk = UnsafeMutablePointer<Slot>.allocate(capacity: Self.chunkCount)
@@ -73,7 +74,8 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
             key: key(slot, 32), into: &datagram)
     }
 
-    /// Decrypts a record from the member at `number` in place. The RTCP of a report is then in the range that the record holds.
+    /// Decrypts a record from the member at `number` in place. If the record is a report, it contains the range of the RTCP in
+    /// `datagram`.
     public mutating func open(
         _ datagram: inout MutableSpan<UInt8>, from number: Int
     ) throws(RecordOpener.Failure) -> Record {

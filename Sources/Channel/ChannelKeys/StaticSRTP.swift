@@ -16,8 +16,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
 
     /// The maximum number of bytes that encryption adds to a datagram: the tag, and the index in SRTCP.
     public static let maximumGrowth = 20
-    /// The maximum number of senders whose state is kept, the same as that of an RTP session's sources. A new sender replaces
-    /// the one that has been silent longest.
+    /// The maximum number of senders whose state is kept, equal to the maximum number of sources of an RTP session. A new
+    /// sender replaces the sender that has been silent longest.
     public static let maximumSenderCount = 64
     /// The size of the replay window: more than 2 s of the shortest packets (2.5 ms).
     private static let windowPacketCount: UInt = 1024
@@ -52,9 +52,9 @@ public struct StaticSRTP: ~Copyable, Sendable {
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
     }
 
-    /// Decrypts a datagram in place and returns the length of the RTP or RTCP packet in bytes. Accepts any bytes: throws if
-    /// they were not encrypted with this key, and then changes nothing but `datagram`. The C functions are `srtp_unprotect` and
-    /// `srtp_unprotect_rtcp`.
+    /// Decrypts a datagram in place and returns the length of the RTP or RTCP packet in bytes. Accepts any bytes: throws if the
+    /// bytes were not encrypted with this key, and then changes nothing but `datagram`. The C functions are `srtp_unprotect`
+    /// and `srtp_unprotect_rtcp`.
     public mutating func unprotect(_ datagram: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
         guard datagram.count >= 2 else { throw .malformed }
         let isControl = RTCPCompound.isRTCP(secondByte: datagram[1])
@@ -73,14 +73,14 @@ public struct StaticSRTP: ~Copyable, Sendable {
         return Int(length)
     }
 
-    /// Records that `sender` was received, and removes the state of the sender that has been silent longest if there are too
-    /// many. libsrtp itself would keep each sender's state forever.
+    /// Records that `sender` was received, and removes the state of the sender that has been silent longest if there are more
+    /// than `maximumSenderCount`. libsrtp itself would keep each sender's state forever.
     private mutating func heard(_ sender: SSRC) {
         if senders.last == sender { return }
         if let place = senders.firstIndex(of: sender) { senders.remove(at: place) }
         senders.append(sender)
         guard senders.count > Self.maximumSenderCount else { return }
-        // Unlike the other functions of libsrtp, this one takes the SSRC in network byte order.
+        // `srtp_remove_stream` takes the SSRC in network byte order, unlike the other functions of libsrtp.
         _ = unsafe srtp_remove_stream(incoming.session, senders.removeFirst().rawValue.bigEndian)
     }
 }

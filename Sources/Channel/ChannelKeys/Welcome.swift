@@ -38,7 +38,7 @@ public struct Welcome: Hashable, Sendable {
         }
     }
 
-    /// Reads the part that is not encrypted.
+    /// Parses the unencrypted part of a WELCOME; the caller must have checked the length.
     init(parsing datagram: Span<UInt8>) {
         nonce = datagram.number(at: 4)
         session = datagram.number(at: 20)
@@ -69,7 +69,8 @@ public struct Welcome: Hashable, Sendable {
         return keys
     }
 
-    /// Decrypts WELCOME on the member's side and derives the session keys. Returns nil if it does not answer `join`.
+    /// Decrypts WELCOME on the member's side and derives the session keys. Returns nil if the datagram is not an authentic
+    /// answer to `join`.
     static func open(
         _ datagram: Span<UInt8>, to join: Join, key: JoinKey, share: KeyShare
     ) -> (terms: Terms, keys: SessionKeys)? {

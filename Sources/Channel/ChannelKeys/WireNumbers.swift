@@ -1,7 +1,7 @@
 // Integers of any width in network byte order.
 
 extension Span<UInt8> {
-    /// Reads the integer at `offset`. Traps if the bytes are not there: the caller must have checked the length.
+    /// Reads the integer at `offset`. Traps if the span is too short: the caller must have checked the length.
     func number<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int, as _: Number.Type = Number.self) -> Number
     {
         var number: Number = 0
