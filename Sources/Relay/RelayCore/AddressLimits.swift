@@ -3,7 +3,7 @@ internal import TenfourPacing
 internal import TenfourSession
 
 /// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is the prefix of a host or of
-/// a site's network, as `Scope` says.
+/// a site's network, depending on `Scope`.
 ///
 /// An address without an entry has its full allowance. If a row is full, a new address replaces the entry that has the least
 /// allowance in use.
@@ -46,7 +46,7 @@ struct AddressLimits: Sendable {
         return true
     }
 
-    /// Whether `count` more events from an address are within its limit. If they are, they are counted.
+    /// Counts `count` events against the limit of an address. Returns false if the events exceed the limit.
     mutating func spend(_ address: IPAddress, count: Int = 1, at now: Instant) -> Bool {
         let prefix = scope.prefix(of: address)
         var chosen = row(prefix).lowerBound

@@ -3,8 +3,8 @@ internal import TenfourChannelKeys
 internal import TenfourSession
 
 /// Admission to a channel within its member limit. A quarter of the limit is reserved for talkers. In a full channel, a newcomer
-/// displaces a listener of the network with the most listeners, if these are more than twice as many as the members in its own
-/// network.
+/// displaces a listener of the network with the most listeners, if that network has more than twice as many listeners as the
+/// newcomer's network has members.
 extension Relay {
     /// Whether a JOIN from `sender` may succeed: the channel has room, the JOIN replaces an earlier session at the same transport
     /// address, or the newcomer may displace a listener.
@@ -59,14 +59,15 @@ extension Relay {
 
     private mutating func displace(_ member: MemberID, at now: Instant) {
         outbox.put(.goodbye(.displaced), for: member, of: &sessions)
-        // For an implementation that does not know the first reason. Any other has left by now and ignores this record.
+        // This second GOODBYE is for implementations that do not know the reason `displaced`. Other implementations have left
+        // after the first GOODBYE, and ignore it.
         outbox.put(.goodbye(.full), for: member, of: &sessions)
         end(member, at: now)
     }
 
-    /// Ends the sessions of listeners beyond limits that were lowered, the newest first, and never those of talkers. If the whole
-    /// relay is over its limit, listeners of the channel with the most listeners go first. Afterwards listeners exceed no limit,
-    /// so that displacing one listener makes room for one newcomer.
+    /// Ends the sessions of listeners beyond limits that were lowered, the newest first. Sessions of talkers are kept. If the
+    /// whole relay is over its limit, listeners of the channel with the most listeners go first. Afterwards listeners exceed no
+    /// limit, so that displacing one listener makes room for one newcomer.
     mutating func shrink(at now: Instant) {
         for channel in channels.indices {
             while let places = channels[channel]?.limits.channelMembers, let status = channels[channel]?.status,
@@ -114,7 +115,8 @@ extension Relay {
     /// Removes a member from the counts of its channel.
     mutating func uncountPlace(_ session: MemberSession) { count(session, step: -1) }
 
-    /// Moves a member from the count of its old network to that of `address`. Must be called before its session moves.
+    /// Moves a member from the count of its old network to the count of the network of `address`. Must be called before the
+    /// member's session moves.
     mutating func movePlace(_ member: MemberID, to address: IPAddress) {
         let session = sessions[member]
         let isListener = session.role == .listen
@@ -139,7 +141,7 @@ extension Relay {
 }
 
 extension RelayLimits {
-    /// Returns how many of `places` members of a channel or relay may be listeners: a quarter of the places, at least two, is
-    /// reserved for talkers. The result is at least 1 unless `places` is zero.
+    /// Returns the maximum number of listeners in a channel or relay for `places` members: a quarter of the places, at least two,
+    /// is reserved for talkers. The result is at least 1 unless `places` is zero.
     static func listenerPlaces(of places: Int) -> Int { max(places - max(2, places / 4), min(places, 1)) }
 }

@@ -8,7 +8,8 @@ extension Relay {
     /// The silence after which a talker loses its SSRC to a new talker, if the channel has reached its limit of SSRCs.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
-    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if it is within them.
+    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if the packet is within
+    /// the limits.
     mutating func boundStream(
         _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
@@ -20,16 +21,17 @@ extension Relay {
         return boundBits(byteCount, in: channel, at: now)
     }
 
-    /// Counts the bits of a datagram to be forwarded in a channel. Returns a reason if they exceed its bit rate.
+    /// Counts the bits of a datagram to be forwarded in a channel. Returns the reason to drop the datagram if the bits exceed the
+    /// channel's bit rate, otherwise nil.
     mutating func boundBits(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> RelayDiscard? {
         channels.spend(byteCount, in: channel, at: now) ? nil : .tooManyChannelBits
     }
 
-    /// Makes room for one more SSRC in a channel, by releasing the SSRC of the talker that has been silent longest, if that is at
-    /// least `silenceBeforeDisplaced`. Returns false if there is no room.
+    /// Makes room for one more SSRC in a channel, by releasing the SSRC of the talker that has been silent longest, if its
+    /// silence has lasted at least `silenceBeforeDisplaced`. Returns false if there is no room.
     mutating func makeRoomForSSRC(in channel: ChannelIndex, of index: TalkerIndex, at now: Instant) -> Bool {
         guard let most = channels[channel]?.limits.channelTalkers else { return true }
-        // A talker that registers another SSRC gives up its own.
+        // A talker that registers another SSRC gives up its former SSRC.
         let ownCount = talkers[index]?.claim == nil ? 0 : 1
         // If the limit was lowered, several SSRCs may have to be released.
         while let claimants = channels[channel]?.claimants, claimants.count - ownCount >= most {
@@ -62,8 +64,8 @@ extension RelayedChannel {
         slots.add(index, ssrc, of: limits.channelVoices, at: now)
     }
 
-    /// Whether `byteCount` more bytes are within the bit rate of the channel, with a burst of two seconds. If they are, they are
-    /// counted.
+    /// Counts `byteCount` bytes against the bit rate of the channel, which allows a burst of two seconds. Returns false if the
+    /// bytes exceed the bit rate.
     mutating func spend(_ byteCount: Int, at now: Instant) -> Bool {
         let cost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.channelBitsPerSecond, 1))
         return bits.spend(cost, most: Self.savedBits, at: now.nanoseconds)

@@ -13,15 +13,15 @@ struct ChannelDirectory: Sendable {
         var channel: ChannelIndex?
     }
 
-    /// The number of former keys that are remembered. A JOIN with an older one is answered like one for an unknown channel.
+    /// The number of former keys that are remembered. A JOIN with an older key is answered like a JOIN for an unknown channel.
     static let maximumFormerCount = 1_024
 
     subscript(_ channelID: UInt128) -> Entry? {
         current[channelID] ?? former[channelID].map { Entry(key: $0, channel: nil) }
     }
 
-    /// Replaces the current keys by those of all `channels`. If two channels have the same key, it belongs to the one with the
-    /// lower index.
+    /// Replaces the current keys by the keys of all `channels`. If two channels have the same key, it belongs to the channel with
+    /// the lower index.
     mutating func open(_ channels: ChannelTable) {
         current.removeAll()
         for index in channels.indices {
@@ -33,7 +33,8 @@ struct ChannelDirectory: Sendable {
         }
     }
 
-    /// Remembers the former keys of a channel that has new ones, so that a JOIN with a former key is refused with that reason.
+    /// Remembers the former keys of a channel that has new ones, so that a JOIN with a former key is refused with the reason
+    /// `rekeyed`.
     mutating func retire(_ channel: RelayConfiguration.Channel) {
         for key in [channel.talkJoin, channel.listenJoin] {
             if former.updateValue(key, forKey: key.channelID) != nil { formerIDs.removeAll { $0 == key.channelID } }

@@ -49,8 +49,9 @@ struct ChannelRoster: Sendable {
         due = nil
     }
 
-    /// Starts the next revision. Returns the members whose entries go into this update to `count` members, at most as many as fit
-    /// into a record; the others follow in the next update.
+    /// Starts the next revision. Returns the members whose entries are part of this update, at most `Roster.maximumEntryCount`;
+    /// the entries of further changed members follow in the next update. `count` is the number of members that receive the
+    /// update.
     mutating func removeChanges(for count: Int, at now: Instant) -> [MemberID] {
         let members = Array(changed.prefix(Roster.maximumEntryCount))
         changed.removeFirst(members.count)

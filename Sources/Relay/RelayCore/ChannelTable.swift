@@ -23,13 +23,13 @@ struct ChannelTable: Sendable {
     /// Counts a datagram that is forwarded in a channel.
     mutating func countForwarded(in channel: ChannelIndex) { channels[channel.number]?.status.forwardedCount += 1 }
 
-    /// Counts the bits of a datagram to be forwarded in a channel. Returns false if they exceed its bit rate.
+    /// Counts the bits of a datagram to be forwarded in a channel. Returns false if the bits exceed the channel's bit rate.
     mutating func spend(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> Bool {
         channels[channel.number]?.spend(byteCount, at: now) ?? true
     }
 
-    /// Records a packet of a talker that holds a slot among the simultaneous talkers. Returns false if it holds none with this
-    /// SSRC.
+    /// Records a packet of a talker that holds a slot among the simultaneous talkers. Returns false if the talker holds no slot
+    /// with this SSRC.
     mutating func renewSlot(of index: TalkerIndex, _ ssrc: SSRC, in channel: ChannelIndex, at now: Instant) -> Bool {
         channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true
     }
@@ -37,7 +37,7 @@ struct ChannelTable: Sendable {
     /// The indices without a channel, lowest first.
     var free: [ChannelIndex] { indices.filter { self[$0] == nil } }
 
-    /// Adds channels at the indices of `free`, and then at new ones.
+    /// Adds channels at the indices of `free`, and then at new indices.
     mutating func add(_ added: [RelayedChannel], at free: [ChannelIndex]) {
         var free = free[...]
         for channel in added {

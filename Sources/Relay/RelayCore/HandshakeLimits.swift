@@ -5,14 +5,15 @@ internal import TenfourSession
 
 /// Limits on handshakes: answers to senders that have not proved a key, failed proofs, and the rate at which members join.
 struct HandshakeLimits: Sendable {
-    /// HELLOs and JOINs without a valid cookie, per host.
+    /// Limits HELLOs, and JOINs without a valid cookie, per host.
     private var strangers: AddressLimits
-    /// JOINs whose proof failed, per host.
+    /// Limits JOINs whose proof failed, per host.
     private var failures: AddressLimits
-    /// Records with an unknown session id, per host.
+    /// Limits the answers to records with an unknown session id, per host.
     private var unknownSessions: AddressLimits
-    /// JOINs with a valid proof, per host; `joins` is for all hosts together.
+    /// Limits JOINs with a valid proof, per host.
     private var hostJoins: AddressLimits
+    /// Limits JOINs with a valid proof, of all hosts together.
     private var joins = CellRateLimit()
 
     private static let failurePrice = CellRateLimit.Price(perSecond: 20, most: 20)
@@ -28,23 +29,26 @@ struct HandshakeLimits: Sendable {
         hostJoins = AddressLimits(Self.hostJoinPrice, seed: generator.next())
     }
 
-    /// Whether a HELLO, or a JOIN without a valid cookie, may be answered. If it may, it is counted.
+    /// Counts a HELLO, or a JOIN without a valid cookie, against the limit of its host. Returns false if the limit is exceeded:
+    /// it must then not be answered.
     mutating func allowsStranger(at address: IPAddress, _ now: Instant) -> Bool { strangers.spend(address, at: now) }
 
     /// Removes a HELLO from the count, because its sender has become a member.
     mutating func strangerJoined(at address: IPAddress) { strangers.giveBack(address) }
 
-    /// Whether the proofs of a JOIN from this host may be checked, as not too many have failed.
+    /// Whether the proof of a JOIN from this host may be checked: the failed proofs of the host are within their limit.
     func allowsProof(at address: IPAddress, _ now: Instant) -> Bool { failures.allows(address, at: now) }
 
     mutating func proofFailed(at address: IPAddress, _ now: Instant) { _ = failures.spend(address, at: now) }
 
-    /// Whether a record with an unknown session id may be answered. If it may, it is counted.
+    /// Counts a record with an unknown session id against the limit of its host. Returns false if the limit is exceeded: the
+    /// record must then not be answered.
     mutating func allowsUnknownSession(at address: IPAddress, _ now: Instant) -> Bool {
         unknownSessions.spend(address, at: now)
     }
 
-    /// Whether one more member from this host may join. If it may, it is counted.
+    /// Counts a member that joins against the limits of its host and of all hosts. Returns false if a limit is exceeded: the
+    /// member must then not join.
     mutating func allowsJoin(at address: IPAddress, _ now: Instant) -> Bool {
         hostJoins.spend(address, at: now) && joins.spend(Self.joinPrice, at: now)
     }
@@ -58,9 +62,9 @@ struct NACKLimits: Sendable {
     private var all = CellRateLimit()
 
     private static let hostPrice = CellRateLimit.Price(perSecond: 5_000, most: 10_000)
-    /// The rate that a network always has, even if the limit of all members together is used up.
+    /// The rate that members of one network may always use, even if the limit of all members together is used up.
     private static let networkPrice = CellRateLimit.Price(perSecond: 200, most: 400)
-    /// Chosen so that answering them takes about a tenth of the relay's processing time.
+    /// The limit of all members together, chosen so that the retransmissions take about a tenth of the relay's processing time.
     private static let allPrice = CellRateLimit.Price(perSecond: 200_000, most: 20_000)
 
     init(using generator: inout CSPRNG) {
@@ -68,7 +72,7 @@ struct NACKLimits: Sendable {
         networks = AddressLimits(Self.networkPrice, of: .network, seed: generator.next())
     }
 
-    /// Whether `count` NACK words are within the limits. If they are, they are counted.
+    /// Counts NACK words against the limits. Returns false if the words exceed the limits.
     mutating func spend(_ address: IPAddress, wordCount count: Int, at now: Instant) -> Bool {
         if count == 0 { return true }
         guard hosts.spend(address, count: count, at: now) else { return false }

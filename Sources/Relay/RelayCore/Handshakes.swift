@@ -76,16 +76,16 @@ extension Relay {
         return .discarded(discard)
     }
 
-    /// The most sessions of one host that wait for their first record. A host that never sends it cannot keep out members from
-    /// other hosts.
+    /// The maximum number of sessions of one host that wait for their first record. A host that never sends first records cannot
+    /// keep out members from other hosts.
     static let mostWaitingOfHost = 1_000
 
-    /// Whether answers to unauthenticated senders may be queued. Keeps them from piling up while the network accepts no
-    /// datagrams.
+    /// Whether answers to unauthenticated senders may be queued. False if 4096 datagrams are queued because the network accepts
+    /// none.
     var hasRoomForStrangers: Bool { outbox.count < 4_096 }
 
-    /// Sends the WELCOME again to a JOIN whose cookie was used. The whole JOIN is compared with the first: a different one is
-    /// dropped without checking its proof.
+    /// Sends the WELCOME again to a JOIN whose cookie was used. The whole JOIN is compared with the first JOIN that used the
+    /// cookie: a different JOIN is dropped without checking its proof.
     private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
@@ -129,8 +129,8 @@ extension Relay {
         Welcome.Terms(lease: Self.lease, clock: wallClock(at: now), address: PeerAddress(endpoint))
     }
 
-    /// Replaces an earlier session of the same transport address in the channel. The new session takes over its SSRC and its
-    /// info.
+    /// Replaces an earlier session of the same transport address in the channel. The new session takes over the SSRC and the info
+    /// of the earlier session.
     mutating func takePlace(of endpoint: Endpoint, in channel: ChannelIndex, by member: MemberID, at now: Instant) {
         var search = sessions.search(endpoint)
         while let old = sessions.next(&search, at: endpoint) {

@@ -2,18 +2,19 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Checks HELLO and JOIN in the order of the table in Protocol/06-control.md, as far as no channel is concerned, and keeps what
-/// has to be sent again: WELCOMEs and refusals. Nothing is kept of a sender that has proved nothing, except that a JOIN may wait.
+/// Performs the checks of HELLO and JOIN that do not depend on a channel, in the order of the table in Protocol/06-control.md,
+/// and stores WELCOMEs and refusals that may have to be sent again. Stores no state for a sender that has proved no key, except a
+/// JOIN that waits for the check of its proof.
 struct JoinVerifier: Sendable {
     /// The address of the relay, to which cookies are bound.
     private let address: PeerAddress
-    /// Cookies for HELLOs, and receipts for what was sent to members.
+    /// Makes the cookies that answer HELLOs, and the receipts by which members prove that they receive at their address.
     private var cookies: Cookies
     private var spentCookies = SpentCookies()
-    /// The key for JOINs of unknown channels, so that they are as much work as others.
+    /// The key for checking JOINs for unknown channels, so that these checks take as long as other checks.
     private let dummyKey: JoinKey
     private var refusals = RefusalCache()
-    /// The WELCOMEs of members whose first record has not come.
+    /// The WELCOMEs of members that have not sent their first record.
     private var welcomes: [MemberID: PendingWelcome] = [:]
     private var proofs = ProofScheduler()
     private var limits: HandshakeLimits
@@ -33,25 +34,26 @@ struct JoinVerifier: Sendable {
 
     // MARK: HELLO and JOIN
 
-    /// Returns the cookie that answers a HELLO; nil if the host sends too many.
+    /// Returns the cookie that answers a HELLO; nil if the sender's host exceeds its rate limit of handshakes.
     mutating func cookie(for nonce: UInt128, from sender: Endpoint, at now: Instant) -> Cookie? {
         guard limits.allowsStranger(at: sender.address, now) else { return nil }
         return cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
     }
 
-    /// What to do with a JOIN.
+    /// The next step for a JOIN.
     enum Check {
         case discard(RelayDiscard)
-        /// Its cookie has made a session already: the WELCOME may be sent again.
+        /// The JOIN's cookie has created a session already: the WELCOME may be sent again.
         case repeatWelcome
-        /// It was refused before.
+        /// The same JOIN was refused before: this refusal is sent again.
         case repeatRefusal(Refusal)
-        /// It waits until proofs may take time again.
+        /// The JOIN is queued until the rate limit of failed proofs allows the check of its proof.
         case wait
         case prove
     }
 
-    /// Checks a JOIN up to its proof. `hasRoom`: an answer can be sent.
+    /// Makes all checks of a JOIN that precede the check of its proof. `hasRoom` is true if the output queue has room for an
+    /// answer.
     mutating func check(_ join: Join, from sender: Endpoint, hasRoom: Bool, at now: Instant) -> Check {
         guard cookies.accepts(join.cookie, for: join.nonce, from: PeerAddress(sender), to: address, at: now) else {
             return .discard(limits.allowsStranger(at: sender.address, now) ? .cookie : .tooManyHandshakes)
@@ -64,8 +66,8 @@ struct JoinVerifier: Sendable {
         return proofs.insert(join, from: sender, at: now) ? .wait : .discard(.tooManyFailures)
     }
 
-    /// Whether `key` proves a JOIN. `key` is nil if the channel is unknown; the work is the same. A failure counts against the host
-    /// and against the time that proofs may take.
+    /// Whether the proof of a JOIN was made with `key`. `key` is nil if the channel is unknown; the check then takes the same
+    /// time and fails. A failure counts against the limit of the sender's host, and against the rate limit of failed proofs.
     mutating func isProved(_ join: Join, by key: JoinKey?, from sender: Endpoint, at now: Instant) -> Bool {
         let isProved = join.isProved(by: key ?? dummyKey)
         if isProved, key != nil { return true }
@@ -74,10 +76,12 @@ struct JoinVerifier: Sendable {
         return false
     }
 
-    /// Whether one more member may join from `address`; if it may, it counts.
+    /// Counts a member that joins from `address`. Returns false if the join rate of its host or of the relay is exceeded: the
+    /// member must then not join.
     mutating func allowsJoin(at address: IPAddress, _ now: Instant) -> Bool { limits.allowsJoin(at: address, now) }
 
-    /// Returns the refusal of a JOIN, and keeps it if the JOIN was proved. `key` as in `isProved`.
+    /// Returns the refusal of a JOIN, and stores it if the JOIN's proof was valid. `key` is the key that the JOIN was checked
+    /// with; nil if its channel is unknown.
     mutating func refusal(of join: Join, for reason: Refusal.Reason, key: JoinKey?) -> Refusal {
         let refusal = Refusal(of: join, for: reason, key: key ?? dummyKey)
         if reason != .unproved { refusals.insert(refusal, of: join) }
@@ -86,22 +90,24 @@ struct JoinVerifier: Sendable {
 
     // MARK: JOINs that wait
 
-    /// When some of the waiting JOINs can be proved; nil while none waits.
+    /// The time at which the proofs of waiting JOINs can be checked; nil if no JOIN waits.
     var deadline: Instant? { proofs.deadline }
 
-    /// Takes how long a failed proof takes on this machine.
+    /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof.
     mutating func setProofTime(_ time: Duration) { proofs.setProofTime(time) }
 
-    /// Removes the JOIN that is next, if it may be proved now.
+    /// Removes and returns the next waiting JOIN; nil if its proof may not be checked yet.
     mutating func nextWaiting(at now: Instant) -> ProofQueue.Waiting? { proofs.next(at: now) }
 
-    /// Whether a cookie has made a session. A JOIN may come a second time while the first waits.
+    /// Whether a cookie has created a session. Also checked for waiting JOINs, because a second copy of a waiting JOIN may have
+    /// been admitted.
     mutating func isSpent(_ cookie: Cookie, at now: Instant) -> Bool {
         spentCookies.turn(to: now)
         return spentCookies.contains(cookie)
     }
 
-    /// Checks a JOIN with a wrong proof and builds its refusal, without any other effect. The caller measures the duration.
+    /// Checks a JOIN with a wrong proof and builds its refusal, without sending the refusal or changing any state. The caller
+    /// measures the duration.
     func rehearseProof(_ datagram: Span<UInt8>) {
         guard case .join(let join)? = try? ControlPacket(parsing: datagram), !join.isProved(by: dummyKey) else {
             return
@@ -112,19 +118,21 @@ struct JoinVerifier: Sendable {
 
     // MARK: Sessions
 
-    /// Keeps the WELCOME of a new session until its first record, and spends the cookie.
+    /// Stores the WELCOME of a new session until the first record of the session, and marks the cookie as spent.
     mutating func welcomed(_ member: MemberID, for join: Join, with datagram: [UInt8]) {
         spentCookies.insert(join.cookie)
         welcomes[member] = PendingWelcome(join: join, datagram: datagram)
     }
 
-    /// Returns the WELCOME of `member`, if it waits for its first record and `join` is the whole JOIN that it answered.
+    /// Returns the stored WELCOME of `member`. Returns nil if the member has sent its first record, or if `join` differs in any
+    /// byte from the JOIN that the WELCOME answered.
     func welcome(of member: MemberID, for join: Join) -> [UInt8]? {
         guard let welcome = welcomes[member], welcome.join == join else { return nil }
         return welcome.datagram
     }
 
-    /// The first record of a session has come from `address`: its handshake counts no longer.
+    /// Handles the first record of a session, from `address`: removes the handshake from the count of its host, and the stored
+    /// WELCOME.
     mutating func sessionBegan(of member: MemberID, at address: IPAddress) {
         limits.strangerJoined(at: address)
         welcomes[member] = nil
@@ -132,17 +140,19 @@ struct JoinVerifier: Sendable {
 
     mutating func sessionEnded(of member: MemberID) { welcomes[member] = nil }
 
-    /// Whether a record of an unknown session is answered; if it is, it counts.
+    /// Counts a record with an unknown session id against the limit of its host. Returns false if the limit is exceeded: the
+    /// record must then not be answered.
     mutating func allowsUnknownSession(at address: IPAddress, _ now: Instant) -> Bool {
         limits.allowsUnknownSession(at: address, now)
     }
 
-    /// Returns a number for the member with `session` at `address`, which only an endpoint that receives there can send back.
+    /// Returns a number that proves that the member of `session` still receives at `address`: only a receiver at this address can
+    /// send the number back.
     mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookies.receipt(for: session, at: address, now)
     }
 
-    /// Whether `receipt` was given for this session at this address, in this minute or the one before.
+    /// Whether this relay made `receipt` for this session at this address, in the current or the previous minute.
     mutating func accepts(receipt: UInt64, for session: UInt64, at address: PeerAddress, _ now: Instant) -> Bool {
         cookies.accepts(receipt: receipt, for: session, at: address, now)
     }

@@ -100,8 +100,8 @@ extension Relay {
         }
     }
 
-    /// Returns a reason if a datagram exceeds the limits of its talker, and sends the talker these limits. The dropped packets
-    /// count as lost in the reports to the talker.
+    /// Returns the reason to drop a datagram if it exceeds the limits of its talker, otherwise nil. In the first case, sends the
+    /// talker these limits. The dropped packets count as lost in the reports to the talker.
     private mutating func excess(_ index: TalkerIndex, of member: MemberID, _ byteCount: Int, at now: Instant)
         -> RelayDiscard?
     {
@@ -122,7 +122,8 @@ extension Relay {
         outbox.put(notice, for: member, of: &sessions)
     }
 
-    /// Registers an SSRC for a talker in place of its former one. Returns the reason if that is refused, nil if it succeeds.
+    /// Registers an SSRC for a talker in place of its former SSRC. Returns the reason if the registration is refused, nil if it
+    /// succeeds.
     private mutating func claim(_ ssrc: SSRC, _ index: TalkerIndex, _ member: MemberID, at now: Instant)
         -> RelayDiscard?
     {

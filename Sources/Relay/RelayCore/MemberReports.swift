@@ -4,8 +4,8 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// Handles the RTCP of members, which the relay does not forward: it summarizes their reports for the talker, retransmits missing
-/// packets, and echoes their clocks.
+/// Handles the RTCP of members, which the relay does not forward: it summarizes the reports for the talker, retransmits missing
+/// packets, and answers reference times (RFC 3611 section 4.4).
 extension Relay {
     /// Handles a compound RTCP packet of a member. `range` is its position in `opened`, the decrypted record.
     mutating func report(_ range: Range<Int>, from member: MemberID, at now: Instant) -> Reception {
@@ -62,8 +62,8 @@ extension Relay {
         return index
     }
 
-    /// The talker that sends with that SSRC in a member's channel; nil if there is none, if it is silent, or if it is the member
-    /// itself.
+    /// Returns the talker that sends with `ssrc` in the channel of `member`; nil if there is none, if the talker is silent, or if
+    /// the talker is `member` itself.
     private func stream(of ssrc: SSRC, heardBy member: MemberID) -> TalkerIndex? {
         let channel = sessions[member].channel
         guard let talker = ssrcs[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member,
@@ -81,8 +81,8 @@ extension Relay {
         }
     }
 
-    /// Retransmits the packets that a NACK names, to this member only, and as far as `PacketRing` still has them. At most half as
-    /// many as its channel has forwarded, with a burst of 50 packets.
+    /// Retransmits the packets that a NACK names, to this member only, and as far as `PacketRing` still stores them. A member
+    /// receives at most one retransmission for every two packets that its channel has forwarded, with a burst of 50 packets.
     private mutating func retransmit(_ nack: GenericNACK, of member: MemberID, at now: Instant) {
         guard let index = stream(of: nack.media, heardBy: member), let ring = talkers[index]?.stream?.ring else {
             return
@@ -122,8 +122,9 @@ extension Relay {
         }
     }
 
-    /// Echoes a member's clock in reports that carry the SSRCs of the talkers that it hears, so that it can measure the round
-    /// trip that a retransmission takes. The reports also contain the talkers' names, and the capability to answer NACKs.
+    /// Answers a member's reference time in reports that carry the SSRCs of the talkers that the member hears, so that the member
+    /// can measure the round-trip time of a retransmission. The reports also contain the talkers' names, and the capability to
+    /// answer NACKs.
     private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: MemberID) {
         var report: [UInt8] = []
         var count = 0

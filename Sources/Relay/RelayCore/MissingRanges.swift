@@ -1,7 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The missing packets of a talker. Each is requested once, after `reordering`, as until then it may only be late.
+/// The missing packets of a talker. Each packet is requested once, after `reordering`, because until then the packet may only be
+/// late.
 struct MissingRanges: Sendable {
     private var entries: [Entry] = []
 
@@ -12,7 +13,8 @@ struct MissingRanges: Sendable {
         var isAsked = false
     }
 
-    /// The most missing packets that are tracked. A longer gap is not requested, because retransmission would not repair it.
+    /// The maximum number of missing packets that are tracked. A longer gap is not requested, because retransmission would not
+    /// repair it.
     static let maximumCount = 64
     /// The time in which a missing packet may still arrive out of order, before it is requested.
     static let reordering = Duration.milliseconds(10)

@@ -5,7 +5,7 @@ internal import TenfourSession
 /// Needs one dictionary entry per network with members. All counts are read in constant time.
 struct NetworkShares: Sendable {
     private var shares: [UInt64: Share] = [:]
-    /// The number of networks with as many listeners as the index.
+    /// At index n, the number of networks that have n listeners.
     private var listenerHistogram: [Int] = [0]
 
     private struct Share: Sendable {
@@ -13,7 +13,7 @@ struct NetworkShares: Sendable {
         var listeners: Int32 = 0
     }
 
-    /// The number of listeners in the network that has the most.
+    /// The highest number of listeners in one network.
     private(set) var mostListeners = 0
 
     /// The number of members, talkers and listeners, in the network of an address.

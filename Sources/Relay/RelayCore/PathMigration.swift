@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Moves members to a new transport address after they have proved it.
+/// Moves members to a new transport address after they have proved that they receive at this address.
 extension Relay {
-    /// Handles an authentic datagram of `byteCount` bytes from an address that is not the member's. Sends a challenge there if
-    /// one is due.
+    /// Handles an authentic datagram of `byteCount` bytes from an address that is not the member's. Sends a challenge to this
+    /// address if one is due.
     mutating func suspectMove(of member: MemberID, to endpoint: Endpoint, _ byteCount: Int, at now: Instant) {
         let challenge = paths.datagramArrived(
             of: member, from: endpoint, byteCount: byteCount, using: &generator, at: now)

@@ -11,7 +11,7 @@ struct PathValidator: Sendable {
     private struct Path: Sendable {
         var endpoint: Endpoint
         var challenge: UInt128
-        /// The number of bytes received from the address, minus those sent to it.
+        /// The number of bytes received from the address, minus the number of bytes sent to it.
         var credit = 0
         var lastChallenge: Instant?
     }
@@ -22,7 +22,7 @@ struct PathValidator: Sendable {
     private static let maximumCredit = 4_096
 
     /// Records an authentic datagram of `byteCount` bytes from `endpoint`, which is not the member's address. Returns the
-    /// challenge to send there; nil if none is due, or if fewer bytes have arrived from there than the challenge has.
+    /// challenge to send to `endpoint`; nil if none is due, or if fewer bytes have arrived from `endpoint` than a challenge has.
     mutating func datagramArrived(
         of member: MemberID, from endpoint: Endpoint, byteCount: Int, using generator: inout CSPRNG, at now: Instant
     ) -> UInt128? {
@@ -42,7 +42,8 @@ struct PathValidator: Sendable {
         return isDue ? path.challenge : nil
     }
 
-    /// Whether `answer` matches the challenge sent to `sender`. If it does, the address is valid and its state is removed.
+    /// Whether `answer` matches the challenge sent to `sender`. If so, `sender` is the member's valid address, and the state of
+    /// the challenge is removed.
     mutating func validate(_ answer: UInt128, of member: MemberID, from sender: Endpoint) -> Bool {
         guard let path = paths[member], path.endpoint == sender, path.challenge == answer, path.lastChallenge != nil
         else { return false }

@@ -4,9 +4,9 @@ internal import TenfourPacing
 internal import TenfourSession
 
 /// JOINs that wait for the check of their proof, because failed proofs have used up their share of processing time. Networks (an
-/// IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do not delay those of others.
+/// IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do not delay the JOINs from other networks.
 struct ProofQueue: Sendable {
-    /// Networks in the order of their turns. The JOINs of each are ordered oldest first.
+    /// The networks that have waiting JOINs, in the order of their turns. The JOINs of a network are ordered oldest first.
     private var networks: [Network] = []
 
     private struct Network: Sendable {
@@ -20,18 +20,18 @@ struct ProofQueue: Sendable {
         let arrival: Instant
     }
 
-    /// The most networks that can have waiting JOINs.
+    /// The maximum number of networks that can have waiting JOINs.
     static let mostNetworks = 256
     static let mostOfNetwork = 8
     /// The longest time that a JOIN waits. The member repeats an unanswered JOIN, and later starts a new handshake.
     static let memory = Duration.seconds(2)
-    /// The assumed duration of one proof until it is measured.
+    /// The assumed duration of checking one proof, used until the duration is measured.
     static let usualProofTime = Duration.microseconds(10)
     /// The number of proofs that are checked in one batch.
     static let batch = 16
 
-    /// The rate limit of failed proofs, if each takes `proofTime`: a tenth of the processing time, with a burst of 5 ms, or of
-    /// one batch if that is more.
+    /// Returns the rate limit of failed proofs, if checking one takes `proofTime`: a tenth of the processing time, with a burst
+    /// of 5 ms or of one batch, whichever is more.
     static func price(proofTime: Duration) -> CellRateLimit.Price {
         let seconds = min(max(proofTime / .seconds(1), 1e-6), 1e-3)
         return CellRateLimit.Price(perSecond: 0.1 / seconds, most: max(0.005 / seconds, Double(batch)))
@@ -39,8 +39,7 @@ struct ProofQueue: Sendable {
 
     var isEmpty: Bool { networks.isEmpty }
 
-    /// Adds a JOIN; one that waits already is not added twice. Returns false if too many JOINs of its network or too many
-    /// networks wait.
+    /// Adds a JOIN, unless the same JOIN waits already. Returns false if too many JOINs of its network or too many networks wait.
     mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
         let waiting = Waiting(join: join, sender: sender, arrival: now)
         guard let index = networks.firstIndex(where: { $0.prefix == sender.address.networkPrefix }) else {

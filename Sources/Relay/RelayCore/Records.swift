@@ -86,8 +86,8 @@ extension Relay {
     }
 
     /// Joins a waiting member at its first record, which proves that it has received WELCOME. Returns true for a member that has
-    /// joined already. Returns false if there is no room for it: others may have joined since then, or the session that it was to
-    /// replace has moved to another address.
+    /// joined already. Returns false if there is no room for the member: other members may have joined since WELCOME was sent, or
+    /// the session that the member was to replace has moved to another address.
     private mutating func begin(_ member: MemberID, at now: Instant) -> Bool {
         guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint

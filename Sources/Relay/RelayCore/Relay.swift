@@ -4,10 +4,11 @@ internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourSession
 
-/// A relay for any number of channels: admits members, keeps their sessions, and returns for each datagram where it is forwarded.
+/// A relay for any number of channels: admits members, keeps their sessions, and decides for each datagram to which channel it is
+/// forwarded.
 ///
-/// Opens no socket, reads no clock, and cannot decrypt the media that it forwards. After each input, take datagrams until nil,
-/// then events until nil, then sleep until `nextDeadline`. The protocol is described in Protocol/06-control.md.
+/// Opens no socket, reads no clock, and cannot decrypt the media that it forwards. After each input, call `nextDatagram` and then
+/// `nextEvent`, each until it returns nil; then sleep until `nextDeadline`. The protocol is described in Protocol/06-control.md.
 public struct Relay: ~Copyable, Sendable {
     /// The limits of all channels together, and of each channel without its own limits.
     var limits: RelayLimits
@@ -131,7 +132,7 @@ public struct Relay: ~Copyable, Sendable {
     }
 
     /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof: the relay spends at most a tenth of
-    /// its time on these.
+    /// its time on such JOINs.
     public mutating func failedProofs(take time: Duration) { joins.setProofTime(time) }
 
     mutating func count(_ reception: Reception) {
@@ -156,7 +157,7 @@ public struct Relay: ~Copyable, Sendable {
         return retransmissions.next(into: &buffer)
     }
 
-    /// The most datagrams that are queued while the network accepts none. Only GOODBYE is queued beyond it.
+    /// The maximum number of datagrams that are queued while the network accepts none. Only GOODBYE is queued beyond this limit.
     static let mostWaiting = 65_536
 
     var hasRoomForMembers: Bool { outbox.count < Self.mostWaiting }
@@ -170,7 +171,7 @@ public struct Relay: ~Copyable, Sendable {
 
     func wallClock(at now: Instant) -> WallClock { clock.reading(at: now) }
 
-    /// Sets the wall-clock time at `now`. The relay extrapolates from it; call this again when the system clock may have been
+    /// Sets the wall-clock time at `now`. The relay extrapolates later times; call this again when the system clock may have been
     /// set.
     public mutating func setClock(_ clock: WallClock, at now: Instant) { self.clock = RelayClock(clock, at: now) }
 

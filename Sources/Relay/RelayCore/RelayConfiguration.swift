@@ -36,25 +36,27 @@ public struct RelayConfiguration: Sendable, Equatable {
 
 /// The limits of a relay, and the defaults for its channels' limits.
 public struct RelayLimits: Sendable, Equatable {
-    /// Datagrams of media and announcements per second from one talker. Frames of 2.5 ms need 400.
+    /// The maximum number of media and announcement datagrams per second from one talker. Frames of 2.5 ms need 400.
     public var talkerPacketsPerSecond = 500
-    /// Bits of these datagrams per second from one talker. Music at 128 kbit/s, padded, needs 200 000.
+    /// The maximum number of bits per second in the media and announcement datagrams of one talker. Music at 128 kbit/s, padded,
+    /// needs 200 000.
     public var talkerBitsPerSecond = 1_000_000
-    /// Members of one channel, talkers and listeners together.
+    /// The maximum number of members of one channel, talkers and listeners together.
     public var channelMembers = 1_024
-    /// Talkers of one channel with a registered SSRC. A new one replaces the one that has been silent longest, if that is at
-    /// least 5 s.
+    /// The maximum number of talkers of one channel with a registered SSRC. A further talker replaces the talker that has been
+    /// silent longest, if its silence has lasted at least 5 s.
     public var channelTalkers = 32
-    /// Talkers of one channel that are forwarded at the same time.
+    /// The maximum number of talkers of one channel that are forwarded at the same time.
     public var channelVoices = 8
-    /// Bits of media and announcements per second that are forwarded in one channel, each datagram counted once.
+    /// The maximum number of bits per second of media and announcements that are forwarded in one channel; a datagram counts
+    /// once, not once for each member.
     public var channelBitsPerSecond = 4_000_000
-    /// Members of all channels together.
+    /// The maximum number of members of all channels together.
     public var members = 10_000
 
     public init() {}
 
-    /// Returns the limits of a channel: its own limits `own`, and these where it has none.
+    /// Returns the limits of a channel: its own limits `own`, and for each limit that is nil in `own`, the relay's limit.
     func limited(by own: ChannelLimits) -> RelayLimits {
         var limits = self
         limits.channelMembers = own.members ?? channelMembers
@@ -69,13 +71,13 @@ public struct RelayLimits: Sendable, Equatable {
 
 /// One channel's own limits; a nil value means the relay's limit for all channels.
 public struct ChannelLimits: Sendable, Equatable {
-    /// Talkers and listeners together.
+    /// The maximum number of members, talkers and listeners together.
     public var members: Int?
-    /// Registered SSRCs.
+    /// The maximum number of talkers with a registered SSRC.
     public var talkers: Int?
-    /// Talkers that are forwarded at the same time.
+    /// The maximum number of talkers that are forwarded simultaneously.
     public var voices: Int?
-    /// Bits per second of all talkers together.
+    /// The maximum number of forwarded bits per second of all talkers together.
     public var bitsPerSecond: Int?
     public var talkerPacketsPerSecond: Int?
     public var talkerBitsPerSecond: Int?

@@ -1,6 +1,7 @@
-/// The reason why the relay rejected a datagram. All are counted; none is an error of the relay itself.
+/// The reason why the relay rejected a datagram. Rejected datagrams are counted by reason; no reason is an error of the relay
+/// itself.
 public enum RelayDiscard: Int, CaseIterable, Sendable {
-    /// Its first byte belongs to no protocol that the relay knows.
+    /// The datagram's first byte belongs to no protocol that the relay knows.
     case unknownProtocol
     /// A malformed control packet: its version, kind, length or a field is invalid.
     case malformedControl
@@ -15,11 +16,11 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case tooManyFailures
     /// A JOIN for an unknown channel, or whose proof is wrong.
     case unproved
-    /// A JOIN for another relay, or for another role than its key is for.
+    /// A JOIN for another relay, or for another role than the role of its join key.
     case refused
     /// A JOIN with a former key of its channel.
     case rekeyed
-    /// A JOIN that was answered before, or that reuses the cookie of one.
+    /// A JOIN that was answered before, or that reuses the cookie of an earlier JOIN.
     case replayedJoin
     /// A JOIN whose X25519 public key is a point of low order, so that anybody could compute the agreed secret.
     case weakShare
@@ -34,11 +35,11 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case unknownSession
     /// A record whose authentication failed.
     case forgedRecord
-    /// A record that was received before, or that is too old to tell.
+    /// A record that was received before, or that is older than the replay window.
     case replayedRecord
     /// An authentic record whose content is invalid, or of a kind that members do not send.
     case malformedRecord
-    /// A record beyond the rate limit of its session, or a roster request beyond that of the relay.
+    /// A record beyond the rate limit of its session, or a roster request beyond the rate limit of the relay.
     case tooManyRecords
     /// A path answer without a matching challenge, or from another address than the challenged one.
     case strayPathAnswer
@@ -52,7 +53,7 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case earlyMedia
     /// Media whose hop tag is wrong.
     case forgedMedia
-    /// Media that was received before, or that is too old to tell.
+    /// Media that was received before, or that is older than the replay window.
     case replayedMedia
     /// Media with an SSRC that its session has not announced.
     case unannounced

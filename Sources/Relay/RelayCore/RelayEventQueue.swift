@@ -3,7 +3,7 @@ struct RelayEventQueue: Sendable {
     private var events: [RelayEvent] = []
     private var takenCount = 0
 
-    /// The queue keeps its memory when it becomes empty, unless it had more events than this.
+    /// The maximum number of events for which the queue keeps its memory when it becomes empty.
     private static let keptCount = 256
 
     mutating func post(_ event: RelayEvent) { events.append(event) }

@@ -7,7 +7,7 @@ public struct RelayStatus: Sendable, Equatable {
     /// The counters of one channel. Packets are counted since the channel was configured.
     public struct Channel: Sendable, Equatable {
         public var name: String
-        /// The number of its `ChannelIndex`, as in events.
+        /// The channel's index in the relay: the number of its `ChannelIndex`.
         public var number = 0
         /// The number of members, talkers and listeners together.
         public var memberCount = 0
@@ -15,7 +15,7 @@ public struct RelayStatus: Sendable, Equatable {
         public var listenerCount = 0
         /// The number of talkers that have sent a packet within the last ten seconds.
         public var talkerCount = 0
-        /// The number of datagrams forwarded, each counted once for all members.
+        /// The number of datagrams forwarded; a datagram counts once, not once for each member.
         public var forwardedCount = 0
         /// The number of packets retransmitted to single listeners.
         public var retransmittedCount = 0

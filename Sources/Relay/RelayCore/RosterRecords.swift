@@ -5,7 +5,7 @@ internal import TenfourSession
 
 /// Sends the roster to members: it lists talkers, and counts other members. The members' infos are forwarded without decryption.
 extension Relay {
-    /// The number of records that a roster request counts as in the member's record rate limit, in addition to 1 for itself.
+    /// The cost of a roster request in the member's record rate limit, in records, in addition to 1 for the request itself.
     private static let requestCost = 25
     /// Limits roster requests in all channels together.
     private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)
@@ -68,7 +68,8 @@ extension Relay {
         sessions[member].info = -1
     }
 
-    /// Passes the info of an earlier session at the same address to the new session, unless the new session has sent one already.
+    /// Passes the info of an earlier session at the same address to the new session, unless the new session has sent an info
+    /// already.
     mutating func handInfoOver(from old: MemberID, to member: MemberID) {
         guard sessions[member].info < 0 else { return }
         sessions[member].info = sessions[old].info
@@ -77,7 +78,8 @@ extension Relay {
 
     // MARK: - Updates
 
-    /// Sends the current revision of the roster to a member that has renewed its lease, so that it notices missed updates.
+    /// Sends the current revision of the roster to a member that has renewed its lease, so that the member notices missed
+    /// updates.
     mutating func rosterRenewed(_ member: MemberID, at now: Instant) {
         guard sessions[member].wantsRoster else { return }
         relist(member, at: now)

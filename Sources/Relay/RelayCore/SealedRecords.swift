@@ -3,7 +3,7 @@ internal import TenfourSession
 
 /// Encrypts records for members and puts them into the queue.
 extension DatagramQueue {
-    /// Queues a record of any kind but a report, to the address of its member.
+    /// Queues a record, which must not be a report, for sending to the member's address.
     mutating func put(_ record: Record, for member: MemberID, of sessions: inout SessionTable) {
         put(record, for: member, of: &sessions, to: sessions[member].endpoint)
     }

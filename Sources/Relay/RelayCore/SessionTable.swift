@@ -11,18 +11,19 @@ struct MemberSession: Sendable {
     var records = CellRateLimit()
     /// Limits retransmissions to the member, relative to the packets that its channel has forwarded.
     var retransmits = CellRateLimit()
-    /// Limits how often the member's clock is echoed.
+    /// Limits how often the relay answers the reference times in the member's reports (RFC 3611 section 4.4).
     var echoes = CellRateLimit()
     var channel: ChannelIndex
     /// The raw value of `talker`; negative for a member that only listens.
     private var talkerNumber: Int32 = -1
-    /// The neighbours in the deadline queue. For a free slot, `later` is the next free slot.
+    /// The neighbours of the session in the deadline queue, negative at its ends. In a free slot, `later` is the next free slot.
     fileprivate var earlier: Int32 = -1
     fileprivate var later: Int32 = -1
-    /// The neighbours in the list of its channel, newest member first.
+    /// The neighbours of the session in the list of its channel's members, which begins with the newest member; negative at its
+    /// ends.
     fileprivate var ahead: Int32 = -1
     fileprivate var behind: Int32 = -1
-    /// The slot of the member's info in `Relay.infos`; negative if it has sent none.
+    /// The slot of the member's info in `Relay.infos`; negative if the member has sent no info.
     var info: Int32 = -1
     var role: Role
     var state = State.free
@@ -55,8 +56,8 @@ struct MemberSession: Sendable {
 /// The table of all sessions. Finds sessions by session id, transport address and channel, and the session that expires next.
 /// Member numbers are small and dense.
 ///
-/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 here, 12 in the table of addresses, and for some minutes the
-/// entry of its cookie among the spent cookies. A member with an info costs 112 bytes more.
+/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 in this table, 12 in the table of addresses, and for at least
+/// one minute the entry of its cookie in `SpentCookies`. A member with an info costs 112 bytes more.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [MemberSession] = []
     var keys = SessionKeyTable()
@@ -69,10 +70,10 @@ struct SessionTable: ~Copyable, Sendable {
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
     /// Sessions that wait for their first record (`waiting`), and joined sessions (`joined`), each ordered by deadline. All
-    /// deadlines of a queue are set equally far ahead, so a renewed session moves to the end.
+    /// deadlines of a queue are set the same time ahead, so a renewed session moves to the end.
     private var waiting = Queue()
     private var joined = Queue()
-    /// The newest member of each channel; negative if it has none.
+    /// The newest member of each channel, by channel index; negative if the channel has no member.
     private var firsts: [Int32] = []
 
     private struct Queue: Sendable {
@@ -98,7 +99,7 @@ struct SessionTable: ~Copyable, Sendable {
     func endpoint(of member: MemberID) -> Endpoint { sessions[member.number].endpoint }
     func state(of member: MemberID) -> MemberSession.State { sessions[member.number].state }
 
-    /// Draws a session id for the next session to be inserted: 40 random bits, and the 24 bits of its number, hidden by a hash of
+    /// Draws a session id for the next session to be inserted: 40 random bits, and the 24-bit number of its member XOR a hash of
     /// the random bits.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
         let random = generator.next() >> Self.numberBitCount
@@ -118,7 +119,8 @@ struct SessionTable: ~Copyable, Sendable {
         return MemberID(Int(number))
     }
 
-    /// Inserts a session in state `waiting` and returns its member. The session id of `keys` must be the last that was drawn.
+    /// Inserts a session in state `waiting` and returns its member. The session id of `keys` must be the latest that `draw` has
+    /// returned.
     mutating func insert(_ session: MemberSession, _ keys: SessionKeys) -> MemberID {
         let member = next
         var session = session
@@ -196,7 +198,7 @@ struct SessionTable: ~Copyable, Sendable {
         return nil
     }
 
-    /// Returns the newest member of a channel; `next(behind:)` returns the older ones of the same channel.
+    /// Returns the newest member of a channel; `next(behind:)` returns the older members of the same channel.
     func first(in channel: ChannelIndex) -> MemberID? {
         channel.number < firsts.count && firsts[channel.number] >= 0 ? MemberID(Int(firsts[channel.number])) : nil
     }

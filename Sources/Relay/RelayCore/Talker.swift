@@ -19,7 +19,7 @@ struct Talker: Sendable {
     /// The SSRC that the talker has registered in its channel; nil if it has none.
     var claim: SSRC?
     var claimedAt = Instant.start
-    /// The time of the last packet before the current silence; nil before its first stream ends.
+    /// The time of the last packet of the talker's last ended stream; nil before the talker's first stream has ended.
     var talkspurtEndedAt: Instant?
     /// The talker's last announcement, without its hop tag, as it is forwarded; empty if there is none.
     private(set) var announcement: [UInt8] = []
@@ -28,7 +28,8 @@ struct Talker: Sendable {
     var name: String?
     /// The talker's current stream; nil while it is silent.
     var stream: TalkerStream?
-    /// The counts of the talker's last stream with the same SSRC, before the current silence.
+    /// The packet counts of the talker's last ended stream, from which its next stream with the same SSRC continues; nil if there
+    /// is none.
     var counts: TalkerCounts?
 
     init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
@@ -37,10 +38,11 @@ struct Talker: Sendable {
         self.limits = limits
     }
 
-    /// The burst that both limits allow: the amount that the permitted rate gives in two seconds, expressed in nanoseconds.
+    /// The burst of the packet rate and bit rate limits: two seconds at the permitted rate, in nanoseconds.
     private static let saved: Int64 = 2_000_000_000
 
-    /// Counts a datagram against the packet and bit rate limits. Returns a reason to drop it if it exceeds one.
+    /// Counts a datagram against the packet and bit rate limits. Returns the reason to drop the datagram if it exceeds a limit,
+    /// otherwise nil.
     mutating func spend(_ byteCount: Int, at now: Instant) -> RelayDiscard? {
         let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
         let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))

@@ -2,14 +2,14 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The members that may talk, by index, and which of them have a stream.
+/// The members that may talk, by index, and the indices of the members with a current stream.
 struct TalkerRegistry: Sendable {
     private var talkers: [Talker?] = []
     private var free: [TalkerIndex] = []
     /// The talkers with a current stream, which ends 10 s after its last packet.
     private(set) var talking: [TalkerIndex] = []
-    /// The time at which the first stream may have to be polled; nil if there is no stream. Stored, because it is read for each
-    /// packet.
+    /// The earliest time at which a stream may have to be polled; nil if there is no stream. Stored, because this time is read
+    /// for each packet.
     private(set) var deadline: Instant?
 
     var indices: some Sequence<TalkerIndex> { talkers.indices.lazy.map { TalkerIndex($0) } }
@@ -27,12 +27,13 @@ struct TalkerRegistry: Sendable {
         try talkers[index.number]?.checker.check(datagram)
     }
 
-    /// Counts a datagram against the limits of its talker. Returns a reason to drop it if it exceeds one.
+    /// Counts a datagram against the limits of its talker. Returns the reason to drop the datagram if it exceeds a limit,
+    /// otherwise nil.
     mutating func spend(_ byteCount: Int, of index: TalkerIndex, at now: Instant) -> RelayDiscard? {
         talkers[index.number]?.spend(byteCount, at: now)
     }
 
-    /// Records a packet of a talker's stream. Returns nil if the talker has no stream or it has another SSRC.
+    /// Records a packet of a talker's stream. Returns nil if the talker has no stream, or a stream with another SSRC.
     mutating func packetArrived(
         _ datagram: Span<UInt8>, of ssrc: SSRC, from index: TalkerIndex, at now: Instant
     ) -> TalkerStream.Arrival? {
@@ -60,7 +61,8 @@ struct TalkerRegistry: Sendable {
         expect(now + TalkerStream.firstReport)
     }
 
-    /// Ends the stream of a talker, and keeps its counts for the next one. Returns false if there is no stream.
+    /// Ends the stream of a talker, and keeps the packet counts for the talker's next stream. Returns false if there is no
+    /// stream.
     mutating func endStream(of index: TalkerIndex) -> Bool {
         guard let stream = talkers[index.number]?.stream else { return false }
         talkers[index.number]?.counts = stream.counts

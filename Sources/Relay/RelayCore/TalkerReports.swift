@@ -11,7 +11,7 @@ extension Relay {
     /// The CNAME of all reports that the relay sends, including those that carry a talker's SSRC.
     static let canonicalName = "relay"
 
-    /// Removes the reports of a member that has left.
+    /// Removes the reports that a member has sent on the streams of `channel`, because the member has left.
     mutating func forgetViews(of member: MemberID, in channel: ChannelIndex) {
         for index in talkers.talking where talkers[index].map({ sessions[$0.member].channel }) == channel {
             talkers[index]?.stream?.views[member] = nil
@@ -31,7 +31,7 @@ extension Relay {
         talkers.updateDeadline()
     }
 
-    /// Requests a talker's missing packets from it, each once.
+    /// Sends a talker a NACK for its missing packets. Each packet is requested once.
     private mutating func ask(_ index: TalkerIndex, at now: Instant) {
         guard let numbers = talkers[index]?.stream?.missing.nextRequests(at: now), !numbers.isEmpty,
             let ssrc = talkers[index]?.stream?.ssrc, let member = talkers[index]?.member

@@ -4,13 +4,13 @@ internal import TenfourPackets
 /// The talkers of one channel that are forwarded at the same time, each in a slot. A talker keeps its slot from its first packet
 /// until another talker needs it and no packet has arrived for one second.
 ///
-/// Finding the slot of a packet is a linear search among a few. Memory is allocated only when more slots are in use than ever
-/// before.
+/// The slot of a packet is found by linear search, because a channel has few slots. Memory is allocated only when more slots are
+/// in use than ever before.
 struct TalkerSlots: Sendable {
     private var holders: [Holder] = []
 
     private struct Holder: Sendable {
-        /// Its index in the `TalkerRegistry`.
+        /// The talker's index in the `TalkerRegistry`.
         var talker: TalkerIndex
         var ssrc: SSRC
         var lastPacket: Instant
@@ -19,7 +19,7 @@ struct TalkerSlots: Sendable {
     /// The time without a packet after which another talker may take the slot.
     static let pause = Duration.seconds(1)
 
-    /// Records a packet. Returns false if its talker has no slot with this SSRC.
+    /// Records the arrival of a talker's packet. Returns false if the talker has no slot with this SSRC.
     mutating func renew(_ talker: TalkerIndex, _ ssrc: SSRC, at now: Instant) -> Bool {
         for index in holders.indices where holders[index].talker == talker && holders[index].ssrc == ssrc {
             holders[index].lastPacket = now
@@ -28,7 +28,7 @@ struct TalkerSlots: Sendable {
         return false
     }
 
-    /// Takes one of `most` slots for a talker without one. Returns false if all of them are in use.
+    /// Assigns one of `most` slots to a talker that has none. Returns false if all slots are in use.
     mutating func add(_ talker: TalkerIndex, _ ssrc: SSRC, of most: Int, at now: Instant) -> Bool {
         let holder = Holder(talker: talker, ssrc: ssrc, lastPacket: now)
         if holders.count >= most { holders.removeAll { now - $0.lastPacket >= Self.pause } }

@@ -35,7 +35,7 @@ struct TalkerStream: Sendable {
     /// The delay of the first report to the talker after its first packet, so that the talker's own first report arrives before.
     static let firstReport = Duration.milliseconds(200)
 
-    /// `counts` are those of the same SSRC before a pause; nil if it is new.
+    /// `counts` are the counts of the same SSRC before a pause; nil if the SSRC is new.
     init(_ ssrc: SSRC, _ limits: RelayLimits, _ counts: TalkerCounts?, at now: Instant) {
         self.ssrc = ssrc
         self.counts = counts ?? TalkerCounts(ssrc)
@@ -50,7 +50,7 @@ struct TalkerStream: Sendable {
         var missesDue: Instant?
     }
 
-    /// Records an SRTP packet, of at least twelve bytes. Returns nil if it has another SSRC.
+    /// Records an SRTP packet, of at least twelve bytes. Returns nil if the packet has another SSRC than the stream.
     mutating func packetArrived(_ datagram: Span<UInt8>, of ssrc: SSRC, at now: Instant) -> Arrival? {
         guard ssrc == self.ssrc else { return nil }
         let number = SequenceNumber(rawValue: datagram.uint16(at: 2))

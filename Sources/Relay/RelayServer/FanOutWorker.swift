@@ -15,7 +15,7 @@ final class FanOutWorker {
     private let packets: RingBufferProducer<QueuedPacket>
     private var thread: WorkerThread?
 
-    /// The most packets that are queued for the thread: more than arrive in 20 ms.
+    /// The maximum number of packets that are queued for the thread: more than arrive in 20 ms.
     private static let packetCapacity = 256
 
     /// Opens the loop and the socket. `start` starts the thread.
@@ -46,7 +46,7 @@ final class FanOutWorker {
         body.wakeup.signal()
     }
 
-    /// Queues a packet for the members of `channel` except `except`. Returns false, and drops it, if the queue is full.
+    /// Queues a packet for the members of `channel` except `except`. Returns false, and drops the packet, if the queue is full.
     func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) -> Bool {
         let isTaken = packets.push { $0.fill(datagram, channel: channel, stream: stream, except: except) }
         body.wakeup.signal()
@@ -82,10 +82,10 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     }
 }
 
-/// The state and functions of a worker's thread. Created on the relay's thread. Only the properties marked as shared are used by
-/// both threads.
+/// The state and functions of a worker's thread. Created on the relay's thread. Both threads use `wakeup`, `isStopping`,
+/// `changes`, `statistics` and `failures`; only the worker's thread uses the other properties.
 @safe private final class FanOutThreadBody: @unchecked Sendable {
-    /// Shared by both threads, like the four properties after it.
+    /// Wakes the worker's thread. Shared by both threads, as are `isStopping`, `changes`, `statistics` and `failures`.
     let wakeup: Wakeup
     let isStopping = Atomic(false)
     let changes = Locked<[MemberChange]>([])

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TenfourRelayCore
 
-/// Measures how long this machine takes to check and refuse a JOIN with a wrong proof.
+/// Measures the time that this machine takes to check and refuse a JOIN with a wrong proof.
 enum JoinProofCost {
     private static let count = 64
     /// The assumed time for sending one datagram, the refusal.

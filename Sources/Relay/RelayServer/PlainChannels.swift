@@ -6,9 +6,9 @@ final class PlainChannels {
     private(set) var channels: [PlainChannel] = []
 
     private let loop: EventLoop
-    /// The channel numbers in `ShardedFanOut`: negative, to differ from those of encrypted channels.
+    /// The channel numbers in `ShardedFanOut`: negative, to differ from the numbers of encrypted channels.
     private var numbers: [Int] = []
-    /// The inputs of each channel in the order of its configuration; nil for one that could not be opened.
+    /// The inputs of each channel in the order of its configuration; nil for an input that could not be opened.
     private var inputs: [[PlainInput?]] = []
     private var nextNumber = -1
     /// The statistics of closed inputs.
@@ -16,9 +16,9 @@ final class PlainChannels {
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Changes to the channels in `wanted`. Channels that are the same stay open without interruption, others are closed and
+    /// Replaces the channels by `wanted`. Unchanged channels stay open without interruption; changed channels are closed and
     /// opened anew. Inputs that could not be opened are tried again. Each received packet is passed to `forward` with its stream
-    /// and channel numbers. Returns notices of the inputs that were opened and that could not be opened.
+    /// and channel numbers. Returns a notice for each input that was opened, and for each input that could not be opened.
     func set(
         _ wanted: [PlainChannel], shardedFanOut: inout ShardedFanOut,
         forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void

@@ -57,8 +57,8 @@ final class PlainInput {
     }
 }
 
-/// The send and receive buffer sizes that are requested from the kernel, in bytes. It grants at most `net.core.wmem_max` and
-/// `rmem_max`.
+/// The send and receive buffer sizes that are requested from the kernel, in bytes. The kernel grants at most `net.core.wmem_max`
+/// and `net.core.rmem_max`.
 let relayBufferByteCount = 4 << 20
 
 /// The longest datagram that the relay receives, in bytes: a media packet that fits into an Ethernet frame, and the hop tag,

@@ -6,7 +6,7 @@ internal import TenfourSession
 /// Parses a relay's configuration file: one setting per line, `#` begins a comment.
 ///
 /// `RelayFile.example` describes all settings. Every input gives either a configuration, or errors with line numbers. No error
-/// message contains text that could be a key. Opens no files itself: calls `read` for those that a line names.
+/// message contains text that could be a key. Opens no file itself: calls `read` for each file that a line names.
 public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
     /// The path of the status socket; nil leaves it to the caller.
@@ -33,14 +33,14 @@ public struct RelayFile: Sendable, Equatable {
         var knownTargets: Set<Endpoint> = []
     }
 
-    /// The largest accepted file, in bytes. A larger one is rejected without parsing it.
+    /// The maximum length of a file, in bytes. A longer file is rejected without parsing it.
     public static let maximumByteCount = 8 << 20
     public static let maximumChannelCount = 10_000
     public static let maximumTargetCount = 100_000
     /// The number of errors after which the rest of a file is not parsed.
     public static let maximumErrorCount = 1_000
 
-    /// The valid ranges of limits that can be set for all channels or for one.
+    /// The valid ranges of limits that can be set for all channels or for a single channel.
     enum Ranges {
         static let members = 1...1_000_000
         static let channelTalkers = 1...10_000

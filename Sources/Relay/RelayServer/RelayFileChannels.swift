@@ -116,7 +116,7 @@ extension RelayFile {
 }
 
 extension ChannelLimits {
-    /// Sets one limit from a channel's line. Throws if it is set twice, unknown or out of range.
+    /// Sets one limit from a channel's line. Throws if the limit is set twice, unknown or out of range.
     fileprivate mutating func set(
         _ word: Substring, _ text: Substring, _ place: RelayFileError.Place
     ) throws(RelayFileError) {

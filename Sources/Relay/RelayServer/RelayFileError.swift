@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 public import TenfourSession
 
-/// An error in a relay's configuration: its place, its reason, and in its description what to write instead. Never contains a
-/// part of a key.
+/// An error in a relay's configuration: its place and its reason. The description also says what to write instead. Never contains
+/// a part of a key.
 public struct RelayFileError: Error, Hashable, Sendable {
     public var place: Place
     public var reason: Reason
@@ -12,11 +12,11 @@ public struct RelayFileError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The error of a caller that opens the file itself and cannot read it.
+    /// The error that a caller throws if it opens the file at `path` itself and cannot read it.
     public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
 
-    /// The error of a caller that opens the file itself and finds that other users may read or change it, with its keys. `remedy`
-    /// is the message: what is wrong and what to do.
+    /// The error that a caller throws if it opens the file at `path` itself and finds that other users may read or change the
+    /// file and its keys. `remedy` is the whole message: the problem and its remedy.
     public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
 
     fileprivate var isMissingFile: Bool {
@@ -78,7 +78,7 @@ public struct RelayFileErrors: Error, Hashable, Sendable {
     public private(set) var first: [RelayFileError] = []
     public private(set) var count = 0
 
-    /// The number of errors that are kept. A file of another kind has an error in every line.
+    /// The maximum number of errors that are stored. A file that is no configuration has an error in every line.
     public static let maximumCount = 20
 
     /// An empty list, to which errors are added.
@@ -89,7 +89,8 @@ public struct RelayFileErrors: Error, Hashable, Sendable {
 
     public var isEmpty: Bool { count == 0 }
 
-    /// Whether all errors are files that could not be read, or that other users may read or change, rather than invalid settings.
+    /// Whether all errors concern files that could not be read, or that other users may read or change. False if there is an
+    /// invalid setting.
     public var isMissingFile: Bool { first.allSatisfy(\.isMissingFile) }
 
     mutating func note(_ error: RelayFileError) {

@@ -12,7 +12,8 @@ public enum RelayNotice: Sendable, Equatable {
     case inputRefused(channel: String, Endpoint, NetworkError)
     /// A changed listening address or number of threads takes effect only when the relay is restarted.
     case waitsForRestart
-    /// The packets dropped since the last such notice, most frequent reason first. Posted at most once in ten seconds.
+    /// The packets dropped since the last notice of dropped packets, most frequent reason first. Posted at most once in ten
+    /// seconds.
     case dropped([Drop])
 
     public struct Drop: Sendable, Equatable {
@@ -26,17 +27,17 @@ public enum RelayNotice: Sendable, Equatable {
     }
 
     public enum Reason: Sendable, Hashable {
-        /// Received for an encrypted channel or for none, and rejected.
+        /// A packet was received for an encrypted channel or for no channel, and rejected for this reason.
         case relay(RelayDiscard)
-        /// Received for a plain channel of this name, and rejected.
+        /// A packet was received for the plain channel of this name, and rejected for this reason.
         case plain(PlainDiscard, channel: String)
-        /// Not sent in the channel of this name, because the network accepted no more.
+        /// A packet was not sent to a member of the channel of this name, because the network accepted no more packets.
         case congestion(channel: String)
-        /// Received, and longer than the longest datagram that is forwarded.
+        /// A packet was received that is longer than the longest datagram that is forwarded.
         case tooLong
-        /// Not sent to a single member: dropped for newer datagrams, because the network accepted no more.
+        /// A datagram for a single member was dropped as the oldest in the full send queue, because the network accepted no more.
         case queue
-        /// Not sent, because this machine or the network refused it with this `errno`.
+        /// A packet was not sent, because this machine or the network refused it with this `errno`.
         case network(Int32)
     }
 }

@@ -12,7 +12,7 @@ public import TenfourUV
 ///
 /// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any thread.
 @safe public final class RelayServer: @unchecked Sendable {
-    /// The address and port at which members join. If port 0 was requested, this has the port that the system chose.
+    /// The address and port at which members join. If port 0 was requested, the port is the one that the system chose.
     public let localEndpoint: Endpoint
 
     private let loop: EventLoop
@@ -41,8 +41,9 @@ public import TenfourUV
     private struct Shared {
         var stops = false
         var reload: RelayServerConfiguration?
-        /// Whether a thread is reading a configuration; `nextReading` is the one to read after it.
+        /// Whether a thread is reading a configuration.
         var isReading = false
+        /// The function that reads the next configuration, after the one that is being read; nil if there is none.
         var nextReading: Reading?
         var status: RelayServerStatus
         /// The thread of the loop; nil while `run` is not active.
@@ -146,7 +147,8 @@ public import TenfourUV
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
     /// Applies the configuration that `read` returns; changes nothing if it returns nil. Returns without waiting, because a file
-    /// may be long and its disk slow. Only one runs at a time: of several that are requested meanwhile, only the last is run.
+    /// may be long and its disk slow. Only one such function runs at a time; of the functions that are passed meanwhile, only the
+    /// last is called.
     public func reload(reading read: @escaping Reading) {
         let isReading = shared.withLock { shared in
             if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
@@ -156,7 +158,7 @@ public import TenfourUV
         do throws(ThreadError) {
             try WorkerThread.detached { [self] in readAll(from: read) }
         } catch {
-            // If no thread can be created, reads on this one.
+            // If no thread can be created, `read` is called on this thread.
             readAll(from: read)
         }
     }
@@ -213,8 +215,8 @@ extension RelayServer {
         }
     }
 
-    /// Sends an announcement in a stream of its own: a backlog keeps one packet per stream, so the media packet behind it would
-    /// replace it.
+    /// Sends an announcement in a stream of its own: a backlog keeps one packet per stream, so the following media packet would
+    /// replace the announcement.
     private func announce(_ announcement: Span<UInt8>, channel: ChannelIndex, talker: MemberID) {
         shardedFanOut.send(
             announcement, channel: channel.number, stream: talker.number * 2 + 1, except: talker.number)

@@ -44,7 +44,7 @@ public struct PlainChannel: Sendable, Equatable {
         }
     }
 
-    /// The rate limits of one input. Packets beyond them are dropped.
+    /// The rate limits of one input. Packets beyond these limits are dropped.
     public struct Limits: Sendable, Hashable {
         public var packetsPerSecond = 500
         public var bitsPerSecond = 2_000_000

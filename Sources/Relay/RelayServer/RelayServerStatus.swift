@@ -39,13 +39,13 @@ public struct RelayServerStatus: Sendable, Equatable {
 
 /// The reason why a datagram for a plain channel was not forwarded.
 public enum PlainDiscard: Int, CaseIterable, Sendable {
-    /// It came from another host than the configured one.
+    /// The datagram came from another host than the configured one.
     case stranger
-    /// It is not RTP version 2, or is truncated.
+    /// The datagram is not RTP version 2, or is truncated.
     case malformed
-    /// It is RTCP, which reports on one hop only and is meaningless beyond it.
+    /// The datagram is RTCP, which reports on one hop only and is meaningless beyond this hop.
     case control
-    /// It exceeds the input's limit of packets or bits per second.
+    /// The datagram exceeds the input's limit of packets or bits per second.
     case tooMuch
 }
 

@@ -72,7 +72,7 @@ struct ShardedFanOut: ~Copyable {
         own.send(datagram, channel: channel, stream: stream, except: except)
     }
 
-    /// The statistics of a channel on all threads; those of workers are up to one second old.
+    /// Returns the statistics of a channel, summed over all threads; the workers' part is up to one second old.
     func statistics(of channel: Int) -> FanOutStatistics {
         var sum = own.statistics(of: channel) + (shares[channel]?.overrun ?? FanOutStatistics())
         for worker in workers { sum = sum + worker.statistics(of: channel) }

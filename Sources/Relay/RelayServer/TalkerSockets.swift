@@ -22,11 +22,11 @@ final class TalkerSockets {
     /// The statistics of closed sockets.
     private var closed = SocketStatistics()
 
-    /// The most sockets. Each costs a file descriptor, and a lookup in the kernel for every datagram received. Further talkers
-    /// use the shared socket.
+    /// The maximum number of sockets. Each socket costs a file descriptor, and a lookup in the kernel for every datagram
+    /// received. Further talkers use the shared socket.
     private static let most = 256
-    /// The time that a talker's socket stays open after its stream ends. A BYE that follows the last report would be lost if its
-    /// socket were closed immediately, or before it is read.
+    /// The time that a talker's socket stays open after its stream ends. A BYE that follows the last report would be lost if the
+    /// socket were closed immediately, or before it was first read.
     private static let grace = patience + .milliseconds(50)
     /// The longest time that a new socket waits for the shared socket to become empty, which may never happen during a flood.
     private static let patience = Duration.milliseconds(200)
@@ -42,8 +42,8 @@ final class TalkerSockets {
         waitingTimer = try loop.makeTimer { [unowned self] in sharedSocketIsEmpty() }
     }
 
-    /// Opens a socket for a talker. Does nothing if there are too many or the system refuses one; the shared socket then receives
-    /// its packets.
+    /// Opens a socket for a talker. Does nothing if 256 sockets are open or the system refuses another one; the shared socket
+    /// then receives the talker's packets.
     func open(for member: MemberID, at endpoint: Endpoint) {
         if sockets[member]?.peer == endpoint { return }
         close(for: member)
@@ -80,7 +80,7 @@ final class TalkerSockets {
         leaving.append((socket, until))
     }
 
-    /// Starts reading the new sockets. Called when everything that arrived at the shared socket has been read, or after
+    /// Starts reading the new sockets. Called when all datagrams that arrived at the shared socket have been read, or after
     /// `patience`.
     func sharedSocketIsEmpty() {
         for opened in waiting { opened.socket.receive(receive) }
