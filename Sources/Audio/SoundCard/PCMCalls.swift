@@ -110,7 +110,7 @@ struct Observation {
     var available = 0
     /// The number of frames between the application and the loudspeaker or microphone, including the card's FIFO.
     var delay = 0
-    /// The moment in nanoseconds of `CLOCK_MONOTONIC`, by the driver's timestamp if it gives one.
+    /// The time of the observation, in nanoseconds of `CLOCK_MONOTONIC`; the driver's timestamp if it is usable.
     var at: Int64
 
     /// Describes a closed PCM.

@@ -18,7 +18,7 @@
         var correction: Duration { get }
         /// Whether positions since the last seek are now known to be exact.
         var isExact: Bool { get }
-        /// Returns the number of frames among `decoded` ones that are audio and not padding.
+        /// Returns the number of the `decoded` frames that are audio and not padding.
         func audibleFrameCount(of decoded: Int, at hertz: Int32) -> Int
         /// Sets the format, which for some codecs only the decoder knows.
         func updateFormat(_ format: LPCMFormat)

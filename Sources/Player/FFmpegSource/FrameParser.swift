@@ -189,7 +189,7 @@
             let requested = max(FrameCount(position, at: rate).rawValue, -lead) + lead
             let limit = try liveLimit(for: requested)
             (hasEnded, estimate, shift) = (false, nil, 0)
-            // As in every seek, the decoder needs the preroll, but only the part that has arrived.
+            // As in every seek, audio is heard only after the decoder's preroll, as far as that has arrived.
             reach = limit.map {
                 let heard = min(
                     $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)

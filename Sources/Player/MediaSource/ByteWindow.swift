@@ -13,7 +13,7 @@ public struct ByteWindow: ~Copyable {
     /// The least number of bytes per read, since each read has a fixed cost.
     private static let step = 16_384
 
-    /// Creates a window of `capacity` bytes, the longest range that can be loaded at once.
+    /// Creates a window of `capacity` bytes, the longest range that one call can load.
     public init(of byteSource: any ByteSource, capacity: Int = 1 << 17) {
         self.byteSource = byteSource
         memory = FixedBuffer(repeating: 0, count: capacity)

@@ -12,7 +12,7 @@ public struct ICYMetadata: Equatable, Sendable {
     /// The longest block that the length byte can announce.
     public static let maximumByteCount = 255 * 16
 
-    /// Reads at most `maximumByteCount` bytes. Text is UTF-8, or else Windows-1252, of which Latin-1 is a part.
+    /// Reads at most `maximumByteCount` bytes. Text is UTF-8 or, if that is invalid, Windows-1252, which includes Latin-1.
     public init(parsing bytes: Span<UInt8>) {
         var rest = bytes.extracting(first: Self.maximumByteCount)
         // The block is padded with zeros to a multiple of 16.
@@ -74,7 +74,7 @@ public struct ICYMetadata: Equatable, Sendable {
 }
 
 extension String {
-    /// Decodes UTF-8, or else Windows-1252.
+    /// Decodes UTF-8 or, if that is invalid, Windows-1252.
     init(utf8OrWindows1252 bytes: Span<UInt8>) {
         let text = unsafe bytes.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
         if let text {

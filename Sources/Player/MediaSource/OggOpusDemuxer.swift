@@ -300,7 +300,7 @@ extension OggOpusDemuxer {
         }
     }
 
-    /// Finds the last page of the stream; nil if that is impossible or another stream lies there.
+    /// Finds the last page of the stream; nil if the source is not seekable, or if another stream begins near its end.
     private static func lastPage(
         _ pages: inout OggPages, of serial: UInt32
     ) throws(DemuxerError) -> (offset: Int, granule: Int)? {

@@ -26,12 +26,12 @@ public struct DelaySamples: Hashable, Sendable {
         counts.merge(others.counts, uniquingKeysWith: +)
     }
 
-    /// Nil without samples; the next two as well.
+    /// The mean delay; nil without samples.
     public var mean: Duration? { count > 0 ? sum / count : nil }
 
     public var maximum: Duration? { highest }
 
-    /// The delay that `share` (0…1) of the samples did not exceed.
+    /// Returns the delay that `share` (0…1) of the samples did not exceed; nil without samples.
     public func quantile(_ share: Double) -> Duration? {
         guard count > 0 else { return nil }
         var rest = Int(Double(count - 1) * min(max(share, 0), 1))

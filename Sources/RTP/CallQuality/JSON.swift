@@ -3,18 +3,19 @@ public enum JSON: Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
-    /// Rounded to `places` digits after the point; null for NaN and infinity.
+    /// A number rounded to `places` digits after the point; null for NaN and infinity.
     case decimal(Double, places: Int)
     case text(String)
     case list([JSON])
     case object([(String, JSON)])
 
-    /// `null` for nil.
+    /// Returns a decimal number, or `.null` for nil.
     public static func decimal(_ number: Double?, places: Int) -> Self {
         number.map { .decimal($0, places: places) } ?? .null
     }
 
-    /// As a file: an object or list that fits on a line stays on one, and each element of a longer list begins a line.
+    /// The text of a file: an object or list that fits on a line stays on one, and each element of a longer list begins a
+    /// line.
     public var text: String { written(indentedBy: 0) + "\n" }
 
     private static let lineLength = 118
@@ -36,7 +37,7 @@ public enum JSON: Sendable {
         }
     }
 
-    /// Without line breaks.
+    /// The value on one line, without a line break.
     public var line: String {
         switch self {
         case .null: return "null"
@@ -60,7 +61,7 @@ public enum JSON: Sendable {
         return "\(rounded)"
     }
 
-    /// RFC 8259 section 7.
+    /// Returns the text as a JSON string (RFC 8259 section 7).
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -1,13 +1,13 @@
 public import TenfourJitterBuffer
 public import TenfourPackets
 
-/// Counts of one talker since the first packet, by a receiver.
+/// A receiver's counts for one talker, since the talker's first packet.
 public struct QualityCounts: Hashable, Sendable {
-    /// RTP packets that were sent, according to their sequence numbers.
+    /// The number of RTP packets that were sent, according to their sequence numbers.
     public var expected: Int
-    /// The part of them that has not come yet. Some may be on their way.
+    /// The number of expected packets that have not arrived. Some may still be on their way.
     public var lost: Int
-    /// How often a lost packet followed one that came: `lost` divided by this is the mean number of losses in a row.
+    /// The number of bursts of loss: `lost` divided by this is the mean number of packets lost in a row.
     public var lossRuns: Int
     /// Interarrival jitter (RFC 3550 section 6.4.1).
     public var jitter: Duration
@@ -15,7 +15,7 @@ public struct QualityCounts: Hashable, Sendable {
     public var roundTrip: Duration?
     /// Whether packets are played; false if they look encrypted.
     public var isPlayable: Bool
-    /// Counts of the talker's audio.
+    /// The playout statistics of the talker's audio.
     public var playout: PlayoutStatistics
 
     public init(

@@ -2,15 +2,15 @@ internal import TenfourAudioCore
 internal import TenfourJitterBuffer
 public import TenfourPackets
 
-/// Turns counts that are passed in repeatedly into a summary of each second and of the whole.
+/// Computes a summary of each second and of the whole time from counts that the caller passes in repeatedly.
 ///
-/// Several talkers add up to one summary. A talker whose counts restart is taken for the same one after a pause.
+/// Several talkers add up to one summary. A talker whose counts restart counts as the same talker after a pause.
 public struct QualityMeter: Sendable {
-    /// The whole time so far.
+    /// The summary of the whole time so far.
     public private(set) var whole = QualitySummary()
-    /// The seconds that are over, from the start; only the last few when `keepsSeconds` is false.
+    /// The summaries of the completed seconds, from the start; only the last five if `keepsSeconds` is false.
     public private(set) var seconds: [QualitySummary] = []
-    /// The summary of each talker, in the order in which they came.
+    /// The summary of each talker, in order of first appearance.
     public private(set) var talkers: [(ssrc: SSRC, whole: QualitySummary)] = []
 
     private var current = QualitySummary()
@@ -18,14 +18,14 @@ public struct QualityMeter: Sendable {
     private var before: [SSRC: QualityCounts] = [:]
     private let keepsSeconds: Bool
 
-    /// The seconds in `recent`.
+    /// The number of completed seconds in `recent`.
     private static let recentCount = 5
-    /// A flood of SSRCs is not kept; a person hears no more than a few talkers.
+    /// Bounds the memory that a flood of SSRCs takes; a person hears no more than a few talkers.
     private static let maximumTalkerCount = 256
 
     public init(keepsSeconds: Bool) { self.keepsSeconds = keepsSeconds }
 
-    /// The last five seconds and the part of the present one.
+    /// The summary of the last five seconds and of the present incomplete one.
     public var recent: QualitySummary {
         var recent = QualitySummary()
         for summary in seconds.suffix(Self.recentCount) { recent.add(summary) }
@@ -33,8 +33,8 @@ public struct QualityMeter: Sendable {
         return recent
     }
 
-    /// Inserts the counts of a talker, `elapsed` after the start, and the playout delay if audio was played. `elapsed`
-    /// must not decrease.
+    /// Adds the counts of a talker at the time `elapsed` after the start, and the playout delay if audio was played.
+    /// `elapsed` must not decrease.
     public mutating func observe(
         _ counts: QualityCounts, delay: Duration? = nil, of ssrc: SSRC, at elapsed: Duration
     ) {
@@ -52,7 +52,8 @@ public struct QualityMeter: Sendable {
         if let delay { add(delay, of: talker) }
     }
 
-    /// Packets came and were not played, because they look encrypted. Audio made from the first of them does not count.
+    /// Adds the counts of packets that are not played because they look encrypted. Audio decoded from the first of these
+    /// packets does not count.
     private mutating func refuse(_ talker: Int, _ counts: QualityCounts, since last: QualityCounts) {
         var counts = counts
         counts.playout = last.playout
@@ -66,13 +67,13 @@ public struct QualityMeter: Sendable {
         for index in seconds.indices { seconds[index].hasSound = false }
     }
 
-    /// Inserts the playout delay, `elapsed` after the start, while audio is played.
+    /// Adds a sample of the playout delay at the time `elapsed` after the start. Call it while audio is played.
     public mutating func observe(delay: Duration, of ssrc: SSRC, at elapsed: Duration) {
         advance(to: elapsed)
         if let talker = talker(ssrc) { add(delay, of: talker) }
     }
 
-    /// Ends the seconds before `elapsed`.
+    /// Completes the seconds that ended before `elapsed`.
     public mutating func advance(to elapsed: Duration) {
         while second < elapsed.components.seconds {
             seconds.append(current)
@@ -82,7 +83,7 @@ public struct QualityMeter: Sendable {
         }
     }
 
-    /// The report. The present second counts as a whole one.
+    /// The report, in which the present incomplete second counts as a whole one.
     public var report: QualityReport {
         QualityReport(whole: whole, seconds: seconds + [current], talkers: talkers)
     }

@@ -7,29 +7,30 @@ public import TenfourPackets
 /// Shares are 0…1: shares of packets relate to all packets sent, shares of audio to all audio that was due. Unknown
 /// values are nil, for example when nothing was heard.
 public struct QualitySummary: Hashable, Sendable {
-    /// RTP packets that were sent, according to their sequence numbers.
+    /// The number of RTP packets that were sent, according to their sequence numbers.
     public private(set) var expected = 0
-    /// The part of them that did not come. Below zero in a second in which packets came that had counted as lost.
+    /// The number of expected packets that did not arrive. Negative in a second in which packets arrived that had counted
+    /// as lost.
     public private(set) var lost = 0
     public private(set) var lossRuns = 0
-    /// Counts of the audio in this time; `delay`, `target` and drift are those at its end.
+    /// The playout statistics of this time; `delay`, `target` and drift are the values at its end.
     public private(set) var playout = PlayoutStatistics()
     public private(set) var jitter: Duration?
     public internal(set) var roundTrip: Duration?
-    /// Whether anybody was heard, in this time or before it. Without audio there is no score.
+    /// Whether any talker was heard in this time or before. Without audio there is no score.
     public internal(set) var hasSound = false
-    /// The codec's bit rate before this time, in bit/s, for seconds of silence, which do not show it.
+    /// The codec's bit rate before this time, in bit/s; used in a second of silence, which does not show the bit rate.
     var earlierBitRate: Int?
     /// The duration of a packet before this time.
     var earlierFrame: Duration?
     /// The codec before this time.
     var earlierEncoding: AudioEncoding?
-    /// Samples of playout's delay behind the fastest packet.
+    /// Samples of the playout delay behind the fastest packet.
     public private(set) var delays = DelaySamples()
 
     public init() {}
 
-    /// An empty summary for the time after `earlier`, of the same talkers.
+    /// Creates an empty summary for the time after `earlier`, of the same talkers.
     init(after earlier: Self) {
         hasSound = earlier.hasSound
         earlierBitRate = earlier.codecBitRate
@@ -37,8 +38,7 @@ public struct QualitySummary: Hashable, Sendable {
         earlierEncoding = earlier.encoding
     }
 
-    /// The delay beside those of the network and the jitter buffer: the duration of a packet, and the 6.5 ms that Opus looks ahead.
-    /// G.711 encodes each sample alone.
+    /// The delay of the codec: the duration of a packet, and with Opus 6.5 ms of look-ahead. G.711 encodes each sample alone.
     var codingDelay: Duration {
         (packetFrame ?? .milliseconds(20)) + (encoding == .opus ? .microseconds(6_500) : .zero)
     }
@@ -54,7 +54,7 @@ public struct QualitySummary: Hashable, Sendable {
 
     mutating func add(_ delay: Duration) { delays.add(delay) }
 
-    /// Adds the counts of a later time.
+    /// Adds the summary of a later time.
     mutating func add(_ later: Self) {
         expected += later.expected
         lost += later.lost
@@ -73,16 +73,16 @@ public struct QualitySummary: Hashable, Sendable {
 extension QualitySummary {
     public var lostShare: Double? { share(max(lost, 0), of: expected) }
     public var lateShare: Double? { share(playout.late, of: expected) }
-    /// The mean number of losses in a row; nil without loss.
+    /// The mean number of packets lost in a row; nil without loss.
     public var burstLength: Double? { lossRuns > 0 && lost > 0 ? max(Double(lost) / Double(lossRuns), 1) : nil }
 
     public var concealedShare: Double? { share(playout.concealed) }
-    /// The share of the concealed audio that a neural network made; nil if none was concealed.
+    /// The share of the concealed audio that a neural network generated; nil if no audio was concealed.
     public var deepShare: Double? {
         playout.concealed > .zero
             ? min(Double(playout.concealedByModel.rawValue) / Double(playout.concealed.rawValue), 1) : nil
     }
-    /// Recovered by FEC, copies or retransmission.
+    /// The share of audio recovered by FEC, copies or retransmission.
     public var recoveredShare: Double? {
         share(playout.recovered + playout.recoveredByCopy + playout.recoveredByRetransmission)
     }
@@ -90,9 +90,9 @@ extension QualitySummary {
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByRetransmissionShare: Double? { share(playout.recoveredByRetransmission) }
     public var stretchedShare: Double? { share(playout.timeScaled) }
-    /// The share that the card did not play, because it stood still or was gone.
+    /// The share of audio that the card did not play, because the card stood still or was lost.
     public var missingShare: Double? { share(playout.missing) }
-    /// The mean length of the card's dropouts; nil without any.
+    /// The mean length of the card's dropouts; nil without dropouts.
     public var holeLength: Duration? { playout.holes > 0 ? playout.missing.duration() / playout.holes : nil }
 
     /// The codec's bit rate for speech, in bit/s; nil if it is not known.
@@ -109,7 +109,7 @@ extension QualitySummary {
         playout.coded.packetCount > 0 ? playout.coded.encoding : earlierEncoding ?? .opus
     }
 
-    /// 200 ms of loud speech.
+    /// The duration of loud speech from which the bit rate is known, 200 ms; with less, the earlier bit rate is used.
     private static let enough = FrameCount(9_600)
 
     /// The E-model's estimate, for the codec and bit rate of the speech; nil if nothing was heard.
@@ -125,7 +125,7 @@ extension QualitySummary {
                 deepShare: deepShare))
     }
 
-    /// 1…4.5.
+    /// The score of the E-model, 1…4.5; nil if nothing was heard.
     public var score: Double? { model?.score }
 
     private func share(_ part: Int, of whole: Int) -> Double? {
@@ -136,7 +136,7 @@ extension QualitySummary {
 }
 
 extension QualitySummary {
-    /// `lost_share` and the others, with the names that all tools use.
+    /// The JSON members, such as `lost_share`, with the names that all tools use.
     public var members: [(String, JSON)] {
         [
             ("packets", .integer(expected)), ("lost", .integer(max(lost, 0))), ("late", .integer(playout.late)),
@@ -177,7 +177,7 @@ extension QualitySummary {
 func milliseconds(_ duration: Duration?) -> JSON { .decimal(duration.map { $0 / .milliseconds(1) }, places: 2) }
 
 extension PlayoutStatistics {
-    /// Adds the difference of `now` and `before`; values that are not counts are those of `now`.
+    /// Adds the difference of `now` and `before`; values that are not counts are taken from `now`.
     mutating func add(_ now: Self, since before: Self) {
         decoded += now.decoded - before.decoded
         concealed += now.concealed - before.concealed

@@ -3,7 +3,7 @@ internal import TenfourJitterBuffer
 internal import TenfourPackets
 
 extension QualitySummary {
-    /// A few lines for a person.
+    /// The quality in a few lines for a person.
     public var text: String {
         var lines = [
             "lost        \(max(lost, 0)) of \(expected) packets\(percent(lostShare))"
@@ -33,7 +33,7 @@ extension QualitySummary {
         return lines.joined(separator: "\n")
     }
 
-    /// For example `0.4 s by FEC (2.1 %), 0.2 s by copies (1.0 %)`.
+    /// The amount of recovered audio by method, for example `0.4 s by FEC (2.1 %), 0.2 s by copies (1.0 %)`.
     private var recoveredText: String {
         let ways = [
             ("FEC", playout.recovered, recoveredByFECShare), ("copies", playout.recoveredByCopy, recoveredByCopyShare),

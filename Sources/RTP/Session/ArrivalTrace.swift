@@ -84,8 +84,9 @@ struct ArrivalTrace: Sendable {
         }
     }
 
-    /// Whether a redundant copy of a packet is to be passed on, because the packet is missing or was sent before we began to
-    /// listen. `distance` is the number of packets from it to the one that carries the copy, which has just arrived.
+    /// Whether a redundant copy of a packet is to be passed on, because the packet is missing or was sent before we began
+    /// to listen. `distance` is the number of packets from the copied packet to the packet that carries the copy, which has
+    /// just arrived.
     func wants(_ sequenceNumber: SequenceNumber, distance: Int) -> Bool {
         missing.contains(sequenceNumber) || distance >= pattern.count
     }

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 
-/// Estimates the bit rate that the network carries. Lowers it when loss comes together with growing delay, which means that
-/// a queue overflows, and raises it slowly otherwise.
+/// Estimates the bit rate that the network carries. Lowers it when loss coincides with growing delay, which means that a
+/// queue overflows, and raises it slowly otherwise.
 ///
 /// After up to three reductions the estimate waits for their effect. If the reductions change nothing, the queue is filled
 /// by other traffic or the route has become longer, and the bit rate rises again.

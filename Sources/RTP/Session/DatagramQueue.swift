@@ -19,7 +19,7 @@ package struct DatagramQueue: Sendable {
     /// memory for ever.
     private static let keptByteCount = 16_384
 
-    /// `limit` is the largest number of waiting datagrams. Further ones are dropped.
+    /// `limit` is the largest number of waiting datagrams. Further datagrams are dropped.
     package init(limit: Int = .max) { self.limit = limit }
 
     /// The number of waiting datagrams.

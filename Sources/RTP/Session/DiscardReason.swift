@@ -5,7 +5,7 @@ public enum DiscardReason: Int, CaseIterable, Sendable {
     case unknownProtocol
     case malformedRTP
     case malformedRTCP
-    /// The payload type is not one that we accept.
+    /// The session does not accept the payload type.
     case unknownPayloadType
     /// The payload is not a valid packet of its encoding, for example of Opus (RFC 6716 section 3).
     case malformedPayload
@@ -13,7 +13,7 @@ public enum DiscardReason: Int, CaseIterable, Sendable {
     case oversizedPayload
     /// The payload type is Opus, but the payload looks random: it is encrypted, or noise.
     case looksEncrypted
-    /// The sender's address is not one that we accept.
+    /// The session does not accept datagrams from the sender's address.
     case stranger
     /// The packet is from a new source, while `RTPSession.maximumSourceCount` others are sending.
     case tooManySources

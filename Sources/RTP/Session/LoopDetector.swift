@@ -9,7 +9,7 @@ struct LoopDetector: Sendable {
     private var lastCollision: Instant?
 
     enum Finding: Equatable {
-        /// The packet is one that we sent recently.
+        /// We sent this packet recently; the network has looped it back.
         case loop
         /// The packet comes from another participant. `needsNewSSRC` is true at most once in `RTPSession.collisionInterval`.
         case collision(needsNewSSRC: Bool)

@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// How our stream is protected against loss: how its bit rate is shared between the audio and the data that recovers it.
+/// The protection of our stream against loss: the recovery data that it carries, and the bit rate left for the encoder.
 public struct LossProtection: Hashable, Sendable {
     /// The distances, in packets, at which each payload is sent again as a copy (RFC 2198), in rising order; empty for no
     /// copies.
@@ -67,16 +67,18 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     public var hasInBandFEC = true
     /// The largest playout delay behind the fastest packet that is allowed for the recovery of lost packets.
     public var maximumDelay = Duration.milliseconds(100)
-    /// How our decoder conceals lost packets; our reports tell the senders.
+    /// Our decoder's concealment of lost packets, which our reports state to the senders.
     public var concealment = PacketLossConcealment.plain
-    /// Whether the playout delay for recovery is also limited to four round trips and 40 ms, which allow enough tries.
+    /// Whether the playout delay for recovery is also limited to four round trips plus 40 ms, enough time for repeated
+    /// requests.
     public var followsRoundTrip = false
     /// The dynamic payload type of redundant coding that we accept. We also send it, unless the receiver names another one.
     public var redPayloadType: UInt8 = 63
-    /// The capabilities of the receivers at our remotes, if their session description states them; otherwise their reports
-    /// do.
+    /// The capabilities of the receivers at our remotes, from their session description; nil if it states none, so that the
+    /// capabilities in their reports are used.
     public var remoteCapabilities: Capabilities?
-    /// Whether the sources answer NACKs, by their session description; if false, their reports state it.
+    /// Whether the session description of the sources states that they answer NACKs. If false, the capabilities in their
+    /// reports decide.
     public var sourcesSupportNACK = false
 
     public init() {}

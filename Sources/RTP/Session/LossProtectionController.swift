@@ -30,9 +30,9 @@ struct LossProtectionController: Sendable {
     /// Whether a receiver reported loss within the last five seconds.
     func isLossy(at now: Instant) -> Bool { lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false }
 
-    /// Reviews the choice. `isFresh` tells that a report has just arrived, and `retransmits` that NACKs are answered;
-    /// `savedBits` is `RedundancyEncoder.level`. Returns the bit rate of all payload if the protection has changed,
-    /// otherwise nil.
+    /// Chooses the protection again. `isFresh` tells that a report has just arrived, and `retransmits` that NACKs are
+    /// answered; `savedBits` is `RedundancyEncoder.level`. Returns the bit rate of all payload if the protection has
+    /// changed, otherwise nil.
     mutating func update(
         _ receivers: Receivers, _ configuration: RTPSessionConfiguration, retransmits: Bool, savedBits: Double,
         isFresh: Bool, at now: Instant

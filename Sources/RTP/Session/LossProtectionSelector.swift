@@ -70,8 +70,8 @@ struct LossProtectionSelector: Sendable {
             ? Self.patience : max(Self.patienceInSilence, situation.reportInterval * Self.patienceInIntervals)
     }
 
-    /// Returns the possible schemes with the bit rates that they leave to the encoder. The unprotected one comes first,
-    /// unless copies are always sent.
+    /// Returns the possible schemes with the bit rates that they leave to the encoder. The scheme without protection is
+    /// first, unless copies are always sent.
     static func candidates(_ situation: Situation) -> [LossProtection] {
         var schemes = [LossProtection(bitRate: 0)]
         if situation.hasInBandFEC { schemes.append(LossProtection(inBandFEC: true, bitRate: 0)) }

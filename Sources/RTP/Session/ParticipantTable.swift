@@ -196,9 +196,9 @@ struct ParticipantTable: Sendable {
         return blocks
     }
 
-    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: which packets were lost, and how the
-    /// stream is played. They are sent while packets are lost and for 15 seconds after, so that the end of the loss is
-    /// known.
+    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: on lost packets, and on the playout of
+    /// the stream. The blocks are sent while packets are lost and for 15 seconds after, so that senders learn of the end of
+    /// the loss.
     func details(
         on blocks: [ReportBlock], maximumDelay: Duration, at now: Instant
     ) -> [ExtendedReport.Block] {
@@ -219,7 +219,7 @@ struct ParticipantTable: Sendable {
 }
 
 extension SourceDescription.Chunk {
-    /// The CNAME if it has the form `doe@host.example.com`, otherwise nil: a random one (RFC 7022) means nothing to a
+    /// The CNAME if it has the form `doe@host.example.com`, otherwise nil: a random CNAME (RFC 7022) means nothing to a
     /// person.
     fileprivate var personalCanonicalName: String? {
         self[.canonicalName].flatMap { $0.text.contains("@") ? $0.text : nil }

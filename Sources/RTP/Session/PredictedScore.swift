@@ -78,10 +78,11 @@ struct PredictedScore: Sendable {
             memoryOfOne = min(max(1 - leaving - entering, 0), 1)
         }
 
-        /// Returns the probability that a packet is lost, `distance` packets after a lost one.
+        /// Returns the probability that a packet is lost, `distance` packets after a lost packet.
         func lostLater(by distance: Int) -> Double { lossShare + (1 - lossShare) * memory(of: distance) }
 
-        /// Returns the probability that a packet is lost, `distance` packets after one that arrived; 0 for a distance of 0.
+        /// Returns the probability that a packet is lost, `distance` packets after a packet that arrived; 0 for a distance
+        /// of 0.
         func lostBehindOneThatCame(by distance: Int) -> Double { lossShare * (1 - memory(of: distance)) }
 
         private func memory(of distance: Int) -> Double {

@@ -116,7 +116,7 @@ public struct RTPSession: ~Copyable, Sendable {
         members[index].trace.playoutDelay = delay
     }
 
-    /// Sets how our decoder conceals lost packets from now on. Our next report tells the senders.
+    /// Sets our decoder's concealment of lost packets, which our next report states to the senders.
     public mutating func setConcealment(_ concealment: PacketLossConcealment) {
         configuration.lossProtection.concealment = concealment
     }

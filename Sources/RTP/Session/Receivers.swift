@@ -23,9 +23,10 @@ struct Receiver: Sendable {
 
     /// The time for which `pattern` is preferred to `lossShare`.
     private static let worth = Duration.seconds(2)
-    /// A loss RLE block of fewer packets counts as one of this number, because one loss among five packets says little.
+    /// A loss RLE block over fewer packets counts as a block over this number, because one loss among five packets says
+    /// little.
     private static let leastCount = 50
-    /// The longest time between two reports that counts; a longer one has another cause.
+    /// The longest time between two reports that is taken as the report interval; a longer one has another cause.
     private static let longestInterval = Duration.seconds(120)
     /// The weight of a new loss RLE block in the smoothed values.
     private static let weight = 0.08
@@ -55,8 +56,8 @@ struct Receiver: Sendable {
         return pattern.told
     }
 
-    /// Updates `pattern`. Random loss varies widely within a few seconds, so only the end of all loss, and loss at least
-    /// twice as high, take effect immediately.
+    /// Updates `pattern`. Random loss varies widely within a few seconds, so new values are smoothed; only the end of all
+    /// loss, and loss at least twice as high, take effect immediately.
     mutating func update(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
@@ -74,10 +75,10 @@ struct Receiver: Sendable {
 /// The receivers of our stream that send reports.
 struct Receivers: Sendable {
     private(set) var all: [Receiver] = []
-    /// The last reference time of each receiver and when it arrived, in order of arrival; removed when echoed.
+    /// The last reference time of each receiver and its arrival time, in order of arrival; removed when echoed.
     private var pendingEchoes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
 
-    /// The largest number of receivers: more than a person configures remotes.
+    /// The largest number of receivers: more than the remotes that a person configures.
     private static let maximumCount = 32
     private static let timeout = Duration.seconds(30)
     /// The largest age of a reference time that is echoed: after that the drift of the two clocks falsifies the round trip.
@@ -95,8 +96,7 @@ struct Receivers: Sendable {
         return isFirst
     }
 
-    /// Returns echoes of the reference times that are not yet echoed, at most `limit`; those that have waited longest come
-    /// first.
+    /// Returns echoes of the reference times that are not yet echoed, at most `limit`, longest waiting first.
     mutating func nextEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
         pendingEchoes.removeAll { now - $0.at > Self.longestEcho }
         let echoes = pendingEchoes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
@@ -124,8 +124,8 @@ struct Receivers: Sendable {
         all.lazy.filter { $0.address == address }.compactMap(\.roundTrip.value).max()
     }
 
-    /// Returns the capabilities that all receivers at `addresses` have in common; nil if one of them has stated none and
-    /// `told`, from a session description, is nil.
+    /// Returns the capabilities that all receivers at `addresses` have in common. `told`, from a session description, is
+    /// used for a receiver that has stated none, and for an address without a receiver; nil if it is needed and nil.
     func capabilities(at addresses: Set<IPAddress>, otherwise told: Capabilities?) -> Capabilities? {
         var common: Capabilities?
         for address in addresses {

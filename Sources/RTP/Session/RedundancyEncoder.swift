@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 internal import TenfourPackets
 
-/// Writes the payload of our packets: an Opus packet alone, or with copies of earlier ones (RFC 2198), as far as the bit rate
+/// Writes the payload of our packets: an Opus packet alone, or with copies of earlier packets (RFC 2198) as far as the bit rate
 /// allows.
 struct RedundancyEncoder: Sendable {
     private var payloads = RecentPayloads()

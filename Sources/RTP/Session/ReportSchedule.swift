@@ -90,7 +90,8 @@ struct ReportSchedule: Sendable {
         memberCount = membership.memberCount
     }
 
-    /// Updates the average size of reports with one that was sent or received. Sizes above 1500 bytes count as 1500.
+    /// Updates the average size of reports with the size of a report that was sent or received. Sizes above 1500 bytes
+    /// count as 1500.
     mutating func observe(byteCount: Int) {
         let byteCount = Double(min(byteCount, RTPSession.maximumDatagramByteCount) + Self.overhead)
         averageByteCount += (byteCount - averageByteCount) / 16

@@ -4,7 +4,7 @@ public import TenfourPackets
 /// A source of media: its address, its name, and statistics of its packets.
 public struct Source: Sendable {
     public let ssrc: SSRC
-    /// The address from which the source's media came last.
+    /// The endpoint from which the source's last media packet arrived.
     public internal(set) var endpoint: Endpoint
     public internal(set) var reception: ReceptionStatistics
     /// The name that the source states, safe to display.

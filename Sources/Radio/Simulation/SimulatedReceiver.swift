@@ -7,8 +7,9 @@ public import TenfourSession
 
 /// A receiver of one talker on a simulated clock: datagrams go in with their arrival times, decoded audio comes out.
 ///
-/// It pulls 2.5 ms of audio at a time, from the arrival of the first packet on, and never late. The delays that it reports
-/// count from the sending of a packet, which it computes from the smallest transit time of all packets.
+/// The receiver pulls 2.5 ms of audio at a time, beginning with the arrival of the first packet, and never late. The
+/// reported delays count from the time at which a packet was sent; this time is computed from the smallest transit time of
+/// all packets.
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
     private var session: RTPSession
@@ -27,7 +28,7 @@ public struct SimulatedReceiver: ~Copyable {
     public struct Pull: Sendable {
         /// The time since the first packet arrived.
         public var elapsed: Duration
-        /// The counts at that time.
+        /// The counts at the time of the pull.
         public var counts: QualityCounts
     }
 
@@ -69,8 +70,8 @@ public struct SimulatedReceiver: ~Copyable {
     /// The time of the next pull; nil before the first packet.
     public var now: Instant? { origin.map { $0 + position.duration() } }
 
-    /// Processes a datagram that arrived at `instant`. Call `play` until `instant` before, so that the audio of this moment
-    /// is played afterwards.
+    /// Processes a datagram that arrived at `instant`. Call `play` with the same instant first, so that the audio due
+    /// before the arrival is pulled before it.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at instant: Instant) {
         if let deadline = session.nextDeadline, deadline <= instant { session.timeElapsed(at: instant) }
         let reception = session.receive(datagram, from: sender, at: instant)
@@ -147,7 +148,7 @@ public struct SimulatedReceiver: ~Copyable {
         }
     }
 
-    /// Pulls one period and passes it to `hear`. Returns whether it contains audio; otherwise it is silence.
+    /// Pulls one period and passes it to `hear`. Returns whether it contains audio; otherwise the period is silence.
     @discardableResult
     private mutating func pull(_ hear: (Span<Float>, Pull) throws -> Void) rethrows -> Bool {
         let decoded = buffer.statistics.decoded
@@ -176,7 +177,8 @@ public struct SimulatedReceiver: ~Copyable {
     private var counts: QualityCounts { recordedRun.counts(buffer.statistics) }
 }
 
-/// The smallest transit time of the packets, from timestamp to arrival: one for each time that the timestamps began anew.
+/// The smallest transit times of the packets, from timestamp to arrival: one for each section of the stream between two
+/// resynchronizations.
 private struct Transit {
     private(set) var least: [FrameCount] = []
     private var newest: (timestamp: RTPTimestamp, place: FrameCount)?
@@ -201,11 +203,11 @@ private struct Transit {
 /// smallest transit time is known.
 private struct RecordedRun {
     var reception: ReceptionStatistics?
-    /// Packets that arrived because they were requested.
+    /// The number of packets that arrived as retransmissions, after a request.
     var retransmittedCount = 0
     var isPlayable = true
     /// For each pull that decoded audio: its time, the delay of playout behind the talker's timestamps, and the number of
-    /// times that these had begun anew.
+    /// resynchronizations before it.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
     private var observations: [(elapsed: Duration, counts: QualityCounts)] = []

@@ -6,20 +6,23 @@ public import TenfourSession
 public struct RTPStream: Hashable, Sendable {
     public var ssrc: SSRC
     public var destination: Endpoint
-    /// The most frequent payload type of its packets; for a packet with copies, the type of its primary payload.
+    /// The most frequent payload type of the stream's packets; for a packet with copies, the type of its primary payload.
     public var payloadType: UInt8
-    /// The payload type of packets that contain copies of earlier ones (RED, RFC 2198); nil if there are none.
+    /// The payload type of packets that contain copies of earlier packets (RED, RFC 2198); nil if there are no such
+    /// packets.
     public var redPayloadType: UInt8?
     public var packetCount: Int
-    /// Packets of `payloadType` whose payload parses as a packet of its encoding.
+    /// The number of packets of `payloadType` whose payload parses as a packet of its encoding.
     public var readableCount: Int
-    /// Packets without a marker whose sequence number is one above the previous packet's, and whose encoding is the same.
+    /// The number of packets without a marker that directly follow a packet of the same encoding, by their sequence number.
     var followers: Int
-    /// Followers whose timestamp lies later than the previous packet's by exactly its duration.
+    /// The number of followers whose timestamp differs from that of the packet before by exactly the duration of that
+    /// packet.
     var consistentFollowers: Int
 
     /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any bytes
-    /// parse as a packet of either, but only with the right encoding do the timestamps advance by the duration of each packet.
+    /// parse as a packet of either encoding, but only with the right one do the timestamps advance by the duration of each
+    /// packet.
     public var encoding: AudioEncoding? {
         guard payloadType >= 96 || AudioEncoding.staticPayloadTypes.contains(payloadType),
             readableCount * 10 >= packetCount * 9, consistentFollowers * 2 >= followers
@@ -28,7 +31,7 @@ public struct RTPStream: Hashable, Sendable {
     }
 }
 
-/// The RTP streams in a log of datagrams, those with most packets first.
+/// The RTP streams in a log of datagrams, the stream with the most packets first.
 public struct StreamSurvey: Sendable {
     public let streams: [RTPStream]
 
@@ -53,7 +56,7 @@ public struct StreamSurvey: Sendable {
         var destination: Endpoint
     }
 
-    /// The packets of a stream that were seen so far.
+    /// The counts of one stream while the log is read.
     private struct StreamTally {
         private var packetCounts: [UInt8: Int] = [:]
         private var readableCounts: [UInt8: Int] = [:]
@@ -84,8 +87,8 @@ public struct StreamSurvey: Sendable {
             if FrameCount(ticks * encoding.framesPerTick) == last.frameCount { consistentFollowers += 1 }
         }
 
-        /// Parses a redundant payload; nil if it does not look like one. Nearly any bytes parse as one with a single block,
-        /// so copies of the same payload type are required.
+        /// Parses a redundant payload; nil if `payload` does not look redundant. Nearly any bytes parse as a redundant
+        /// payload with a single block, so copies of the same payload type are required.
         private static func redundant(_ payload: Span<UInt8>, _ header: RTPHeader) -> RedundantPayload? {
             guard let redundant = try? RedundantPayload(parsing: payload), redundant.count > 1,
                 redundant.primary.payloadType != header.payloadType, redundant.primary.payloadType >= 96,
