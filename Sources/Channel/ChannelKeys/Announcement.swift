@@ -111,7 +111,7 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
             SequenceNumber(rawValue: UInt16(truncatingIfNeeded: index)))
     }
 
-    /// Returns the index `count` packets before this one, at least 0.
+    /// Returns the index of the packet `count` packets earlier, at least 0.
     func less(_ count: Int) -> PacketIndex { PacketIndex(rawValue: rawValue - min(rawValue, UInt64(count))) }
 
     private init(rawValue: UInt64) { self.rawValue = rawValue }

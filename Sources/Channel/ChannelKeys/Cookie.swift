@@ -16,7 +16,7 @@ public struct Cookie: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// Reads a cookie from the 20 bytes at `offset`; `bytes` must contain them.
+    /// Reads a cookie from the 20 bytes at `offset`; `bytes` must contain these bytes.
     init(parsing bytes: Span<UInt8>, at offset: Int) {
         generation = bytes.number(at: offset)
         tag = bytes.number(at: offset + 4)

@@ -1,2 +1,3 @@
-// Everything that follows from a channel's secret: links, keys, encryption and decryption of packets and records, SRTP. This
-// module never reads a clock, keeps timers or decides who may do what; clocks and random numbers are arguments.
+// Links of channels, the keys that are derived from a channel's secret, encryption and decryption of packets and records, and
+// SRTP. This module reads no clock, has no timers and makes no decisions about permissions; clocks and random numbers are
+// arguments.

@@ -2,7 +2,7 @@
 ///
 /// Checking and inserting are separate steps, because a datagram that is not authentic must not move the window.
 public struct ReplayWindow: Sendable {
-    /// The highest counter received; nil before the first.
+    /// The highest counter received; nil if none has been received.
     public private(set) var highest: UInt64?
     /// One bit for each of the latest 1024 counters, at the counter modulo 1024: 1 if it has been received.
     private var seen = InlineArray<16, UInt64>(repeating: 0)

@@ -12,7 +12,7 @@ enum SRTPSources {
 struct SRTPSession: ~Copyable, @unchecked Sendable {
     let session: srtp_t
 
-    /// If `repeats` is true, a packet may be encrypted a second time if it is identical to the first.
+    /// If `repeats` is true, a packet may be encrypted a second time if it has the same bytes as the first time.
     init(
         _ key: SRTPMasterKey, _ sources: SRTPSources, windowPacketCount: UInt, repeats: Bool = false
     ) throws(SRTPError) {

@@ -171,7 +171,7 @@ public struct Channel: ~Copyable, Sendable {
     /// Whether the relay has answered a renewal in this session, and has not stopped answering since.
     private var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
 
-    /// Performs what is due.
+    /// Queues the datagrams and posts the events that are due at `now`; nothing after `leave`.
     private mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
         if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }

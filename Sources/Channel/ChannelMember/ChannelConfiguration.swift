@@ -8,7 +8,7 @@ public struct ChannelConfiguration: Sendable {
     public var role: Role
     /// The id of the relay, made from its host and port in the link.
     public var relay: RelayID
-    /// The endpoints of the relay, at least one; they are tried one after another.
+    /// The endpoints of the relay, at least one, which are tried one after another.
     public var endpoints: [Endpoint]
     public var suite: SRTPSuite
     /// The sizes to which our packets are padded.

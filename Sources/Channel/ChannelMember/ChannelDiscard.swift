@@ -2,9 +2,9 @@
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// The sender's endpoint is not the relay's.
     case stranger
-    /// The datagram is of a kind that relays do not send, or it is an answer to a request that we did not send.
+    /// The datagram is not a valid packet of the protocol: its length, its kind or a field is invalid.
     case malformed
-    /// A relay never sends such a datagram, or it answers nothing that we sent.
+    /// The datagram is of a kind that relays do not send, or it is an answer to a request that we did not send.
     case unexpected
     /// An announcement that no member made, or a record that the relay did not make.
     case forged

@@ -4,8 +4,8 @@ internal import TenfourPackets
 /// Stores the latest packets that cannot be decrypted yet, because the announcement of their key may still arrive. Allocates
 /// once, for the first packet.
 ///
-/// An attacker who can send in the relay's name can invent any number of packets and SSRCs. Such packets replace each other,
-/// but never packets of an announced SSRC; and packets of one SSRC cannot replace all others.
+/// An attacker who can send in the relay's name can invent any number of packets and SSRCs. Such packets replace each other, but
+/// never packets of an announced SSRC; and packets of one SSRC cannot replace all packets of other SSRCs.
 struct HeldPackets: Sendable {
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []

@@ -98,7 +98,7 @@ struct LeaseKeepalive: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            // If a probe was already sent, its answer keeps its full time.
+            // If a probe was already sent, the time to wait for its answer does not change.
             if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)

@@ -57,7 +57,7 @@ struct OwnEpoch: Sendable {
     }
 
     /// Whether the stream's timestamps have fallen behind our clock, for example because the machine slept or the microphone
-    /// stopped. Receivers cannot distinguish such packets from withheld ones, so a new epoch is needed.
+    /// stopped. Receivers cannot distinguish such packets from packets that an attacker has withheld, so a new epoch is needed.
     mutating func hasFallenBehind(_ header: RTPHeader, at clocks: ClockReading) -> Bool {
         if clocks.suspended - drawn.suspended > Self.tolerance { return true }
         let frames = header.timestamp.distance(after: drawn.timestamp)

@@ -67,8 +67,8 @@ struct RosterExchange: Sendable {
         return nil
     }
 
-    /// The next deadline: of the records due, which count only while the relay answers (`isIn`), and of the members that
-    /// were known before we joined again and are not listed yet. nil if there is none.
+    /// Returns the earliest time at which a record is due, or at which a member that is not listed since we joined again counts
+    /// as having left; nil if there is neither. Records are considered only if `isIn` is true: the relay answers.
     func deadline(isIn: Bool) -> Instant? {
         var next = roster.holdDeadline
         for deadline in isIn ? [ownInfo.due, roster.listDue, listenerRequest?.due] : [] {

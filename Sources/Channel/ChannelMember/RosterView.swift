@@ -6,7 +6,7 @@ internal import TenfourPackets
 /// change.
 ///
 /// After we join again, the members known before count as present for the duration of a lease, because after a restart of the
-/// relay they join again one by one. If the relay sends no roster in that time, they are forgotten without events.
+/// relay, the members join again one by one. If the relay sends no roster in that time, they are forgotten without events.
 struct RosterView: Sendable {
     /// Whether the relay has sent a roster in this session.
     private(set) var isTold = false
@@ -34,7 +34,7 @@ struct RosterView: Sendable {
         var entries: [UInt32: Roster.Entry.State] = [:]
     }
 
-    /// The maximum number of members stored, more than a relay lists; further ones are ignored.
+    /// The maximum number of members stored, more than a relay lists; further members are ignored.
     private static let maximumCount = 2 * Roster.maximumListedCount
 
     // MARK: - Sessions
@@ -102,8 +102,8 @@ struct RosterView: Sendable {
 
     mutating func expireHolds(at now: Instant) -> [ChannelEvent] {
         guard revision != nil else {
-            // The relay has sent no roster in this session; an older relay never does. The members may still be in the channel,
-            // so they are forgotten without events.
+            // The relay has sent no roster in this session; older relays never send one. The members may still be in the
+            // channel, so they are forgotten without events.
             (people, isComplete) = ([:], false)
             return []
         }

@@ -13,7 +13,7 @@ struct SenderClock: Sendable {
     /// The clock and RTP timestamp at the start of the epoch; nil if the epoch has no timing.
     private let start: (clock: Int64, timestamp: RTPTimestamp)?
 
-    /// The maximum delay of a packet behind the fastest one of its epoch.
+    /// The maximum delay of a packet, relative to the fastest packet of its epoch, in milliseconds.
     static let patience: Int64 = 2_000
     /// The time for which packets are still decrypted after the newest clock value that the sender announced.
     static let lifetime: Int64 = 15_000

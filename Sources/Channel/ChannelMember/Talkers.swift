@@ -159,7 +159,7 @@ struct Talkers: ~Copyable, Sendable {
         }
         contexts[place] = consume context
         keys[place] = EpochKey(announcement, clock: clock, announced: announcementCount, at: now)
-        // The new key is tried after the keys that have decrypted packets, and before all others.
+        // The new key is tried after the keys that have decrypted packets, and before the keys that have not.
         let workingCount = talkers[talker].places.prefix { keys[$0]?.hasOpened ?? false }.count
         talkers[talker].places.insert(place, at: workingCount)
         forgetEmpty()

@@ -33,7 +33,7 @@ struct ChannelDirectory: Sendable {
         }
     }
 
-    /// Remembers the former keys of a channel that has new ones, so that a JOIN with a former key is refused with the reason
+    /// Remembers the former keys of a channel that has new keys, so that a JOIN with a former key is refused with the reason
     /// `rekeyed`.
     mutating func retire(_ channel: RelayConfiguration.Channel) {
         for key in [channel.talkJoin, channel.listenJoin] {

@@ -13,7 +13,8 @@ struct ChannelRoster: Sendable {
     /// The earliest time of the next roster update.
     private var nextSending: Instant?
 
-    /// The shortest time between two roster updates of a channel, so that many members who join at once cause few datagrams.
+    /// The shortest time between two roster updates of a channel, so that many members who join at the same time cause few
+    /// datagrams.
     static let interval = Duration.seconds(1)
     /// The shortest time between two roster updates, for each member of the channel: above 1000 members updates become rarer, so
     /// that a channel sends at most 1000 records per second.

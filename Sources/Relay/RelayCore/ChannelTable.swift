@@ -9,7 +9,7 @@ struct ChannelTable: Sendable {
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
     }
 
-    /// All indices, including those of channels that were removed.
+    /// All indices, including the indices of removed channels.
     var indices: some Sequence<ChannelIndex> { channels.indices.lazy.map { ChannelIndex($0) } }
 
     /// The channel at an index; nil if it was removed.

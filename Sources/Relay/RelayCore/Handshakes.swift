@@ -20,7 +20,7 @@ extension Relay {
         case .discard(let reason): return .discarded(reason)
         case .repeatWelcome: return welcomeAgain(join, sender)
         case .repeatRefusal(let refusal):
-            // The first may have been lost. The JOIN may also be a replay by an eavesdropper.
+            // The first REFUSAL may have been lost. The JOIN may also be a replay by an eavesdropper.
             outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
             return .discarded(.replayedJoin)
         case .wait: return .handled
@@ -114,8 +114,8 @@ extension Relay {
         return .handled
     }
 
-    /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be the last
-    /// that `sessions` has drawn.
+    /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be the
+    /// latest that `sessions.draw` has returned.
     package mutating func admit(
         _ keys: SessionKeys, as role: Role, to channel: ChannelIndex, at endpoint: Endpoint, _ now: Instant
     ) -> MemberID {
@@ -141,8 +141,8 @@ extension Relay {
         endThose(at: endpoint, in: channel, .joined, but: member, at: now)
     }
 
-    /// Ends the sessions in `state` at a transport address in a channel, except `kept`, so that the member does not receive
-    /// everything twice.
+    /// Ends the sessions in `state` at a transport address in a channel, except `kept`, so that the member at this address does
+    /// not receive each packet twice.
     mutating func endThose(
         at endpoint: Endpoint, in channel: ChannelIndex, _ state: MemberSession.State, but kept: MemberID? = nil,
         at now: Instant

@@ -65,8 +65,9 @@ extension Relay {
         }
     }
 
-    /// Answers a RENEWAL. Renews the lease if the datagram comes from the member's address and its receipt proves that the member
-    /// still receives there, so that the relay does not go on sending to an address that the member has left.
+    /// Answers a RENEWAL. Renews the lease if the datagram was sent from the member's address, and if its receipt proves that
+    /// the member still receives at this address. Otherwise the relay would go on sending to an address that the member has
+    /// left.
     private mutating func renewalArrived(
         _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: MemberID, from sender: Endpoint,
         at now: Instant

@@ -21,7 +21,8 @@ public struct RelayConfiguration: Sendable, Equatable {
             self.limits = limits
         }
 
-        /// Whether the two channels have the same name and join keys, so that the members of one may stay in the other.
+        /// Whether the two channels have the same name and join keys, so that the members of `other` may stay when this
+        /// configuration replaces it.
         func hasKeys(of other: Channel) -> Bool {
             name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin
         }

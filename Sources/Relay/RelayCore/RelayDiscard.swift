@@ -11,8 +11,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case cookie
     /// A HELLO, or a JOIN without a valid cookie, beyond the limit of its host, or while the output queue is full.
     case tooManyHandshakes
-    /// A JOIN from a host with too many failed proofs, or one that found no room in the queue of unchecked JOINs or waited too
-    /// long in it.
+    /// A JOIN from a host with too many failed proofs, or a JOIN that found no room in the queue of unchecked JOINs or waited
+    /// too long in this queue.
     case tooManyFailures
     /// A JOIN for an unknown channel, or whose proof is wrong.
     case unproved

@@ -40,8 +40,8 @@ extension Relay {
         return true
     }
 
-    /// Handles an INFO record: subscribes the member to roster updates, and replaces the info that the roster shows for it; nil
-    /// removes it.
+    /// Handles an INFO record: subscribes the member to roster updates, and replaces the info that the roster shows for the
+    /// member; nil removes the info.
     mutating func infoArrived(_ info: SealedMemberInfo?, from member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         sessions[member].wantsRoster = true
@@ -100,7 +100,7 @@ extension Relay {
             counter: infos[sessions[member].info]?.counter ?? 0)
     }
 
-    /// Brings `rosterDeadline` forward to the time at which the next roster update of `channel` is due, if one is.
+    /// Brings `rosterDeadline` forward to the next roster update of `channel`, if an update is due.
     private mutating func expectRoster(of channel: ChannelIndex) {
         guard let due = channels[channel]?.roster.due else { return }
         rosterDeadline = rosterDeadline.map { min($0, due) } ?? due

@@ -69,8 +69,8 @@ struct SessionTable: ~Copyable, Sendable {
     /// The number of sessions per host that have not sent their first record.
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
-    /// Sessions that wait for their first record (`waiting`), and joined sessions (`joined`), each ordered by deadline. All
-    /// deadlines of a queue are set the same time ahead, so a renewed session moves to the end.
+    /// The queue of sessions that wait for their first record; `joined` is the queue of joined sessions. Each is ordered by
+    /// deadline. All deadlines of a queue are set the same time ahead, so a renewed session moves to the end.
     private var waiting = Queue()
     private var joined = Queue()
     /// The newest member of each channel, by channel index; negative if the channel has no member.

@@ -8,7 +8,7 @@ extension Relay {
     private static let interval = Duration.seconds(1)
     private static let lossyInterval = Duration.milliseconds(500)
     private static let maximumOtherCount = 3
-    /// The CNAME of all reports that the relay sends, including those that carry a talker's SSRC.
+    /// The CNAME of all reports that the relay sends, including the reports that carry a talker's SSRC.
     static let canonicalName = "relay"
 
     /// Removes the reports that a member has sent on the streams of `channel`, because the member has left.
@@ -53,8 +53,8 @@ extension Relay {
             sessions[$0].endpoint.address.linePrefix
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
-        // Repeats the block in reports with the SSRCs of other talkers, from which the talker computes its round-trip times to
-        // them (RFC 3550 section 6.4.1).
+        // Repeats the report block in reports with the SSRCs of other talkers, so that the talker can compute round-trip times
+        // to these SSRCs (RFC 3550 section 6.4.1).
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {

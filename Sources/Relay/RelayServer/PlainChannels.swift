@@ -77,7 +77,7 @@ final class PlainChannels {
         }
     }
 
-    /// The combined statistics of all sockets, including closed ones.
+    /// The combined statistics of the sockets of all inputs, including closed sockets.
     var statistics: SocketStatistics {
         inputs.joined().reduce(into: closed) { sum, input in if let input { sum.merge(input.statistics) } }
     }

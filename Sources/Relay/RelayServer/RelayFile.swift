@@ -9,14 +9,14 @@ internal import TenfourSession
 /// message contains text that could be a key. Opens no file itself: calls `read` for each file that a line names.
 public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
-    /// The path of the status socket; nil leaves it to the caller.
+    /// The path of the status socket; nil if the file does not set it.
     public private(set) var statusSocket: String?
 
     var plain: [String: Lines] = [:]
     /// The name of the channel for each channel id, which is derived from a join key.
     var knownKeys: [UInt128: String] = [:]
     var knownChannels: Set<String> = []
-    /// The `rtp-in` addresses so far, except those with port 0.
+    /// The `rtp-in` addresses parsed so far, except addresses with port 0.
     var knownInputs: Set<Endpoint> = []
     var targetCount = 0
     private(set) var errors = RelayFileErrors()

@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 public import TenfourSession
 
-/// An error in a relay's configuration: its place and its reason. The description also says what to write instead. Never contains
-/// a part of a key.
+/// An error in a relay's configuration: its place and its reason. The description also contains the correction. Never contains a
+/// part of a key.
 public struct RelayFileError: Error, Hashable, Sendable {
     public var place: Place
     public var reason: Reason
@@ -73,7 +73,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
     }
 }
 
-/// The errors in a relay's configuration: the first 20 of them, and their total number.
+/// The first 20 errors in a relay's configuration, and the total number of errors.
 public struct RelayFileErrors: Error, Hashable, Sendable {
     public private(set) var first: [RelayFileError] = []
     public private(set) var count = 0

@@ -12,7 +12,7 @@ public import TenfourUV
 ///
 /// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any thread.
 @safe public final class RelayServer: @unchecked Sendable {
-    /// The address and port at which members join. If port 0 was requested, the port is the one that the system chose.
+    /// The address and port at which members join. If port 0 was requested, the system has chosen the port.
     public let localEndpoint: Endpoint
 
     private let loop: EventLoop
@@ -37,13 +37,13 @@ public import TenfourUV
     private let wakeup: Wakeup
     private let shared: Locked<Shared>
 
-    /// Requests from other threads, and the status that they read.
+    /// Requests from other threads, and the status that other threads read.
     private struct Shared {
         var stops = false
         var reload: RelayServerConfiguration?
         /// Whether a thread is reading a configuration.
         var isReading = false
-        /// The function that reads the next configuration, after the one that is being read; nil if there is none.
+        /// The function that reads the next configuration, after the current reading has ended; nil if there is none.
         var nextReading: Reading?
         var status: RelayServerStatus
         /// The thread of the loop; nil while `run` is not active.
@@ -93,7 +93,7 @@ public import TenfourUV
         pollTimer = try loop.makeTimer { target.target?.poll() }
         endTimer = try loop.makeTimer { target.target?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
-        // Allocated after everything that can throw, because a failed `init` does not call `deinit`.
+        // Allocated after all calls that can throw, because a failed `init` does not call `deinit`.
         unsafe datagram = .allocate(capacity: longestDatagram)
         target.target = self
     }
@@ -135,8 +135,8 @@ public import TenfourUV
         wakeup.signal()
     }
 
-    /// Applies `configuration` soon. Members of channels whose keys are unchanged stay; others are sent GOODBYE with the reason.
-    /// The listening address and the number of threads do not change.
+    /// Applies `configuration` soon. Members of channels whose keys are unchanged stay; other members are sent GOODBYE with the
+    /// reason. The listening address and the number of threads do not change.
     public func reload(_ configuration: RelayServerConfiguration) {
         shared.withLock { $0.reload = configuration }
         wakeup.signal()
@@ -146,9 +146,9 @@ public import TenfourUV
     /// created.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
-    /// Applies the configuration that `read` returns; changes nothing if it returns nil. Returns without waiting, because a file
-    /// may be long and its disk slow. Only one such function runs at a time; of the functions that are passed meanwhile, only the
-    /// last is called.
+    /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting, because a
+    /// file may be long and its disk slow. Only one such function runs at a time; of the functions that are passed meanwhile,
+    /// only the last is called.
     public func reload(reading read: @escaping Reading) {
         let isReading = shared.withLock { shared in
             if shared.isReading { shared.nextReading = read } else { shared.isReading = true }

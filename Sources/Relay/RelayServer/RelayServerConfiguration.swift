@@ -7,7 +7,7 @@ public struct RelayServerConfiguration: Sendable, Equatable {
     public var bind: Endpoint
     /// The encrypted channels, which members join.
     public var relay: RelayConfiguration
-    /// The unencrypted channels, which nobody joins. Their names differ from those of encrypted channels.
+    /// The unencrypted channels, which nobody joins. No unencrypted channel has the name of an encrypted channel.
     public var plain: [PlainChannel]
     /// The number of sending threads, 1…64; each serves a share of every channel's listeners.
     public var workers: Int

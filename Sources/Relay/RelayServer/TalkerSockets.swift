@@ -4,7 +4,7 @@ internal import TenfourSession
 internal import TenfourUV
 
 /// A socket for each talker, bound to the relay's port and connected to the talker's address, so that a flood from other
-/// addresses cannot fill its receive buffer.
+/// addresses cannot fill the socket's receive buffer.
 final class TalkerSockets {
     var count: Int { sockets.count }
 
@@ -87,7 +87,7 @@ final class TalkerSockets {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// The combined statistics of all sockets, including closed ones.
+    /// The combined statistics of all talkers' sockets, including closed sockets.
     var statistics: SocketStatistics {
         (leaving.map(\.socket) + Array(sockets.values)).reduce(into: closed) { $0.merge($1.socket.statistics) }
     }

@@ -39,7 +39,7 @@ struct WaitingAnnouncements {
 
     /// Removes all announcements and passes them to `send` in the order of their arrival.
     mutating func removeAll(_ send: (Span<UInt8>, _ channel: ChannelIndex, _ talker: MemberID) -> Void) {
-        // Iterates by index: iterating over the array itself would retain it, and emptying it would copy it.
+        // Iterates by index: iterating over the array itself would retain the array, so that `removeAll` would copy it.
         for index in waiting.indices {
             let entry = waiting[index]
             send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker)
@@ -48,7 +48,7 @@ struct WaitingAnnouncements {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Removes the announcements and epochs of a talker that has left, because its number may be reused.
+    /// Removes the announcements and epochs of a talker that has left, because the talker's number may be reused.
     mutating func forget(_ talker: MemberID) {
         known[talker] = nil
         waiting.removeAll { $0.talker == talker }
