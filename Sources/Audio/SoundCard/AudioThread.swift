@@ -98,5 +98,5 @@ private final class Box<Work: ~Copyable> {
     return nil
 }
 
-/// The C function is `pthread_setname_np`.
+/// Names the calling thread, with at most 15 characters. The C function is `pthread_setname_np`.
 private func nameThisThread(_ name: String) { _ = unsafe calsa_name_this_thread(String(name.prefix(15))) }

@@ -4,7 +4,7 @@ internal import TenfourPacing
 /// The schedule for reopening a lost card: after 0.25 s, then after twice as long each time, at most 5 s.
 struct CardReopeningSchedule {
     private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(5))
-    /// In nanoseconds; nil before the first step.
+    /// The time of the next attempt, in nanoseconds; nil before the first step.
     private(set) var nextAttempt: Int64?
     private let lostAt: Int64
     private var isOpening = false
@@ -17,7 +17,7 @@ struct CardReopeningSchedule {
     @_noAllocation @_noLocks
     init(now: Int64) { lostAt = now }
 
-    /// Records an attempt that failed at `now`, and returns when the next one begins.
+    /// Records an attempt that failed at `now`, and returns the time of the next attempt.
     @discardableResult
     mutating func failed(now: Int64) -> Int64 {
         let next = now + Instant.nanoseconds(in: backoff.next())

@@ -10,7 +10,7 @@ struct PlaybackQueue {
     /// The time from the demand of a period until the card takes its last frame, in frames.
     private(set) var lead: Int
     /// The `avail_min` to set. PipeWire uses it as the requested latency, so it is one period. But its ALSA plugin
-    /// transfers at most eight times as many frames per cycle, so a long quantum needs a longer one.
+    /// transfers at most eight times as many frames per cycle, so a long quantum needs a longer `avail_min`.
     private(set) var availMin: Int
     private var shortestAvailMin: Int
 

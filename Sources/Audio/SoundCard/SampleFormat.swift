@@ -152,7 +152,7 @@ extension Float: CardSample {
     }
 }
 
-/// 24 bits in three bytes, least significant first: the only format of some USB interfaces.
+/// A sample of 24 bits in three bytes, least significant first: the only format of some USB interfaces.
 struct Packed24: CardSample, Equatable {
     var low: UInt8
     var middle: UInt8
@@ -171,7 +171,7 @@ struct Packed24: CardSample, Equatable {
     }
 }
 
-/// 24 bits in the low three of four bytes: the only format of some I2S cards.
+/// A sample of 24 bits in the low three of four bytes: the only format of some I2S cards.
 struct Low24: CardSample, Equatable {
     /// The high byte is undefined in captured samples. In written samples it repeats the sign, as some cards expect.
     var bits: Int32

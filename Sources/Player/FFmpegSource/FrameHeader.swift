@@ -6,7 +6,7 @@ package struct FrameHeader: Equatable {
     package enum Coding: Hashable { case layer1, layer2, layer3, adts }
 
     package var coding: Coding
-    /// In hertz. With SBR, the decoder's rate is twice this.
+    /// The sample rate in hertz. With SBR, the decoder's rate is twice this.
     package var rate: Int
     package var channelCount: Int
     /// The size of the frame with its header.

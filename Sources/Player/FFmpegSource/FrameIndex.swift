@@ -2,7 +2,7 @@
 struct FrameIndex {
     struct Entry: Equatable {
         var offset: Int
-        /// Counted from the first packet, encoder delay included.
+        /// The number of the frame, counted from the first packet, encoder delay included.
         var frame: Int
     }
 

@@ -14,7 +14,7 @@ package struct FrameStream: ~Copyable {
     var index: FrameIndex
     /// Sampled frame density at some offsets, in frames per byte.
     private(set) var samples: [(offset: Int, density: Double)] = []
-    /// The bit rate, while all frames had the same.
+    /// The bit rate, as long as all frames had the same bit rate; otherwise nil.
     private var constantBitRate: Int?
 
     /// The largest number of bytes to search for the first frame, and for the next one after a gap.
@@ -24,12 +24,12 @@ package struct FrameStream: ~Copyable {
     private static let sampledByteCount = 8_192
     /// The number of equal frames after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
-    /// The most buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
+    /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
     static let scannedByteCount = 1 << 26
     /// The number of density samples taken even if each needs a request, and the time limit for all.
     private static let usualSampleCount = 16
     private static let patience = Duration.seconds(1)
-    /// Bytes that must follow a frame before it counts as arrived.
+    /// The number of bytes that must follow a frame before it counts as arrived.
     private static let margin = 2_048
     private static let arrivalPatience = Duration.milliseconds(50)
 

@@ -26,7 +26,7 @@ public protocol ByteSource: AnyObject, Sendable {
     func interrupt()
     func resume()
 
-    /// While paused, no timeout runs.
+    /// Records whether playback is paused. During a pause no timeout runs.
     func pause(_ isPaused: Bool)
 
     /// Stops for good. Returns when no thread works for this source any more.

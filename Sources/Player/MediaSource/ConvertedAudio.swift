@@ -59,7 +59,7 @@ package final class ConvertedAudio {
             if begin != nextFrame, begin >= firstRequested {
                 position += FrameCount(begin - nextFrame).duration(at: rate)
             }
-            // If timestamps restart at a lower value, the audio from there on is requested.
+            // If timestamps restart at a lower value, all audio from that value on is requested.
             firstRequested = min(firstRequested, begin)
         } else {
             position = FrameCount(max(begin, firstRequested)).duration(at: rate)

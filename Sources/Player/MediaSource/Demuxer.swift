@@ -33,10 +33,10 @@ public protocol Demuxer: AnyObject {
 }
 
 extension Demuxer {
-    /// Returns true: for demuxers that never estimate.
+    /// Returns true: the default for demuxers without estimates.
     public func scan(for time: Duration) throws(DemuxerError) -> Bool { true }
 
-    /// nil: for demuxers that seek to the requested position or throw.
+    /// nil: the default for demuxers that seek to the requested position or throw.
     public var reach: Duration? { nil }
 }
 

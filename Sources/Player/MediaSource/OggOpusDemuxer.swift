@@ -307,7 +307,7 @@ extension OggOpusDemuxer {
         guard pages.byteSource.state.isSeekable, let byteCount = pages.byteSource.state.byteCount else { return nil }
         var found: (offset: Int, granule: Int)?
         do {
-            // With interleaved streams, the very last page may belong to another one.
+            // With interleaved streams, the very last page may belong to another stream.
             for reach in [OggPage.longest, 8 * OggPage.longest] {
                 var place = max(byteCount - reach, 0)
                 while let page = try pages.page(from: place, before: byteCount) {

@@ -139,7 +139,7 @@ internal import Glibc
         if reader > behind { bytes.forget(before: reader - behind) }
     }
 
-    /// Copies buffered bytes from the reader's position on. Returns 0 at the end, nil if it would have to wait.
+    /// Copies buffered bytes from the reader's position on. Returns 0 at the end, nil if the caller would have to wait.
     private func copyBuffered(into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int? {
         let count = try unsafe bytes.copy(from: reader, into: buffer)
         if count > 0 {

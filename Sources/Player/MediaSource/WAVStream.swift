@@ -19,7 +19,7 @@ struct WAVStream {
     var title: String?
     var artist: String?
 
-    /// The most bytes of a tag list that are read.
+    /// The largest number of bytes of a tag list that are read.
     private static let listLimit = 4_096
 
     init(_ window: inout ByteWindow) throws(DemuxerError) {

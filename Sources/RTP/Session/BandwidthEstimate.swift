@@ -15,7 +15,7 @@ struct BandwidthEstimate: Sendable {
     private var fastest = RecentMinimum(window: Self.memory)
     private var cuts: Cuts?
     private var lastRise: Instant?
-    /// The bit rate at which congestion last began, and the time of that beginning.
+    /// The bit rate and the time at which congestion last began.
     private var overflow: (bitRate: Int, at: Instant)?
 
     /// A series of reductions whose effect is judged together, with the loss and the round trip before the first one.

@@ -52,7 +52,8 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
         case auto
         /// No copies, no NACKs, no retransmissions; the encoder is left as it is.
         case off
-        /// Copies always, to receivers that accept them; their reports decide which copies. No NACKs, no retransmissions.
+        /// Copies are always sent to receivers that accept copies; the reports decide their distances. No NACKs, no
+        /// retransmissions.
         case copy
         /// Lost packets are requested and retransmitted; there is no other protection.
         case nack

@@ -215,10 +215,11 @@ struct NACKList: Sendable {
     private static let unknownRoundTrip = Duration.milliseconds(200)
     /// The time by which a retransmission may take longer than the measured round trip.
     static let slack = Duration.milliseconds(2)
-    /// The shortest time between two requests for a packet: a sender refuses one within 10 ms
+    /// The shortest time between two requests for a packet: a sender refuses a request within 10 ms of the one before
     /// (`Retransmitter.shortestInterval`); 2 ms are for the variation of the network delay.
     private static let leastInterval = Duration.milliseconds(12)
-    /// While the round trip is unknown, a packet that arrives sooner than this after its request counts as reordered.
+    /// The shortest time from a request to its retransmission while the round trip is unknown; a packet that arrives sooner
+    /// counts as reordered.
     private static let leastRoundTrip = Duration.milliseconds(10)
     /// The resolution of round trips measured by reports: 1/65536 s.
     private static let resolution = Duration.microseconds(16)

@@ -132,7 +132,7 @@ struct ReceiverFeedback: Sendable {
     /// Removes a receiver that has sent BYE.
     mutating func remove(_ ssrc: SSRC, at sender: Endpoint) { receivers.remove(ssrc, at: sender.address) }
 
-    /// Returns and clears the receiver's view of our stream, completed by its method of concealment; nil if none was read.
+    /// Returns and clears the receiver's view of our stream, completed by its method of concealment; nil if none arrived.
     mutating func completeView(
         _ datagram: inout Datagram, _ members: ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {

@@ -24,7 +24,7 @@ struct ReportSchedule: Sendable {
         var isSender: Bool
     }
 
-    /// 5 % of 48 kbit/s, in bytes a second.
+    /// The bit rate of all reports, in bytes a second: 5 % of 48 kbit/s.
     private static let bandwidth = 300.0
     /// The shortest regular interval, in seconds.
     private static let minimum = 5.0

@@ -82,16 +82,16 @@ struct Retransmitter: Sendable {
 
 /// Counts of retransmissions of our stream since its beginning.
 public struct RetransmissionCounts: Hashable, Sendable {
-    /// Received NACKs for our stream.
+    /// The number of NACKs received for our stream.
     public var nackCount = 0
-    /// Retransmitted packets.
+    /// The number of retransmitted packets.
     public var retransmittedCount = 0
-    /// Payload bytes of the retransmitted packets.
+    /// The number of payload bytes in the retransmitted packets.
     public var byteCount = 0
-    /// Requested packets that were never sent or are no longer kept.
+    /// The number of requested packets that were never sent or are no longer kept.
     public var unknownCount = 0
-    /// Requested packets that were not retransmitted because a limit was reached or the NACK came from an address that is
-    /// not a configured remote.
+    /// The number of requested packets that were not retransmitted, because a limit was reached or the NACK arrived from an
+    /// address that is not a configured remote.
     public var refusedCount = 0
 
     public init() {}

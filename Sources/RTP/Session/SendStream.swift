@@ -4,7 +4,7 @@ internal import TenfourPackets
 /// Our own stream: its sequence numbers and timestamps, and counts of sent packets and bytes.
 public struct SendStream: Hashable, Sendable {
     public private(set) var packetCount = 0
-    /// Payload bytes of the sent packets.
+    /// The number of payload bytes in the sent packets.
     public private(set) var byteCount = 0
     /// The view of the receiver that reported last.
     public internal(set) var lastReceiverView: ReceiverView?

@@ -135,15 +135,15 @@ extension Source {
 
 /// Counts of requests, retransmissions and copies of one source's packets, since its beginning.
 public struct RecoveryCounts: Hashable, Sendable {
-    /// Packets that were requested.
+    /// The number of packets that were requested.
     public var requestedCount = 0
-    /// NACKs that requested packets.
+    /// The number of NACKs that requested packets.
     public var nackCount = 0
-    /// Packets that arrived because they were requested.
+    /// The number of packets that arrived as retransmissions, after a request.
     public var retransmittedCount = 0
-    /// Copies passed on in place of packets that had not arrived.
+    /// The number of copies passed on in place of packets that had not arrived.
     public var copyCount = 0
-    /// Copies ignored because their age or duration fits no earlier packet of the talkspurt.
+    /// The number of copies ignored because their age or duration fits no earlier packet of the talkspurt.
     public var strayCopyCount = 0
 
     public init() {}
