@@ -34,7 +34,7 @@ public enum ControlPacket: Hashable, Sendable {
     /// The length of the longest control datagram, which is a record.
     public static let maximumByteCount = Record.maximumByteCount + RecordFrame.byteCount
 
-    /// Parses a datagram. Accepts any bytes; throws the reason if they are not a control packet.
+    /// Parses a datagram. Accepts any bytes; throws the reason if the bytes are not a control packet.
     public init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard datagram.count >= Self.headerByteCount else { throw .length(datagram.count) }
         guard datagram[0] == Self.firstByte else { throw .notControl }

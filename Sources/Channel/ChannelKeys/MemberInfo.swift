@@ -3,8 +3,8 @@ public import TenfourPackets
 
 /// A member's name, microphone and SSRC, which it sends to the other members of the channel.
 ///
-/// It is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward it and cannot read it. The
-/// wire format is in Protocol/06-control.md, section "Roster".
+/// The info is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward the info and cannot read
+/// it. The wire format is in Protocol/06-control.md, section "Roster".
 public struct MemberInfo: Hashable, Sendable {
     /// The name, safe to display, at most 64 bytes of UTF-8. Empty if the member hides its name.
     public let name: String
@@ -13,7 +13,7 @@ public struct MemberInfo: Hashable, Sendable {
     public var ssrc: SSRC
     /// The time at which the member joined the channel, by its own clock: seconds since 1970.
     public var joined: UInt32
-    /// The time at which its microphone was last opened or closed, by its own clock: seconds since 1970.
+    /// The time at which the member's microphone was last opened or closed, by the member's own clock: seconds since 1970.
     public var microphoneChanged: UInt32
 
     /// The state of a member's microphone.
@@ -24,7 +24,7 @@ public struct MemberInfo: Hashable, Sendable {
         case open = 2
     }
 
-    /// A `name` of more than 64 bytes is cut between two characters; control characters in it are replaced by U+FFFD.
+    /// A `name` of more than 64 bytes is cut between two characters; control characters in the name are replaced by U+FFFD.
     public init(name: String, microphone: Microphone, ssrc: SSRC, joined: UInt32, microphoneChanged: UInt32) {
         self.name = Self.shown(name)
         self.microphone = microphone

@@ -28,7 +28,7 @@ enum RecordFrame {
         AEAD.seal(body, counter: counter, data: start.span, key: key, into: &datagram)
     }
 
-    /// Decrypts a record in place. Throws if it is malformed, replayed or forged.
+    /// Decrypts a record in place. Throws if the record is malformed, replayed or forged.
     static func open(
         _ datagram: inout MutableSpan<UInt8>, window: inout ReplayWindow, key: Span<UInt8>
     ) throws(RecordOpener.Failure) -> Record {

@@ -86,13 +86,13 @@ public enum Roster {
 
     /// One member in the roster.
     public struct Entry: Hashable, Sendable {
-        /// The relay's number for the member. It may be given to another member later.
+        /// The relay's number for the member. The number may be given to another member later.
         public var number: UInt32
         public var state: State
 
         public enum State: Hashable, Sendable {
             case gone
-            /// The member is present. Nil if it has sent no info, as older implementations do.
+            /// The member is present. The value is nil if the member has sent no info, as with older implementations.
             case here(SealedMemberInfo?)
         }
 

@@ -69,8 +69,8 @@ public struct SRTPContext: ~Copyable, Sendable {
         guard index >= floor else { throw .old }
         if announced != nil {
             // libsrtp drops a rollover counter (ROC) set here only after a packet whose index is more than 2¹⁵ above the highest
-            // one; otherwise it would use that ROC for all later packets. For a nearer packet it finds the ROC itself, and 0
-            // cancels a ROC that was set for an earlier packet.
+            // index; otherwise libsrtp would use that ROC for all later packets. For a nearer packet libsrtp finds the ROC
+            // itself, and 0 cancels a ROC that was set for an earlier packet.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
             let status = unsafe srtp_set_stream_roc(
                 handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)

@@ -38,8 +38,8 @@ extension Relay {
         return false
     }
 
-    /// Whether a newcomer may displace a listener: its network has less than half as many members as the largest number of
-    /// listeners in one network, which must be at least two.
+    /// Whether a newcomer may displace a listener: the network of `address` has less than half as many members as the network
+    /// with the most listeners has listeners, and these are at least two.
     private func mayDisplace(in channel: ChannelIndex, from address: IPAddress) -> Bool {
         guard let networks = channels[channel]?.networks, networks.mostListeners >= 2 else { return false }
         return networks.memberCount(near: address) * 2 < networks.mostListeners

@@ -65,7 +65,7 @@ struct ChannelRoster: Sendable {
 }
 
 /// The encrypted information of members about themselves (their names), which the relay cannot read: 112 bytes for each member
-/// that has sent it.
+/// that has sent an info.
 struct InfoTable: Sendable {
     private var infos: [SealedMemberInfo] = []
     private var free: [Int32] = []

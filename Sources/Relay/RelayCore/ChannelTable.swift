@@ -12,7 +12,7 @@ struct ChannelTable: Sendable {
     /// All indices, including the indices of removed channels.
     var indices: some Sequence<ChannelIndex> { channels.indices.lazy.map { ChannelIndex($0) } }
 
-    /// The channel at an index; nil if it was removed.
+    /// The channel at an index; nil if the channel was removed.
     subscript(channel: ChannelIndex) -> RelayedChannel? {
         _read { yield channels[channel.number] }
         _modify { yield &channels[channel.number] }

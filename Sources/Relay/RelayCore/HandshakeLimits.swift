@@ -30,10 +30,10 @@ struct HandshakeLimits: Sendable {
     }
 
     /// Counts a HELLO, or a JOIN without a valid cookie, against the limit of its host. Returns false if the limit is exceeded:
-    /// it must then not be answered.
+    /// the datagram must then not be answered.
     mutating func allowsStranger(at address: IPAddress, _ now: Instant) -> Bool { strangers.spend(address, at: now) }
 
-    /// Removes a HELLO from the count, because its sender has become a member.
+    /// Takes one HELLO off the count of its host, because the sender has become a member.
     mutating func strangerJoined(at address: IPAddress) { strangers.giveBack(address) }
 
     /// Whether the proof of a JOIN from this host may be checked: the failed proofs of the host are within their limit.
