@@ -15,8 +15,7 @@ public struct Channel: ~Copyable, Sendable {
     /// The SSRC of our RTP session. For a talker it is taken from each RTP packet that its session sends; a listener sends
     /// none, so its caller must set it.
     public var ssrc: SSRC
-    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since it was started. Set it before each
-    /// input.
+    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: how long the machine has slept since it started. Set it before each input.
     public var suspended = Duration.zero
 
     private var generator: CSPRNG
@@ -65,8 +64,7 @@ public struct Channel: ~Copyable, Sendable {
         return reception
     }
 
-    /// Encrypts and sends a packet of the RTP session: RTCP if `isControl` is true, otherwise RTP. A packet that cannot be sent
-    /// is counted in `discards`.
+    /// Encrypts and sends a packet of the RTP session: RTCP if `isControl`, otherwise RTP. Failures are counted in `discards`.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
@@ -105,8 +103,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Requests a page of up to 50 listeners that have sent a member info, starting at index `position`. The page is posted as
-    /// the event `listeners`.
+    /// Requests up to 50 listeners that have sent a member info, from index `position` on; they come as the event `listeners`.
     public mutating func requestListeners(from position: Int, at now: Instant) {
         lastInput = now
         roster.requestListeners(from: position, at: now)
