@@ -47,16 +47,14 @@ public struct RTPSession: ~Copyable, Sendable {
     public var sendStream: SendStream { sender.stream }
     /// The participants that send media to us, in the order of their first packets.
     public var sources: [Source] { members.sources }
-    /// The protection of our stream against loss. The caller sets the encoder to its bit rate, in-band FEC and expected
-    /// loss.
+    /// The loss protection of our stream. The caller sets the encoder to its bit rate, in-band FEC and expected loss.
     public var lossProtection: LossProtection { sender.lossProtection }
     /// The estimated bit rate that the network carries, in bit/s.
     var estimatedBitRate: Int { sender.estimatedBitRate }
     /// The number of participants that report and send no media.
     var listenerCount: Int { members.listenerCount }
 
-    /// Lists the participants at `now`: first the sources of media, then the participants that only report, each in order
-    /// of arrival.
+    /// The participants at `now`: first the sources of media, then those that only report, each in order of arrival.
     public func participants(at now: Instant) -> [Participant] { members.all(at: now) }
 
     // MARK: - Input
@@ -138,8 +136,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - Output
 
-    /// Appends the next outgoing datagram to `buffer`, which must have room for `maximumDatagramByteCount`. Returns nil when
-    /// there is none.
+    /// Appends the next outgoing datagram, of at most `maximumDatagramByteCount`, to `buffer`. Returns nil if there is none.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Destination? {
         outbox.next(into: &buffer)
     }
@@ -375,8 +372,7 @@ public struct RTPSession: ~Copyable, Sendable {
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the configured remotes and to the other sources. A source that is not a remote gets no more bytes
-    /// than it sent.
+    /// Sends a report to the configured remotes and the other sources; the latter get no more bytes than they sent.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return
