@@ -54,7 +54,7 @@ struct RelayReport {
         for channel in status.plain {
             for (reason, count) in channel.discards { drops.append(("\(reason)", channel.name, count)) }
         }
-        for row in rows { drops.append(("the network took no more", row.name, row.fanOut.dropped)) }
+        for row in rows { drops.append(("network congested", row.name, row.fanOut.dropped)) }
         drops.append(("\(RelayNotice.Reason.tooLong)", nil, status.socket.truncated))
         drops.append(("\(RelayNotice.Reason.queue)", nil, status.socket.dropped))
         for (code, count) in status.socket.failures { drops.append((NetworkError.text(for: code), nil, count)) }

@@ -81,7 +81,7 @@ extension RelayDiscard: CustomStringConvertible {
     /// A short English phrase for logs and status output.
     public var description: String {
         switch self {
-        case .unknownProtocol: "of an unknown protocol"
+        case .unknownProtocol: "unknown protocol"
         case .malformedControl: "malformed control packet"
         case .unexpectedControl: "control packet that members do not send"
         case .cookie: "join without a valid cookie"
@@ -92,10 +92,10 @@ extension RelayDiscard: CustomStringConvertible {
         case .rekeyed: "join with a former secret of the channel"
         case .replayedJoin: "replayed join"
         case .weakShare: "join with a weak key share"
-        case .full: "join while full"
+        case .full: "join while the channel or the relay is full"
         case .tooManyJoins: "joins beyond the limit per second"
-        case .stopping: "join while stopping"
-        case .unknownSession: "record of no session"
+        case .stopping: "join while the relay stops"
+        case .unknownSession: "record of an unknown session"
         case .forgedRecord: "forged record"
         case .replayedRecord: "replayed record"
         case .malformedRecord: "malformed record"
@@ -109,13 +109,13 @@ extension RelayDiscard: CustomStringConvertible {
         case .replayedMedia: "replayed media"
         case .unannounced: "media that was not announced"
         case .takenSSRC: "announcement of another member's SSRC"
-        case .tooManyAnnouncements: "announcements of too many SSRCs"
-        case .tooManyPackets: "media beyond the packet limit of a talker"
-        case .tooManyBits: "media beyond the bit limit of a talker"
+        case .tooManyAnnouncements: "SSRC announcements beyond the limit per session"
+        case .tooManyPackets: "media beyond the packet rate limit of a talker"
+        case .tooManyBits: "media beyond the bit rate limit of a talker"
         case .tooManyNACKs: "NACKs beyond the limit of a host"
         case .tooManyTalkers: "announcement beyond the talker limit of a channel"
         case .tooManyVoices: "media beyond the limit of simultaneous voices"
-        case .tooManyChannelBits: "media beyond the bit limit of a channel"
+        case .tooManyChannelBits: "media beyond the bit rate limit of a channel"
         case .staleReceipt: "request with a stale receipt"
         }
     }

@@ -125,30 +125,32 @@ extension RelayFileError.Place: CustomStringConvertible {
 extension RelayFileError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .tooLarge: "this is larger than \(RelayFile.maximumByteCount >> 20) MiB, and no relay's configuration"
-        case .notUTF8: "this is not UTF-8"
-        case .unknown(let word): "'\(word)' means nothing here; tenfour relay --example shows what does"
-        case .value(let word, let value): "\(word) wants \(value)"
-        case .again(let what): "\(what) stands here a second time; keep one"
+        case .tooLarge:
+            "the file is larger than \(RelayFile.maximumByteCount >> 20) MiB, so it is not a relay's configuration; check its path"
+        case .notUTF8: "the file is not UTF-8; check its path, or save it as UTF-8"
+        case .unknown(let word): "'\(word)' is not a known setting; `tenfour relay --example` shows all settings"
+        case .value(let word, let value): "\(word) needs \(value)"
+        case .again(let what): "\(what) appears a second time; keep one"
         case .channelForm:
             """
-            write: channel NAME talk=KEY listen=KEY, as tenfour channel new and tenfour channel keys print it, and behind that \
-            members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER where the channel has its own
+            write: channel NAME talk=KEY listen=KEY, as `tenfour channel new` and `tenfour channel keys` print it, then the \
+            channel's own limits, if any: members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER
             """
-        case .name: "a channel's name is 1 to 32 of a-z, 0-9, '-', '.' and '_', of which the first is a letter or digit"
-        case .key(let role): "what follows \(role)= is no join key: those have 52 letters and digits"
-        case .keyAgain(let name): "channel \(name) has this key already; each channel has two keys of its own"
+        case .name:
+            "a channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
+        case .key(let role): "the value of \(role)= is not a join key: a join key has 52 letters and digits"
+        case .keyAgain(let name): "channel \(name) already has this key; each channel needs two keys of its own"
         case .target: "write one ADDRESS:PORT in numbers, such as 10.0.0.7:5004 or [2001:db8::7]:5004"
-        case .unreadable(let path): "\(String(fromPeer: path)) cannot be read; name a file that is there"
+        case .unreadable(let path): "\(String(fromPeer: path)) cannot be read; check its path and permissions"
         case .open(let remedy): remedy
-        case .tooMany(let what): "there are too many \(what)"
+        case .tooMany(let what): "there are too many \(what); remove some"
         case .plainAndEncrypted(let name):
-            "\(name) is an encrypted channel, and a plain one cannot have its name; give one of them another"
+            "channel \(name) is encrypted, and a plain channel cannot have the same name; rename one of them"
         case .circle(let name, let target):
-            "\(name) goes to \(target), where this relay itself takes RTP, and would go round for ever; name another place"
-        case .noInput(let name): "nothing comes into \(name): add rtp-in \(name)=BIND:PORT"
-        case .noTarget(let name): "\(name) goes nowhere: add rtp-out \(name)=ADDRESS:PORT"
-        case .noChannel: "there is no channel in it; tenfour channel new makes one"
+            "channel \(name) goes to \(target), where this relay itself receives RTP: packets would loop; write another address"
+        case .noInput(let name): "channel \(name) has no input: add rtp-in \(name)=BIND:PORT"
+        case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT"
+        case .noChannel: "it has no channel; `tenfour channel new` makes one"
         }
     }
 }

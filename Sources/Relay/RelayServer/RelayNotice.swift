@@ -51,10 +51,10 @@ extension RelayNotice.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .relay(let reason): "\(reason)"
-        case .plain(let reason, let channel): "\(reason), for \(channel)"
-        case .congestion(let channel): "the network took no more, from \(channel)"
-        case .tooLong: "longer than anything that is passed on"
-        case .queue: "the network took no more, to single members"
+        case .plain(let reason, let channel): "\(reason), channel \(channel)"
+        case .congestion(let channel): "network congested, channel \(channel)"
+        case .tooLong: "too long to be forwarded"
+        case .queue: "network congested, to single members"
         case .network(let code): NetworkError.text(for: code)
         }
     }

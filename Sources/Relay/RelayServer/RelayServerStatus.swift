@@ -53,10 +53,10 @@ extension PlainDiscard: CustomStringConvertible {
     /// A short English phrase for logs and status output.
     public var description: String {
         switch self {
-        case .stranger: "from a host that is not named"
+        case .stranger: "from a sender that rtp-in does not name"
         case .malformed: "not RTP"
         case .control: "RTCP"
-        case .tooMuch: "beyond what is taken in a second"
+        case .tooMuch: "RTP beyond the limit per second"
         }
     }
 }

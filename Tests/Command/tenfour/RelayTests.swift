@@ -282,10 +282,10 @@ import Testing
 
     @Test(arguments: [
         Misuse("relay --config missing.conf", 69, "missing.conf cannot be read"),
-        Misuse("relay --config bad.conf --check", 78, "bad.conf, line 2: workers wants a number from 1 to 64"),
+        Misuse("relay --config bad.conf --check", 78, "bad.conf, line 2: workers needs a number from 1 to 64"),
         Misuse("relay --config bad.conf", 78, "bad.conf, line 2"),
         Misuse("relay --config empty.conf", 78, "no channel", "tenfour channel new"),
-        Misuse("relay --rtp-in studio=0.0.0.0:7000", 78, "--rtp-in: studio goes nowhere", "rtp-out"),
+        Misuse("relay --rtp-in studio=0.0.0.0:7000", 78, "--rtp-in: channel studio has no output", "rtp-out"),
         Misuse("relay --rtp-in studio=0.0.0.0:7000 --rtp-out studio=@none", 69, "--rtp-out: none cannot be read"),
         Misuse(
             "relay --rtp-in a=192.0.2.1:7000 --rtp-out a=127.0.0.1:9 --bind 127.0.0.1:0", 69,

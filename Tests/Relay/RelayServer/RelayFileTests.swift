@@ -113,73 +113,76 @@ struct RelayFileTests {
             _ = try file.finished()
             Issue.record("accepted without an error")
         } catch {
-            #expect(error.description.hasPrefix("--rtp-out: rtp-out wants CHANNEL=ADDRESS:PORT"), "\(error)")
+            #expect(error.description.hasPrefix("--rtp-out: rtp-out needs CHANNEL=ADDRESS:PORT"), "\(error)")
         }
     }
 
     /// An error names the line, the mistake and the remedy, but never a key.
     @Test(arguments: [
-        ("nonsense 7", "line 1: 'nonsense' means nothing here", "--example"),
-        ("\n\n  bind\n", "line 3: bind wants ADDRESS:PORT", "0.0.0.0:5004"),
-        ("bind bob:5004", "line 1: bind wants", "[::]:5004"), ("bind 239.0.0.1:5004", "bind wants", "of this machine"),
-        ("bind [::]:1\nbind [::]:2", "line 2: bind stands here a second time", "keep one"),
-        ("workers 0", "workers wants a number", "1 to 64"), ("workers many", "workers wants a number", "1 to 64"),
-        ("workers 65", "workers wants a number", "1 to 64"), ("members -1", "members wants a number", "1 to 1000000"),
-        ("members 99999999999999999999", "members wants a number", "1"),
+        ("nonsense 7", "line 1: 'nonsense' is not a known setting", "--example"),
+        ("\n\n  bind\n", "line 3: bind needs ADDRESS:PORT", "0.0.0.0:5004"),
+        ("bind bob:5004", "line 1: bind needs", "[::]:5004"), ("bind 239.0.0.1:5004", "bind needs", "of this machine"),
+        ("bind [::]:1\nbind [::]:2", "line 2: bind appears a second time", "keep one"),
+        ("workers 0", "workers needs a number", "1 to 64"), ("workers many", "workers needs a number", "1 to 64"),
+        ("workers 65", "workers needs a number", "1 to 64"), ("members -1", "members needs a number", "1 to 1000000"),
+        ("members 99999999999999999999", "members needs a number", "1"),
         ("members 9223372036854775807k", "members", "1"),
-        ("name a/b", "name wants HOST", "as in members' links"), ("name", "name wants HOST", "HOST:PORT"),
+        ("name a/b", "name needs HOST", "as in members' links"), ("name", "name needs HOST", "HOST:PORT"),
         ("channel", "line 1: write: channel NAME talk=KEY listen=KEY", "tenfour channel"),
         ("channel two words talk=x listen=y", "write: channel NAME", "tenfour channel keys"),
-        ("channel -x talk=\(talk) listen=\(listen)", "a channel's name is 1 to 32", "letter or digit"),
-        ("channel x talk=\(talk) listen=short", "what follows listen= is no join key", "52"),
-        ("channel x talk=\(talk)a listen=\(listen)", "what follows talk= is no join key", "52"),
+        (
+            "channel -x talk=\(talk) listen=\(listen)", "a channel's name must have 1 to 32 characters",
+            "letter or digit"
+        ),
+        ("channel x talk=\(talk) listen=short", "the value of listen= is not a join key", "52"),
+        ("channel x talk=\(talk)a listen=\(listen)", "the value of talk= is not a join key", "52"),
         ("channel x talk=\(talk) talk=\(listen)", "write: channel NAME", "KEY"),
         ("channel x \(talk) \(listen)", "write: channel NAME", "KEY"),
         ("channel x talk=\(talk) listen=\(listen) more=7", "write: channel NAME", "members=NUMBER"),
         ("channel x talk=\(talk) listen=\(listen) members=7 members=8", "write: channel NAME", "members=NUMBER"),
         ("channel x talk=\(talk) members=7", "write: channel NAME", "KEY"),
-        ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members wants a number", "1 to 1000000"),
-        ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits wants a number", "1000 to 1000000000"),
-        ("channel x talk=\(talk) listen=\(talk)", "channel x has this key already", "of its own"),
-        (family + family, "line 2: channel family stands here a second time", "keep one"),
+        ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members needs a number", "1 to 1000000"),
+        ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits needs a number", "1000 to 1000000000"),
+        ("channel x talk=\(talk) listen=\(talk)", "channel x already has this key", "of its own"),
+        (family + family, "line 2: channel family appears a second time", "keep one"),
         (
-            family + "channel other talk=\(listen) listen=\(keys(2).talk)", "channel family has this key already",
+            family + "channel other talk=\(listen) listen=\(keys(2).talk)", "channel family already has this key",
             "of its own"
         ),
-        ("talk=\(talk)", "'talk' means nothing here", "--example"),
-        ("\(talk)", "'a long word' means nothing", "--example"),
-        ("rtp-in studio", "rtp-in wants CHANNEL=BIND:PORT", "from=10.0.0.7"),
+        ("talk=\(talk)", "'talk' is not a known setting", "--example"),
+        ("\(talk)", "'a long word' is not a known setting", "--example"),
+        ("rtp-in studio", "rtp-in needs CHANNEL=BIND:PORT", "from=10.0.0.7"),
         ("rtp-in =0.0.0.0:7", "a channel's name", "32"),
-        ("rtp-in studio=0.0.0.0:7000,to=1.2.3.4", "rtp-in wants", "from="),
-        ("rtp-in studio=0.0.0.0:7000,from=bob", "rtp-in wants", "in numbers"),
-        ("rtp-in studio=0.0.0.0:7000,from=1.2.3.4,", "rtp-in wants", "in numbers"),
+        ("rtp-in studio=0.0.0.0:7000,to=1.2.3.4", "rtp-in needs", "from="),
+        ("rtp-in studio=0.0.0.0:7000,from=bob", "rtp-in needs", "in numbers"),
+        ("rtp-in studio=0.0.0.0:7000,from=1.2.3.4,", "rtp-in needs", "in numbers"),
         (
-            "rtp-in a=0.0.0.0:7000\nrtp-in b=0.0.0.0:7000", "line 2: rtp-in at 0.0.0.0:7000 stands here a second",
+            "rtp-in a=0.0.0.0:7000\nrtp-in b=0.0.0.0:7000", "line 2: rtp-in at 0.0.0.0:7000 appears a second",
             "keep one"
         ),
         ("rtp-out studio=bob:5004", "write one ADDRESS:PORT in numbers", "10.0.0.7:5004"),
         ("rtp-out studio=10.0.0.7:0", "write one ADDRESS:PORT", "[2001:db8::7]:5004"),
         ("rtp-out studio=0.0.0.0:5004", "write one ADDRESS:PORT", "10.0.0.7:5004"),
-        ("rtp-out studio=@missing", "line 1: missing cannot be read", "name a file"),
+        ("rtp-out studio=@missing", "line 1: missing cannot be read", "permissions"),
         ("rtp-out studio=@broken", "broken, line 2: write one ADDRESS:PORT", "10.0.0.7:5004"),
-        ("rtp-out a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: rtp-out a=10.0.0.7:5 stands here a second", "keep one"),
+        ("rtp-out a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: rtp-out a=10.0.0.7:5 appears a second", "keep one"),
         (
-            "rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: a goes to 10.0.0.7:5, where this relay",
-            "another place"
+            "rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: channel a goes to 10.0.0.7:5, where this relay",
+            "another address"
         ),
         (
             "rtp-out a=10.0.0.9:5\nrtp-out a=127.0.0.1:5\nrtp-in a=[::1]:7\nrtp-out b=[::1]:6\nrtp-in b=0.0.0.0:5",
-            "line 2: a goes to 127.0.0.1:5", "another place"
+            "line 2: channel a goes to 127.0.0.1:5", "another address"
         ),
-        ("rtp-in studio=0.0.0.0:7000", "line 1: studio goes nowhere", "rtp-out studio=ADDRESS:PORT"),
-        ("rtp-out studio=10.0.0.7:5004", "line 1: nothing comes into studio", "rtp-in studio=BIND:PORT"),
+        ("rtp-in studio=0.0.0.0:7000", "line 1: channel studio has no output", "rtp-out studio=ADDRESS:PORT"),
+        ("rtp-out studio=10.0.0.7:5004", "line 1: channel studio has no input", "rtp-in studio=BIND:PORT"),
         (
             family + "rtp-in family=0.0.0.0:7000\nrtp-out family=10.0.0.7:5004",
-            "line 2: family is an encrypted channel", "another"
+            "line 2: channel family is encrypted", "rename"
         ),
-        ("status-socket", "status-socket wants a path", "107"),
-        ("", "there is no channel in it", "tenfour channel new"),
-        ("# nothing", "there is no channel in it", "tenfour channel new"),
+        ("status-socket", "status-socket needs a path", "107"),
+        ("", "it has no channel", "tenfour channel new"),
+        ("# nothing", "it has no channel", "tenfour channel new"),
     ])
     func anErrorSaysWhereWhatAndWhatHelps(text: String, what: String, remedy: String) {
         do throws(RelayFileErrors) {
@@ -209,8 +212,9 @@ struct RelayFileTests {
             let lines = error.description.split(separator: "\n")
             let places = [
                 "relay.conf, line 1: workers", "  relay.conf, line 3: 'nonsense'", "  broken, line 1: write one",
-                "  broken, line 3: rtp-out studio=10.0.0.8:5004 stands", "  relay.conf, line 6: what follows talk=",
-                "  relay.conf, line 8: studio goes to 127.0.0.1:7000", "  relay.conf, line 7: family is an encrypted",
+                "  broken, line 3: rtp-out studio=10.0.0.8:5004 appears", "  relay.conf, line 6: the value of talk=",
+                "  relay.conf, line 8: channel studio goes to 127.0.0.1:7000",
+                "  relay.conf, line 7: channel family is encrypted",
             ]
             #expect(lines.count == places.count && error.count == places.count, "\(error)")
             for (line, place) in zip(lines, places) { #expect(line.hasPrefix(place), "\(error)") }
@@ -250,7 +254,9 @@ struct RelayFileTests {
             Issue.record("accepted without an error")
         } catch {
             #expect(error.first.map(\.reason) == [.notUTF8, .tooLarge])
-            #expect(error.description.hasPrefix("relay.conf, line 2: this is not UTF-8\n  huge.conf: this is larger"))
+            #expect(
+                error.description.contains("relay.conf, line 2: the file is not UTF-8")
+                    && error.description.contains("\n  huge.conf: the file is larger"))
         }
     }
 
