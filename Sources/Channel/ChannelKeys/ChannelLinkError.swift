@@ -18,21 +18,24 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .tooLong: "a link has \(ChannelLink.maximumByteCount) characters at the most"
-        case .character: "a link holds no spaces, controls or characters beyond ASCII"
+        case .tooLong: "the link is longer than \(ChannelLink.maximumByteCount) characters; copy it again"
+        case .character: "the link contains a space, a control character or a character outside ASCII; copy it again"
         case .scheme: "a channel's link begins with tenfour://"
-        case .noSecret: "the link has no secret behind a #: channels are never played plain (rtp:// is)"
-        case .host: "the link's host is neither a name nor an address; IPv6 addresses stand in brackets"
-        case .port: "the link's port is not within 1…65535"
+        case .noSecret:
+            "the link has no secret after a #; copy the whole link, or write rtp:// for a stream without encryption"
+        case .host: "the link's host is neither a name nor an address; write an IPv6 address in brackets"
+        case .port: "the link's port is not a number from 1 to 65535"
         case .name:
-            "the channel's name is not 1 to 32 of a…z, 0…9, '-', '.' and '_', of which the first is a letter or digit"
-        case .marker: "behind the # stands neither talk-, listen- nor phrase-"
+            "the channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
+        case .marker: "the part after the # does not begin with talk-, listen- or phrase-; copy the link again"
         case .secretCharacter:
-            "the secret holds a character that is none of a…z, 2…7 and '-'"
+            "the secret contains a character other than a-z, 2-7 and '-'; copy the link again"
         case .secretWord(let misspelling): misspelling.description
-        case .secretLength: "the secret has not \(Secret.letterCount) letters and digits, or \(Secret.wordCount) words"
-        case .secretCheck: "the secret is misspelt somewhere, or it belongs to a link of the other kind"
-        case .tag: "behind phrase- eight letters and digits and a hyphen are missing: the passphrase alone is no link"
+        case .secretLength:
+            "the secret does not have \(Secret.letterCount) letters and digits, or \(Secret.wordCount) words; copy the link again"
+        case .secretCheck:
+            "the secret contains a typing error, or belongs to a link of the other kind (talk or listen); copy it again"
+        case .tag: "after phrase- must come eight letters and digits and a hyphen; copy the whole link"
         case .percent: "a % in the passphrase is not followed by two hexadecimal digits"
         case .passphrase(let error): error.description
         }
@@ -41,13 +44,13 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
 
 extension Misspelling: CustomStringConvertible {
     public var description: String {
-        guard !word.isEmpty else { return "word \(place) of the secret is missing between two hyphens" }
+        guard !word.isEmpty else { return "word \(place) of the secret is empty: two hyphens follow each other" }
         let remedy =
             switch nearest.count {
             case 0: "ask for it again"
-            case 1: "'\(nearest[0])' may be meant"
-            default: "\(nearest.map { "'\($0)'" }.joined(separator: " or ")) may be meant"
+            case 1: "'\(nearest[0])' may be right"
+            default: "\(nearest.map { "'\($0)'" }.joined(separator: " or ")) may be right"
             }
-        return "word \(place) of the secret, '\(word)', is none that links are made of: \(remedy)"
+        return "word \(place) of the secret, '\(word)', is not in the word list: \(remedy)"
     }
 }

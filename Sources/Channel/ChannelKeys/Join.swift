@@ -155,9 +155,9 @@ extension Refusal.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unproved: "the relay does not know this channel, or the secret differs"
-        case .full: "the channel, or the relay, is full"
-        case .limited: "too many join the relay at once"
-        case .refused: "the relay goes by another name than the one in the link"
+        case .full: "the channel or the relay is full"
+        case .limited: "too many members are joining the relay at the same time"
+        case .refused: "the relay does not accept the host name in the link"
         case .rekeyed: "the channel has a new secret"
         case .stopping: "the relay is stopping"
         case .left: "the station that answered has left"

@@ -139,15 +139,16 @@ public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible 
 
     public var description: String {
         switch self {
-        case .tooLong: "a passphrase has \(Passphrase.maximumByteCount) bytes at the most"
-        case .controlCharacter: "a passphrase holds no control characters"
+        case .tooLong: "the passphrase is longer than \(Passphrase.maximumByteCount) bytes; choose a shorter one"
+        case .controlCharacter: "the passphrase contains a control character; leave it out"
         case .notUTF8: "the passphrase is not UTF-8"
         case .weak(let wordCount, let bitCount):
             """
             this passphrase is too easy to guess (\(wordCount) different \(wordCount == 1 ? "word" : "words"), about \(bitCount) bits): take five words \
             or more, or let a secret be generated
             """
-        case .outOfMemory: "a passphrase needs 64 MiB of memory for a moment, and there is none"
+        case .outOfMemory:
+            "deriving a key from the passphrase needs 64 MiB of memory, which is not available; end other programs"
         }
     }
 }

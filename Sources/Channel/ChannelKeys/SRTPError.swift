@@ -34,13 +34,13 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .forged: "not protected with this key, or changed on its way"
-        case .replayed: "came before"
-        case .old: "too old to tell from one that came before"
-        case .malformed: "no SRTP packet"
-        case .otherSource: "of another SSRC"
-        case .keyUsedUp: "the key has protected as many packets as it may"
-        case .noRoom: "no room for the tag"
+        case .forged: "protected with another key, or changed on the way"
+        case .replayed: "received before"
+        case .old: "too old: it may have been received before"
+        case .malformed: "not an SRTP packet"
+        case .otherSource: "from another SSRC"
+        case .keyUsedUp: "the key has reached its limit of packets"
+        case .noRoom: "no space for the authentication tag"
         case .other(let code): "libsrtp: error \(code)"
         }
     }

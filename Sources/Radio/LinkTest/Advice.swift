@@ -13,7 +13,7 @@ extension LinkTestResult {
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return
-            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of what arrives: try longer periods (-F 20ms) or "
+            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of the audio that arrives: try longer periods (-F 20ms) or "
             + "real-time priority there, or end other programs on that machine"
     }
 
@@ -22,19 +22,19 @@ extension LinkTestResult {
         let percent = JSON.decimal(lossShare * 100, places: 1).line
         if lossShare > 0.5 {
             return
-                "\(percent) % of the packets are lost: no setting helps such a link; check the cable, the signal or a firewall's limits"
+                "\(percent) % of the packets are lost, more than any setting can repair; check the cable, the signal or a firewall's limits"
         }
         let awaySlow = roundTrip.flatMap { times in
             times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
         }
         if lossShare >= 0.02, let awaySlow, awaySlow > .milliseconds(150) {
             return "\(percent) % are lost while packets wait \(whole(awaySlow)) ms in a queue: the link is full; "
-                + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop what else uses it"
+                + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop other traffic on it"
         }
         let remedy =
             lossProtection.isNone
             ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) add redundancy"
-            : "the defence (\(lossProtection)) recovers \(recoversMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
+            : "the defence (\(lossProtection)) recovers \(recoversMost ? "most" : "a part") of them; on wireless, move closer, choose another channel, or use a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
@@ -52,16 +52,16 @@ extension LinkTestResult {
         guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
             slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
         else { return nil }
-        let cut = wantsMoreDelay ? "" : ", or --max-latency to cut it at the price of drop-outs"
+        let cut = wantsMoreDelay ? "" : ", or limit the wait with --max-latency, at the price of drop-outs"
         return
-            "packets come unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
-            + "them: a cable instead of wireless, or power saving off (iw dev wlan0 set power_save off)\(cut)"
+            "packets arrive unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
+            + "them: use a cable instead of wireless, or switch power saving off (iw dev wlan0 set power_save off)\(cut)"
     }
 
     private var delayAdvice: String? {
         guard let least = roundTrip?.quantile(0) ?? view?.roundTrip, least > .milliseconds(200) else { return nil }
         return
-            "packets are \(whole(least)) ms away and back at least: conversation is difficult with that; use a shorter path (no VPN, no satellite)"
+            "the round trip takes at least \(whole(least)) ms, which makes conversation difficult; use a shorter path (no VPN, no satellite)"
     }
 
     private var driftAdvice: String? {

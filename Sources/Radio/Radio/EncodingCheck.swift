@@ -15,14 +15,14 @@ extension RadioConfiguration {
         if case .channel = protection { throw RadioError(inChannel: coding.encoding) }
         guard coding.channelCount == 1 else {
             throw RadioError(
-                .usage, "\(name) has one channel: leave out --channels 2 and --profile music, or write --codec opus")
+                .usage, "\(name) is mono: leave out --channels 2 and --profile music, or write --codec opus")
         }
         guard coding.fec != .on else {
             throw RadioError(.usage, "\(name) has no in-band FEC: write --fec auto, or --codec opus")
         }
         guard rtpSession.lossProtection.mode != .copy else {
             throw RadioError(
-                .usage, "\(name) leaves no bits for copies of packets: write --defence nack, or --codec opus")
+                .usage, "\(name) packets cannot carry copies of earlier ones: write --defence nack, or --codec opus")
         }
     }
 }
@@ -31,6 +31,6 @@ extension RadioError {
     /// The refusal of G.711 in a channel, whose members hear only Opus.
     public init(inChannel encoding: AudioEncoding) {
         self.init(
-            .usage, "\(encoding.name) is not spoken in a channel: write --codec opus, or call a host by its address")
+            .usage, "\(encoding.name) cannot be used in a channel: write --codec opus, or call a host by its address")
     }
 }

@@ -165,7 +165,7 @@ struct RadioLoops: ~Copyable, Sendable {
         case .sound(let sound):
             let input = CaptureInput(
                 sound, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
-            openings.append("sends what it is given, \(input.format.summary)")
+            openings.append("sends the samples given to it, \(input.format.summary)")
             return input
         case .card(let name):
             let input = try CaptureInput(

@@ -9,7 +9,7 @@ extension Refusal.Reason {
     public var farewell: String {
         switch self {
         case .stopping, .left: "\(self); trying again until it is back"
-        case .refused: "the relay does not carry this channel any more: ask its operator"
+        case .refused: "the relay no longer has this channel: ask its operator"
         case .rekeyed, .full, .displaced, .limited, .unproved: sentence
         }
     }
@@ -18,11 +18,12 @@ extension Refusal.Reason {
         switch self {
         case .unproved:
             """
-            : compare the link with the one that others use, and the relay's configuration with tenfour channel keys
+            : compare your link with the other members' links, and the relay's configuration with `tenfour channel keys`
             """
-        case .full, .displaced: "; trying again, and the relay's operator can raise the limit"
+        case .full, .displaced: "; trying again (the relay's operator can raise the limit)"
         case .limited, .stopping, .left: "; trying again"
-        case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
+        case .refused:
+            ": ask for a link with the relay's own name, or ask its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"
         }
     }

@@ -16,7 +16,8 @@ extension RadioConfiguration {
         multicastInterface: String? = nil, timeToLive: UInt8 = 1
     ) throws(RadioError) -> Self {
         guard !address.host.isEmpty else {
-            throw RadioError(.usage, "there is nobody to send to: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
+            throw RadioError(
+                .usage, "the address to send to is missing: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
         }
         let remote = try endpoint(of: address)
         var rtpSession = rtpSession
@@ -50,11 +51,12 @@ extension RadioConfiguration {
         with address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16
     ) throws(RadioError) -> Self {
         guard !address.host.isEmpty else {
-            throw RadioError(.usage, "there is nobody to talk to: write a host, such as bob.local or 10.0.0.7:5004")
+            throw RadioError(
+                .usage, "the station to talk with is missing: write a host, such as bob.local or 10.0.0.7:5004")
         }
         let endpoints = try endpoints(of: address)
         guard let remote = endpoints.first, !remote.address.isMulticast else {
-            throw RadioError(.usage, "talk has one partner: use send and recv for a multicast group")
+            throw RadioError(.usage, "talk works with one partner only: use send and recv for a multicast group")
         }
         var rtpSession = rtpSession
         rtpSession.remotes = [remote]
@@ -81,7 +83,7 @@ extension RadioConfiguration {
         guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
             throw RadioError(
                 .usage,
-                "this link names no host: write the relay's or the station's into it, tenfour://HOST/\(link.name)#…"
+                "this link has no host: write that of the relay or the station into it, tenfour://HOST/\(link.name)#…"
             )
         }
         var relay = neighbour
@@ -163,9 +165,9 @@ extension RadioConfiguration {
             if let key = SRTPMasterKey(suite, base64: crypto.key) { return key }
         }
         guard description.cryptos.isEmpty, description.profile == .avp || description.profile == .avpf else {
-            let suites = SRTPSuite.allCases.map(\.name).joined(separator: " nor ")
+            let suites = SRTPSuite.allCases.map(\.name).joined(separator: " or ")
             throw RadioError(
-                .unavailable, "this SDP is for SRTP, and holds a key neither of \(suites) (a=crypto) that can be used")
+                .unavailable, "this SDP is for SRTP, but has no usable key (a=crypto) for \(suites)")
         }
         return nil
     }
@@ -177,7 +179,7 @@ extension RadioConfiguration {
         if let payloadType = description.payloadType(of: encoding) { return payloadType }
         guard let other = AudioEncoding.allCases.first(where: { description.payloadType(of: $0) != nil }) else {
             throw RadioError(
-                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), and nothing else is sent here")
+                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), the codecs that tenfour sends")
         }
         throw RadioError(
             .unavailable,

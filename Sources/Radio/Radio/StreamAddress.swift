@@ -48,7 +48,7 @@ public struct StreamAddress: Hashable, Sendable {
         if rest.first == "[" {
             guard let end = rest.firstIndex(of: "]") else {
                 throw RadioError(
-                    .usage, "'\(text)' opens a bracket and never closes it: write rtp://[2001:db8::7]:5004")
+                    .usage, "'\(text)' has no closing bracket: write rtp://[2001:db8::7]:5004")
             }
             let after = rest[rest.index(after: end)...]
             let host = String(rest[rest.index(after: rest.startIndex)..<end])
@@ -57,7 +57,7 @@ public struct StreamAddress: Hashable, Sendable {
             }
             guard let first = after.first else { return (host, nil) }
             guard first == ":" else {
-                throw RadioError(.usage, "'\(text)' has something behind the bracket: write rtp://[2001:db8::7]:5004")
+                throw RadioError(.usage, "'\(text)' has extra text after the bracket: write rtp://[2001:db8::7]:5004")
             }
             return (host, try port(after.dropFirst(), of: text))
         }

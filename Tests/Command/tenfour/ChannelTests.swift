@@ -96,7 +96,7 @@ import Testing
         #expect(keys == result.output.split(separator: "\n").dropFirst().map(String.init))
     }
 
-    @Test(arguments: [("hello", "too easy to guess"), ("", "no passphrase"), ("a\u{7}b\n", "control characters")])
+    @Test(arguments: [("hello", "too easy to guess"), ("", "no passphrase"), ("a\u{7}b\n", "a control character")])
     func aWeakPassphraseIsRefused(passphrase: String, words: String) throws {
         let result = try make(saying: passphrase)
         #expect(result.end == .code(2) && result.output == "")
@@ -136,19 +136,19 @@ import Testing
     }
 
     @Test(arguments: [
-        Misuse("channel new two~words", 2, "1 to 32 of a…z"),
+        Misuse("channel new two~words", 2, "1 to 32 characters"),
         Misuse("channel new family --relay host/path", 2, "'host/path'", "HOST:PORT"),
         Misuse("channel new family --relay host:0", 2, "'host:0'", "HOST:PORT"),
         Misuse("channel keys", 2, "there is no link", "--link-file"),
         Misuse("channel keys rtp://127.0.0.1", 2, "not a channel's link", "tenfour://"),
-        Misuse("channel keys tenfour://host/family", 2, "no secret", "never played plain"),
+        Misuse("channel keys tenfour://host/family", 2, "no secret", "rtp:// for a stream"),
         Misuse("channel keys --link-file missing", 69, "missing", "holds a link"),
         Misuse("channel keys --link-file open", 69, "others may read open (mode 644)", "chmod 600 open"),
         Misuse("channel keys --link-file empty", 69, "empty does not hold a link"),
         Misuse("channel keys --link-file plain", 2, "plain does not hold a channel's link"),
         Misuse("channel keys --link-file .", 69, "."),
-        Misuse("talk tenfour://host/family", 2, "no secret", "never played plain"),
-        Misuse("send --input x tenfour://host/family#", 2, "no secret", "never played plain"),
+        Misuse("talk tenfour://host/family", 2, "no secret", "rtp:// for a stream"),
+        Misuse("send --input x tenfour://host/family#", 2, "no secret", "rtp:// for a stream"),
         Misuse("listen rtp://127.0.0.1", 2, "not a channel's link"),
         Misuse("recv srtp://:5004", 2, "--srtp-key-file", "head -c 30 /dev/urandom | base64"),
         Misuse("recv srtp://:5004 --srtp-key-file open", 69, "chmod 600 open"),
@@ -156,15 +156,15 @@ import Testing
         Misuse("recv srtp://:5004 --srtp-key-file gcm", 2, "30 bytes", "fits --srtp-suite AEAD_AES_128_GCM"),
         Misuse("recv rtp://:5004 --srtp-key-file plain", 2, "srtp://HOST:PORT"),
         Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
-        Misuse("send --input x --link-file good --codec pcmu", 2, "not spoken in a channel", "--codec opus"),
-        Misuse("talk --link-file good --codec pcma", 2, "not spoken in a channel", "--codec opus"),
+        Misuse("send --input x --link-file good --codec pcmu", 2, "cannot be used in a channel", "--codec opus"),
+        Misuse("talk --link-file good --codec pcma", 2, "cannot be used in a channel", "--codec opus"),
         Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is only for srtp://HOST:PORT"),
         Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is only for srtp://HOST:PORT"),
         Misuse("talk good", 2, "good is a file", "write --link-file good"),
         Misuse("listen ./open", 2, "./open is a file", "--link-file ./open"),
         Misuse("channel keys @good", 2, "good is a file", "--link-file good"),
         Misuse("send --input x good", 2, "good is a file", "--link-file good"),
-        Misuse("listen tenfour://h/f#talk-able-acid-acre-claud-aim", 2, "word 4", "'claud'", "'cloud' may be meant"),
+        Misuse("listen tenfour://h/f#talk-able-acid-acre-claud-aim", 2, "word 4", "'claud'", "'cloud' may be right"),
         Misuse("talk bob.invalid --link-file plain", 2, "write only one of them"),
     ])
     func wrongUseGetsAClearError(misuse: Misuse) throws {

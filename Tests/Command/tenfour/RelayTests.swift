@@ -121,7 +121,7 @@ import Testing
         relay.send(SIGHUP)
         #expect(relay.says("read again: 1 channel"), "\(relay.errors)")
         #expect(goes.wait() == .code(69), "\(goes.errors)")
-        #expect(goes.errors.contains("does not carry this channel any more"), "\(goes.errors)")
+        #expect(goes.errors.contains("no longer has this channel"), "\(goes.errors)")
         let table = try status()
         #expect(table.firstMatch(of: #/family +1 +1 /#) != nil, "\(table)")
         #expect(!table.contains("\nother "))

@@ -57,8 +57,8 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv page.sdp", 69, "page.sdp", "line 1"),
 
         Misuse("send --input good.wav http://127.0.0.1", 2, "http://", "write rtp://HOST:PORT"),
-        Misuse("send --input good.wav rtp://", 2, "nobody to send to", "rtp://HOST:PORT"),
-        Misuse("send --input good.wav rtp://:5004", 2, "nobody to send to", "rtp://HOST:PORT"),
+        Misuse("send --input good.wav rtp://", 2, "the address to send to is missing", "rtp://HOST:PORT"),
+        Misuse("send --input good.wav rtp://:5004", 2, "the address to send to is missing", "rtp://HOST:PORT"),
         Misuse("send --input good.wav rtp://127.0.0.1:99999", 2, "'99999'", "1 to 65535"),
         Misuse("send --input good.wav rtp://127.0.0.1:0", 2, "'0'", "1 to 65535"),
         Misuse("send --input good.wav rtp://127.0.0.1:x", 2, "'x'", "1 to 65535"),
@@ -72,13 +72,13 @@ struct Misuse: CustomTestStringConvertible {
         Misuse(
             "send --input good.wav --codec pcma --fec on rtp://127.0.0.1", 2, "--fec on is for Opus", "leave it out"),
         Misuse("talk 127.0.0.1 --codec pcmu --expect-loss 5", 2, "--expect-loss is for Opus", "leave it out"),
-        Misuse("send --input good.wav --codec pcmu -c 2 rtp://127.0.0.1", 2, "one channel", "leave out --channels 2"),
-        Misuse("talk 127.0.0.1 --codec pcma --profile music", 2, "one channel", "--profile music"),
+        Misuse("send --input good.wav --codec pcmu -c 2 rtp://127.0.0.1", 2, "is mono", "leave out --channels 2"),
+        Misuse("talk 127.0.0.1 --codec pcma --profile music", 2, "is mono", "--profile music"),
         Misuse(
-            "send --input good.wav --codec pcmu --defence copy rtp://127.0.0.1", 2, "no bits for copies",
+            "send --input good.wav --codec pcmu --defence copy rtp://127.0.0.1", 2, "cannot carry copies",
             "--defence nack"),
         Misuse("talk rtp://@239.1.2.3", 2, "one partner", "use send and recv"),
-        Misuse("talk rtp://:5004", 2, "nobody to talk to", "bob.local"),
+        Misuse("talk rtp://:5004", 2, "the station to talk with is missing", "bob.local"),
         Misuse("nonsense", 2, "no 'tenfour nonsense'", "tenfour --help"),
         Misuse("lisen tenfour://host/family", 2, "no 'tenfour lisen'", "write tenfour listen; "),
         Misuse("tlak bob", 2, "write tenfour talk; "),

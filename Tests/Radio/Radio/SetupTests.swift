@@ -181,7 +181,7 @@ import Testing
         }
         #expect(try refusal { _ in } == nil)
         #expect(try refusal { $0.coding.fec = .on }?.contains("FEC") ?? false)
-        #expect(try refusal { $0.coding.channelCount = 2 }?.contains("one channel") ?? false)
+        #expect(try refusal { $0.coding.channelCount = 2 }?.contains("is mono") ?? false)
         #expect(try refusal { $0.rtpSession.lossProtection.mode = .copy }?.contains("copies") ?? false)
         #expect(
             try refusal {
