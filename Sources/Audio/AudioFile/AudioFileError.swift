@@ -67,26 +67,26 @@ extension AudioFileError: CustomStringConvertible {
         case .isDirectory: "\(name) is a directory; name a file in it."
         case .isEmpty: "\(name) is empty; perhaps it was never written, or the program that writes the pipe failed."
         case .isNotSound(let words):
-            "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …), for raw samples say their format: "
+            "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …); for raw samples, give their format: "
                 + words
         case .libraryIsMissing(let words):
             "\(name) needs libsndfile, which cannot be loaded; apt-get install libsndfile1 (\(words))"
         case .unsupportedChannelCount(let count):
             "\(name) has \(count) channels; convert it to 1…\(AudioFileReader.channelCounts.upperBound) first."
         case .unsupportedRate(let hertz):
-            "\(name) says it has \(hertz) frames a second; convert it to "
+            "\(name) has a sample rate of \(hertz) Hz; convert it to "
                 + "\(AudioFileReader.rates.lowerBound)…\(AudioFileReader.rates.upperBound) Hz first."
         case .unsupportedCoding(let coding):
             "\(name) cannot be a WAV file of \(coding.rawValue) samples; choose S16_LE, S24_3LE, S32_LE or FLOAT_LE."
         case .namedAsAnother(let ending):
-            "\(name) would be a WAV file, as no other is written; let its name end in .wav, "
-                + "and make \(ending.uppercased()) of it with ffmpeg or sox."
+            "\(name) does not end in .wav, and only WAV files are written; choose a name that ends in .wav, "
+                + "and convert the file to \(ending.uppercased()) with ffmpeg or sox."
         case .diskIsFull:
-            "\(name) cannot grow because the disk is full; free disk space. What was written so far plays."
+            "\(name) cannot grow because the disk is full; free disk space. The part written so far can be played."
         case .isTooLong: "\(name) has reached the 4 GiB limit of WAV files; begin another file."
         case .readerIsGone: "\(name) leads to a program that has ended; nothing more can be written."
         case .readerIsStuck:
-            "\(name) leads to a program that does not read; what it had not read is lost: end that program, too."
+            "\(name) leads to a program that has stopped reading, so the end of the audio is lost; end that program, too."
         case .failed(let call, let code):
             unsafe "\(name): \(call) failed: \(String(cString: strerror(code)))."
         }

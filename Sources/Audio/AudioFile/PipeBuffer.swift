@@ -24,7 +24,10 @@ internal struct PipeBuffer {
                 if bytes.isEmpty { break }
                 byteCount += bytes.count
                 guard byteCount <= Self.maximumByteCount
-                else { throw AudioFileError(.isNotSound("It goes on beyond 1 GiB."), name: pipe.name) }
+                else {
+                    throw AudioFileError(
+                        .isNotSound("The pipe sends more than 1 GiB; save it to a file first."), name: pipe.name)
+                }
                 try descriptor.write(bytes.count, of: bytes.span)
             }
             lseek(number, 0, SEEK_SET)

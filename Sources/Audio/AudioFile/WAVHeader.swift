@@ -18,7 +18,7 @@ internal struct WAVHeader {
             let (kind, size) = WAVHeaderParser.chunk(header.span)
             if kind == .samples {
                 guard let format = parser.format else {
-                    throw Self.malformed("Samples before their format.", descriptor)
+                    throw Self.malformed("The WAV file has samples before their format.", descriptor)
                 }
                 self.format = try Self.rawFormat(format, descriptor)
                 byteCount = parser.sampleByteCount(stated: size)
@@ -29,11 +29,11 @@ internal struct WAVHeader {
             switch kind {
             case .format where WAVHeaderParser.formatByteCounts.contains(size): _ = parser.parseFormat(body.span)
             case .sizes where WAVHeaderParser.sizesByteCounts.contains(size): parser.parseSizes(body.span)
-            case .format, .sizes: throw Self.malformed("A chunk of \(size) bytes.", descriptor)
+            case .format, .sizes: throw Self.malformed("The WAV file has a chunk of \(size) bytes.", descriptor)
             case .list, .samples, .other: break
             }
         }
-        throw Self.malformed("No samples found.", descriptor)
+        throw Self.malformed("The WAV file has no samples.", descriptor)
     }
 
     /// The longest chunk before the samples.
@@ -53,7 +53,10 @@ internal struct WAVHeader {
         case (1, 4 * channelCount, 24) where !format.isExtensible: coding = .signed24
         case (1, 4 * channelCount, _): coding = .signed32
         case (3, 4 * channelCount, 32): coding = .float32
-        default: throw malformed("The sample format is \(format.tag) with \(bits) bits.", descriptor)
+        default:
+            throw malformed(
+                "WAV format tag \(format.tag) with \(bits) bits per sample is not supported; convert it to 16-bit PCM.",
+                descriptor)
         }
         return RawFormat(
             coding: coding, format: LPCMFormat(rate: SampleRate(hertz: format.hertz), channelCount: channelCount))
@@ -61,7 +64,7 @@ internal struct WAVHeader {
 
     private static func read(_ count: Int, from descriptor: Descriptor) throws(AudioFileError) -> [UInt8] {
         let bytes = try descriptor.read(count)
-        guard bytes.count == count else { throw malformed("It ends in its header.", descriptor) }
+        guard bytes.count == count else { throw malformed("The WAV file ends within its header.", descriptor) }
         return bytes
     }
 

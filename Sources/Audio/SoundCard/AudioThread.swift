@@ -59,7 +59,7 @@ public struct AudioThreadError: Error, Hashable, Sendable, CustomStringConvertib
     public let code: Int32
 
     public var description: String {
-        "no audio thread: \(ALSAMessages.text(-code)); close other programs or raise `ulimit -u`"
+        "the audio thread cannot be started: \(ALSAMessages.text(-code)); close other programs or raise `ulimit -u`"
     }
 }
 

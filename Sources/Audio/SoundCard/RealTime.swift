@@ -117,7 +117,7 @@ extension RealTime: CustomStringConvertible {
                 + " \(denial.realtimeKit.remedy), or put '@audio - rtprio \(priority)' into"
                 + " /etc/security/limits.d/audio.conf and log in again as a member of the group audio"
         case .lowered:
-            "real-time priority was withdrawn, because sound used a whole processor: use a longer period or a faster machine"
+            "real-time priority was withdrawn, because the audio thread used a whole processor: use a longer period or a faster machine"
         }
     }
 }

@@ -41,7 +41,7 @@ extension SoundCardError: CustomStringConvertible {
         case .wrongDirection(let name, let direction):
             return "the sound card '\(name)' cannot \(direction == .playback ? "play" : "capture")"
         case .noCommonFormat(let name):
-            return "the sound card '\(name)' takes neither 16, 24 or 32-bit integers nor floats"
+            return "the sound card '\(name)' supports neither 16, 24 or 32-bit integers nor floats"
         case .failed(let name, let call, let code, let explanation):
             return "the sound card '\(name)' failed in \(call): \(ALSAMessages.text(code))"
                 + (explanation.isEmpty ? "" : " (\(explanation))")
@@ -57,10 +57,10 @@ extension SoundCardError: CustomStringConvertible {
                 + " PulseAudio)"
         case .noServer:
             "start it (`systemctl --user start pipewire pipewire-pulse wireplumber`, or `pulseaudio --start`)"
-        case .busy: "close it, or name another card (`tenfour devices` lists them)"
+        case .busy: "end that program, or name another card (`tenfour devices` lists them)"
         case .notPermitted: "add yourself to the group audio (`sudo adduser $USER audio`) and log in again"
-        case .wrongDirection: "`tenfour devices` lists the cards that can"
-        case .noCommonFormat: "write 'plug:' before its name, which converts"
+        case .wrongDirection: "name another card (`tenfour devices` lists what each card can do)"
+        case .noCommonFormat: "write 'plug:' before its name, so that ALSA converts the samples"
         case .failed: "`tenfour devices` lists the cards that work"
         }
     }

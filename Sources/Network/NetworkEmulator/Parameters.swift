@@ -33,12 +33,12 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
         case .jitter: "random delay added to each packet; normal:DEVIATION has a mean of three deviations, cut at six"
         case .order: "whether packets wait for those sent before"
         case .stalls: "shortest and longest stall of all packets, and the mean time between stalls"
-        case .detour: "extra delay during a window (from-to), repeated after each period"
+        case .detour: "extra delay between two times after the start, once or repeated in every period"
         case .reorder: "share of packets held back, and for how long"
         case .duplicate: "share of packets delivered twice, and the time between"
         case .rate: "bit rate, IP and UDP headers included"
         case .queue: "length of the queue before the rate limit; more is dropped"
-        case .header: "bytes counted for the headers of each packet: 28 for IPv4, 48 for IPv6"
+        case .header: "bytes of headers that count with each packet: 28 for IPv4, 48 for IPv6"
         }
     }
 }
@@ -54,10 +54,10 @@ public enum NetworkParameterError: Error, Hashable, Sendable, CustomStringConver
     public var description: String {
         switch self {
         case .unknownNetwork(let name):
-            return "there is no network \(quoted(name)): take one of "
-                + NamedNetwork.all.map(\.name).joined(separator: ", ") + ", or bN or gN with N percent of loss"
+            return "there is no network \(quoted(name)): write one of "
+                + NamedNetwork.all.map(\.name).joined(separator: ", ") + ", or bN or gN for N percent of loss"
         case .unknownParameter(let name):
-            return "there is no parameter \(quoted(name)): take one of "
+            return "there is no parameter \(quoted(name)): write one of "
                 + NetworkParameter.allCases.map(\.rawValue).joined(separator: ", ")
         case .unreadable(let parameter, let text):
             return "\(parameter.rawValue) cannot be \(quoted(text)): write \(parameter.syntax)"

@@ -75,10 +75,11 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
             switch reason {
             case .empty: "the trace has no entry: write one delay in milliseconds, or lost, on each line"
             case .columns(let count):
-                "\(count) columns where “delay_ms” or “t_ms,delay_ms” is wanted, the same in every line"
+                "it has \(count) columns: write “delay_ms” or “t_ms,delay_ms”, the same in every line"
             case .delay(let text): "\(quoted(text)) is not a delay: write milliseconds from 0 to 3600000, or lost"
             case .time(let text): "\(quoted(text)) is not a time: write milliseconds"
-            case .timeNotLater(let text): "the time \(quoted(text)) is not later than the line before"
+            case .timeNotLater(let text):
+                "the time \(quoted(text)) is not later than that of the line before: sort the lines by time"
             }
         return "trace line \(line): \(what)"
     }

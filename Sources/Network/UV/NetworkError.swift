@@ -82,7 +82,7 @@ extension NetworkError: CustomStringConvertible {
         case .noSuchInterface(let name, let present):
             "there is no network interface \(name); this machine has \(present.joined(separator: ", "))"
         case .groupNotReachable(let group):
-            "the multicast group \(group) cannot be joined, because no route or interface leads to it; name an interface that does multicast"
+            "the multicast group \(group) cannot be joined, because no route or interface leads to it; name an interface that supports multicast"
         case .notAGroup(let address):
             "\(address) is not a multicast group; those are 224.0.0.0 to 239.255.255.255 and the IPv6 addresses that begin with ff"
         case .unknownHost(let name):

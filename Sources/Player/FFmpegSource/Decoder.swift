@@ -19,7 +19,7 @@
                     "the codec \(name) is not supported: convert the file with ffmpeg first")
             }
             guard let codec = unsafe av.avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
-                throw .undecodable("this FFmpeg was built without a decoder of \(name)")
+                throw .undecodable("this FFmpeg was built without a decoder for \(name)")
             }
             var handle = unsafe av.avcodec_alloc_context3(codec)
             var frame = unsafe av.av_frame_alloc()

@@ -66,7 +66,7 @@
         init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
             guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
                 let packet = Packet(), let codec = CodecParameters()
-            else { throw .undecodable("this FFmpeg was built without what reads \(container) files") }
+            else { throw .undecodable("this FFmpeg was built without a demuxer for \(container) files") }
             self.stream = stream
             self.packet = packet
             self.codec = codec
@@ -82,7 +82,9 @@
             }
             streamIndex = index
             timeBase = unsafe chosen.pointee.time_base
-            guard timeBase.num > 0, timeBase.den > 0 else { throw .demuxer(.malformed("its time base is invalid")) }
+            guard timeBase.num > 0, timeBase.den > 0 else {
+                throw .demuxer(.malformed("the time base of this file is invalid"))
+            }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
             startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
             // After a seek, the first Ogg page has no exact timestamp, and a page may last over a second.
@@ -224,7 +226,7 @@
         func stamp(of position: Duration) throws(DemuxerError) -> Int64 {
             // A damaged file may start near the largest timestamp.
             let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
-            if isTooFar { throw .malformed("its timestamps overflow there: the file is damaged") }
+            if isTooFar { throw .malformed("the timestamps overflow at that position: the file is damaged") }
             return stamp
         }
 

@@ -43,7 +43,7 @@
             self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
             converted = ConvertedAudio(self.format)
             if hasFrame { try locateFrame() }
-            guard try refill() else { throw .demuxer(.malformed("it contains no audio")) }
+            guard try refill() else { throw .demuxer(.malformed("this file contains no audio")) }
         }
 
         public var position: Estimate<Duration> {

@@ -39,7 +39,7 @@ package struct FrameStream: ~Copyable {
         guard
             let found = try Self.search(
                 &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
-        else { throw .malformed("this is not a known audio format, or a damaged file") }
+        else { throw .malformed("this is not a known audio format, or the file is damaged") }
         byteSource = window.byteSource
         self.window = window
         begin = found.offset

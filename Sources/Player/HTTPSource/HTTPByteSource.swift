@@ -19,7 +19,9 @@ public final class HTTPByteSource: ByteSource {
     ) throws(ByteSourceError) {
         let resource: Resource
         do throws(ResourceError) { resource = try Resource(address) } catch { throw .failed(error.description) }
-        guard case .http = resource else { throw .failed("\(resource) is no address; write one as https://host/path") }
+        guard case .http = resource else {
+            throw .failed("\(resource) is not a web address; write one as https://host/path")
+        }
         try loadCurl()
         ownsLoop = loop == nil
         self.loop = if let loop { loop } else { try HTTPLoop() }

@@ -28,7 +28,7 @@ struct HTTPRefusal {
     private func plain(_ end: CurlTransfer.End) -> String {
         switch end.code {
         case CURLE_URL_MALFORMAT:
-            "the address cannot be understood; write it as https://host/path, with %20 for a space"
+            "the address is not valid; write it as https://host/path, with %20 for a space"
         case CURLE_COULDNT_RESOLVE_PROXY:
             "\(proxy) could not be found; check its name and the network"
         case CURLE_COULDNT_RESOLVE_HOST:
@@ -36,7 +36,7 @@ struct HTTPRefusal {
         case CURLE_COULDNT_CONNECT:
             refusedConnection(end)
         case CURLE_PROXY:
-            "\(proxy) cannot or will not reach \(host); check what it allows, its user and password"
+            "\(proxy) did not connect to \(host); check which hosts it allows, and its user and password"
         case CURLE_OPERATION_TIMEDOUT:
             "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
         case CURLE_PEER_FAILED_VERIFICATION:
@@ -46,7 +46,7 @@ struct HTTPRefusal {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
             "the TLS connection to \(host) failed; check that it speaks https on that port, or use http://"
         case CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2:
-            "\(host) does not answer as a web server does; check the port in the address"
+            "\(host) does not answer like a web server; check the port in the address"
         case CURLE_RECV_ERROR where end.proxyStatus != 0 && end.proxyStatus / 100 != 2:
             refusedByProxy(end.proxyStatus)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
@@ -54,7 +54,7 @@ struct HTTPRefusal {
         case CURLE_OUT_OF_MEMORY:
             "there is not enough memory; end other programs"
         default:
-            "\(host) could not be read from; check the address"
+            "reading from \(host) failed; check the address"
         }
     }
 
@@ -78,24 +78,24 @@ struct HTTPRefusal {
 
     private func refusedByProxy(_ status: Int) -> String {
         status == 407
-            ? "\(proxy) wants a user and a password; write them into its address as http://user:password@host:port"
-            : "\(proxy) refuses to connect to \(host) (status \(status)); use another, or none"
+            ? "\(proxy) needs a user and a password; write them into its address as http://user:password@host:port"
+            : "\(proxy) refuses to connect to \(host) (status \(status)); use another proxy, or none"
     }
 
     func sentence(status: Int) -> String {
         switch status {
-        case 401: "\(host) wants a user and a password; write them into the address as https://user:password@host/"
+        case 401: "\(host) needs a user and a password; write them into the address as https://user:password@host/"
         case 403, 451:
             "\(host) denies access to this address (status \(status)); check the address, or whether it needs a --header"
         case 404, 410: "\(host) has nothing at this address (status \(status)); check its spelling"
         case 407: refusedByProxy(status)
-        case 408, 425, 429: "\(host) asks us to wait (status \(status)); try again later"
+        case 408, 425, 429: "\(host) cannot answer now (status \(status)); try again later"
         case 500...599: "\(host) has an internal error (status \(status)); try again later"
         case 200...299:
-            "\(host) does not answer what was requested (status \(status)); ask its operator"
+            "\(host) sent something other than the requested bytes (status \(status)); ask its operator"
         case 300...399:
             "\(host) redirects without an address (status \(status)); ask its operator for another address"
-        default: "\(host) refuses (status \(status)); check the address"
+        default: "\(host) rejects the request (status \(status)); check the address"
         }
     }
 
@@ -115,7 +115,7 @@ struct HTTPRefusal {
         "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`"
     }
 
-    var changed: String { "\(host) has changed what is at this address since playback began; start again" }
+    var changed: String { "the file at \(host) has changed since playback began; start again" }
 
     func givenUp(after time: Duration) -> String {
         "\(host) closed the connection, and did not answer again within \(time); check the network, or allow more time with --give-up-after"

@@ -92,11 +92,11 @@ extension ContainerFormat {
     /// The reason why this format cannot be played, as a sentence with its remedy; nil if it may be playable.
     public var refusal: String? {
         switch self {
-        case .empty: "it is empty"
+        case .empty: "this is empty"
         case .html:
             "this is a web page, not audio: open it in a browser, which may ask for a log-in or link to the audio"
         case .gzip: "this is compressed with gzip: decompress it first with `gunzip` or `curl --compressed`"
-        case .playlist: "this is a playlist within a playlist: give the address of what it lists"
+        case .playlist: "this is a playlist within a playlist: write the address of an entry of it"
         case .unknown: "this is not a known audio format"
         default: nil
         }

@@ -17,7 +17,7 @@ public final class FileByteSource: ByteSource {
     public static func open(
         _ path: String, limits: BufferLimits = BufferLimits()
     ) throws(ByteSourceError) -> any ByteSource {
-        if path.utf8.contains(0) { throw .failed("a path cannot hold a NUL; check its spelling") }
+        if path.utf8.contains(0) { throw .failed("the path contains a NUL character; check its spelling") }
         // A descriptor of its own, so that stopping this source leaves standard input open. O_NONBLOCK: a FIFO without
         // a writer is waited for in `read`, where `stop` can end the wait.
         let descriptor =
@@ -82,7 +82,7 @@ public final class FileByteSource: ByteSource {
             if count < 0 && errno == EINTR { continue }
             if count < 0 {
                 throw .failed(
-                    "the file cannot be read any further (\(text(of: errno))); check the disk or the network it lies on"
+                    "the file cannot be read any further (\(text(of: errno))); check the disk or the network share"
                 )
             }
             place.store(offset + count, ordering: .relaxed)

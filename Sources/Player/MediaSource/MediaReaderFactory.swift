@@ -26,7 +26,7 @@ package func openBuiltInReader(
     case .wav: try PacketReader(WAVDemuxer(window), format: format)
     default:
         throw .undecodable(
-            "this was built without FFmpeg and plays Ogg Opus and WAV only: build it with the trait FFmpeg")
+            "this program was built without FFmpeg and plays only Ogg Opus and WAV: build it with the trait FFmpeg")
     }
 }
 

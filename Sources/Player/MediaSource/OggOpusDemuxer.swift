@@ -284,18 +284,22 @@ extension OggOpusDemuxer {
         while true {
             let page: OggPage?
             do { page = try pages.page(from: place, before: place + gapLimit) } catch { throw .byteSource(error) }
-            guard let page else { throw .malformed("it ends or is damaged before its first audio") }
+            guard let page else { throw .malformed("the file ends or is damaged before its first audio") }
             place = page.end
             let body = pages.body
             if page.isFirst {
                 if head == nil, body.holds("OpusHead", at: 0) { head = (try OpusHead(body), page.serial) }
                 continue
             }
-            guard let head else { throw .malformed("there is no Opus in this Ogg file") }
+            guard let head else {
+                throw .malformed("this Ogg file contains no Opus audio: convert it with ffmpeg first")
+            }
             guard page.serial == head.serial else { continue }
             // The rest of long tags is pictures.
             for index in body.indices where tags.count < tagLimit { tags.append(body[index]) }
-            guard tags.count < 8 || tags.span.holds("OpusTags", at: 0) else { throw .malformed("its tags are damaged") }
+            guard tags.count < 8 || tags.span.holds("OpusTags", at: 0) else {
+                throw .malformed("the tags of this file are damaged")
+            }
             if page.segments.contains(where: { $0 < 255 }) { return (head.0, OpusTags(tags.span), head.serial, place) }
         }
     }

@@ -8,15 +8,17 @@ struct OpusHead: Equatable {
 
     init(_ packet: Span<UInt8>) throws(DemuxerError) {
         guard packet.count >= 19, packet.holds("OpusHead", at: 0) else {
-            throw .malformed("its Opus header is damaged")
+            throw .malformed("the Opus header of this file is damaged")
         }
-        guard packet[8] & 0xF0 == 0 else { throw .malformed("it is made for a later version of Opus in Ogg") }
+        guard packet[8] & 0xF0 == 0 else {
+            throw .malformed("this file uses a later version of Ogg Opus, which is not supported")
+        }
         channelCount = Int(packet[9])
         preSkip = Int(packet.littleEndian16(at: 10))
         gain = Self.factor(decibels: Double(Int16(bitPattern: packet.littleEndian16(at: 16))) / 256)
         guard 1...2 ~= channelCount, packet[18] <= 1 else {
             throw .malformed(
-                "it has \(channelCount) channels, but Opus is supported with one or two: mix it down first")
+                "this file has \(channelCount) channels, but Opus is supported with one or two: mix it down first")
         }
     }
 

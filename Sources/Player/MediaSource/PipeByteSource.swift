@@ -29,7 +29,7 @@ internal import TenfourThreads
         } catch {
             close(descriptor)
             throw .failed(
-                "no pipe could be made (\(text(of: error.code))); raise the limit of open files with `ulimit -n`")
+                "a pipe cannot be created (\(text(of: error.code))); raise the limit of open files with `ulimit -n`")
         }
         self.descriptor = descriptor
         // Fails harmlessly for anything but a pipe.

@@ -145,12 +145,12 @@ public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A sentence for people that includes the remedy.
     public var description: String {
         switch self {
-        case .empty: "the playlist has no entries; open it in an editor"
+        case .empty: "the playlist has no entries; check it in an editor"
         case .tooLong:
-            "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries by themselves"
+            "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries one by one"
         case .unplayable(let error): error.description
         case .httpLiveStreaming:
-            "this is HTTP Live Streaming (HLS), a broadcast cut into files, which is not played; have ffmpeg put it together: `ffmpeg -i ADDRESS -vn -c copy -f mpegts - | tenfour play -`"
+            "this is HTTP Live Streaming (HLS), a broadcast cut into files, which is not supported; join the files with ffmpeg: `ffmpeg -i ADDRESS -vn -c copy -f mpegts - | tenfour play -`"
         }
     }
 }

@@ -57,7 +57,7 @@ public enum Resource: Hashable, Sendable {
         switch scheme {
         case nil:
             guard !reference.isEmpty, !reference.utf8.contains(0) else {
-                throw ResourceError("an empty name; write an address as https://… or the path of a file")
+                throw ResourceError("the name is empty; write an address as https://… or the path of a file")
             }
             self = .file(path: reference)
         case "http", "https":
@@ -76,11 +76,11 @@ public enum Resource: Hashable, Sendable {
                 rest.hasPrefix("//localhost/") ? rest.dropFirst(11) : rest.hasPrefix("//") ? rest.dropFirst(2) : rest
             guard path.hasPrefix("/"), let decoded = Self.percentDecoded(path), !decoded.utf8.contains(0) else {
                 throw ResourceError(
-                    "“\(String(fromPeer: reference, limit: 80))” names no file; write it as file:///path")
+                    "“\(String(fromPeer: reference, limit: 80))” does not name a file; write it as file:///path")
             }
             self = .file(path: decoded)
         case .some(let other):
-            throw ResourceError("\(other): is not played; write an address as https://… or the path of a file")
+            throw ResourceError("\(other): is not supported; write an address as https://… or the path of a file")
         }
     }
 }
@@ -130,7 +130,7 @@ extension Resource {
         var cleaned = ""
         for byte in text.utf8 {
             switch byte {
-            case 0..<0x20, 0x7F: throw ResourceError("an address with a control character in it; check its spelling")
+            case 0..<0x20, 0x7F: throw ResourceError("the address contains a control character; check its spelling")
             case 0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...:
                 let digits = Array("0123456789ABCDEF")
                 cleaned += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"

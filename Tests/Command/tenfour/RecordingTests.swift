@@ -82,7 +82,7 @@ import Testing
         try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
             receiver.send(SIGINT)
             #expect(receiver.wait(.seconds(20)) == .code(1), "audio that the reader did not take is lost")
-            #expect(receiver.errors.contains("tenfour: standard output leads to a program that does not read"))
+            #expect(receiver.errors.contains("tenfour: standard output leads to a program that has stopped reading"))
         }
     }
 

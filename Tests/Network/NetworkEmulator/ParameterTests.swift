@@ -90,7 +90,7 @@ struct ParameterTests {
         #expect(throws: NetworkParameterError.needsRate(.queue)) { try NetworkModel(parsing: "queue=10ms") }
         #expect(
             NetworkParameterError.unknownNetwork("x\u{7}").description.hasPrefix(
-                "there is no network “x\u{FFFD}”: take one of lan,"))
+                "there is no network “x\u{FFFD}”: write one of lan,"))
     }
 
     @Test(arguments: NamedNetwork.all) func everyNamedNetworkIsWhatItsParametersSay(network: NamedNetwork) throws {

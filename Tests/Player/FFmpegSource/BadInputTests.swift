@@ -16,7 +16,7 @@
         }
 
         @Test(arguments: [
-            ("", "it is empty"), ("<!DOCTYPE html><html>log in</html>", "web page"),
+            ("", "this is empty"), ("<!DOCTYPE html><html>log in</html>", "web page"),
             ("  <HTML><body>no", "web page"),
             ("#EXTM3U\nhttp://host/a.mp3\n", "playlist"),
             ("ffconcat version 1.0\nfile /etc/passwd\n", "not a known audio format"),

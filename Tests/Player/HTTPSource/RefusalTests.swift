@@ -89,7 +89,7 @@ import Testing
         #expect(proxy.requests.first?.contains("nobody.invalid") == true)
     }
 
-    @Test(arguments: [("socks5h", "will not reach 127.0.0.1"), ("http", "403")])
+    @Test(arguments: [("socks5h", "did not connect to 127.0.0.1"), ("http", "403")])
     func theProxyRefuses(scheme: String, sentence: String) throws {
         let server = try SoundServer(folder)
         let proxy = try ProxyServer("refuse")
