@@ -6,21 +6,21 @@ public import TenfourAudioCore
 /// with which a thread wakes up for a request is noise; it is filtered out over about twenty requests. Requests that
 /// come in bursts are evened out in the same way.
 public struct CardClock: BitwiseCopyable, Sendable {
-    /// The number of frames requested so far at 48 000 Hz, including those of lost time.
+    /// The number of frames requested so far at 48 000 Hz, including the frames of lost time.
     public private(set) var position = FrameCount(0)
     private var origin: Instant?
 
     /// A request more than 30 ms late is not noise: the card stood still (an XRUN, a suspended machine).
     private static var longestNoise: Int64 { 30_000_000 }
-    /// A request may come early, because sound servers request up to 2048 frames at once. One that is more than 60 ms
+    /// A request may be early, because sound servers request up to 2048 frames at a time. A request more than 60 ms
     /// early means that the clock was set back.
     private static var longestBurst: Int64 { 60_000_000 }
     private static var smoothing: Int64 { 20 }
 
     public init() {}
 
-    /// The card requests audio at `now`. Returns how many frames of its time have been lost since the last request,
-    /// usually none. They are included in `position` already, and playout skips them.
+    /// Records that the card requests audio at `now`. Returns the number of frames that the card has lost since the
+    /// last request, usually zero. `position` includes the lost frames already, and playout skips them.
     @_noAllocation @_noLocks
     public mutating func request(at now: Instant) -> FrameCount {
         guard let start = origin else {
@@ -38,23 +38,23 @@ public struct CardClock: BitwiseCopyable, Sendable {
         return lost
     }
 
-    /// Counts the frames of the request.
+    /// Adds the frames of a request to `position`.
     @_noAllocation @_noLocks
     public mutating func advance(by frameCount: FrameCount) { position += frameCount }
 
-    /// Counts frames of lost time that the card has reported itself (an underrun). They may be too few to be told from
-    /// noise.
+    /// Adds frames of lost time that the card itself has reported (an underrun). `request` cannot detect a loss as
+    /// short as noise.
     @_noAllocation @_noLocks
     public mutating func recordLoss(_ frameCount: FrameCount) { if origin != nil { position += frameCount } }
 
-    /// From now on the card requests the same frames later by `frames`, or earlier if that is below zero.
+    /// Moves the expected time of all later requests: later by `frames`, or earlier if `frames` is negative.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         guard let start = origin else { return }
         origin = Instant(nanoseconds: start.nanoseconds + Self.nanoseconds(in: frames))
     }
 
-    /// The frame that the card requested at `instant`, or would have requested. Zero before the first request.
+    /// The position of the frame that the card requested, or would have requested, at `instant`. Zero before the first request.
     @_noAllocation @_noLocks
     public func position(at instant: Instant) -> FrameCount {
         guard let origin else { return .zero }

@@ -2,26 +2,26 @@ package import TenfourAudioCore
 
 /// Decides what to play next, from the position of playout and the head of the queue. A pure function.
 package enum DecisionLogic: Equatable, Sendable {
-    /// Decode the head, which is due; its first `skipping` frames were concealed already.
+    /// Decode the head of the queue, which is due; its first `skipping` frames were concealed already.
     case decode(skipping: FrameCount)
-    /// Recover these frames, which are missing before the head, from the head's in-band FEC.
+    /// Recover the missing frames before the head of the queue from the head's in-band FEC.
     case recover(FrameCount)
-    /// Conceal these frames, which were lost.
+    /// Conceal this number of frames, which were lost.
     case conceal(FrameCount)
-    /// Conceal these frames because the queue is empty, and stay at this position until the next packet shows what was
-    /// missing.
+    /// Conceal this number of frames because the queue is empty. The position stays the same until the next packet
+    /// shows which audio was missing.
     case underrun(FrameCount)
-    /// Fall silent until a packet is old enough to begin with: the talkspurt is over, or the link is down.
+    /// Play silence until a packet is as old as the target delay: the talkspurt is over, or the link is down.
     case buffer
 
     /// The input of a decision.
     package struct Situation: Sendable {
         /// The position of the next frame, in the talker's time.
         package var position: FrameCount
-        /// The packet that was decoded last, and its length.
+        /// The sequence number and the duration of the packet that was decoded last.
         package var sequence: Int64
         package var frameCount: FrameCount
-        /// How long the queue has been empty.
+        /// The duration for which the queue has been empty.
         package var underrun: FrameCount
 
         @_noAllocation @_noLocks
@@ -35,10 +35,10 @@ package enum DecisionLogic: Equatable, Sendable {
 
     /// 200 ms: the concealment of Opus has faded out by then, and bursts of ten lost packets are bridged.
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
-    /// Opus conceals in multiples of 2.5 ms, at most 20 ms.
+    /// The unit of Opus concealment: 2.5 ms. One call conceals at most 20 ms.
     private static var step: Int { 120 }
     private static var longestConcealment: FrameCount { FrameCount(960) }
-    /// SILK conceals whole 10 ms. Shorter pieces would shift its state against the audio.
+    /// SILK conceals in units of 10 ms. A shorter concealment would shift its state against the audio.
     private static var shortestSILK: FrameCount { FrameCount(480) }
 
     @_noAllocation @_noLocks

@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// One call that a jitter buffer asks its decoder for.
+/// One call of the decoder, as a jitter buffer requests it.
 @usableFromInline
 struct DecoderCall: BitwiseCopyable, Sendable {
     @usableFromInline
@@ -11,13 +11,13 @@ struct DecoderCall: BitwiseCopyable, Sendable {
     @usableFromInline let kind: Kind
     /// The packet to decode, or to recover from; meaningless for `conceal`.
     @usableFromInline let packet: PacketQueue.Entry
-    /// The number of frames that are wanted.
+    /// The number of frames to decode or conceal.
     @usableFromInline let frameCount: FrameCount
-    /// The first frames of the packet, which were concealed already.
+    /// The number of frames at the start of the packet that were concealed already.
     let skipping: FrameCount
-    /// The frames before the packet that it takes the place of.
+    /// The number of concealed frames before the packet that the packet replaces.
     let replaced: Int
-    /// Where in the sync buffer the decoder writes to.
+    /// The index in the sync buffer, in frames, at which the decoder writes.
     let place: Int
 
     @_noAllocation @_noLocks
@@ -36,9 +36,9 @@ struct DecoderCall: BitwiseCopyable, Sendable {
     /// The result of a call.
     @usableFromInline
     struct Result: BitwiseCopyable, Sendable {
-        /// The number of frames that were written; nil where the decoder refused.
+        /// The number of frames that the decoder wrote; nil if it refused the packet.
         let frames: FrameCount?
-        /// Whether a neural network concealed.
+        /// Whether a neural network generated the concealment (deep PLC).
         let isByModel: Bool
 
         @usableFromInline @_noAllocation @_noLocks

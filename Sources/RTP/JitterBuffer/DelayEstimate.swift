@@ -2,34 +2,34 @@ public import TenfourAudioCore
 
 /// Estimates the distribution of packet delays. A packet's delay is its arrival minus its timestamp.
 ///
-/// Only differences of delays have a meaning, because the two clocks started apart. The base is the delay of the
-/// fastest packet of the last ten seconds. A buffer must hold what the slowest packets of half seconds (`DelayPeaks`)
-/// exceed it by.
+/// Only differences of delays have a meaning, because the two clocks started at different times. The base is the delay
+/// of the fastest packet of the last ten seconds. A buffer must hold the distance between the base and the slowest
+/// packets of half seconds (`DelayPeaks`).
 ///
-/// Two events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted
-/// with it, so that the estimate follows within two seconds. A stall that is too long to be buffered counts once, not
-/// for each of the packets that come when it ends.
+/// Two events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted by
+/// the same amount, so that the estimate follows within two seconds. A stall that is too long to be buffered counts
+/// once, not for each of the packets that arrive when it ends.
 ///
-/// A pause does not clear the estimate: measurements age only while packets come, and by a second for each pause. They
-/// are corrected for the drift of the two clocks at all times.
+/// A pause does not clear the estimate: measurements age only while packets arrive, and by one second for each pause.
+/// They are corrected for the drift of the two clocks at all times.
 public struct DelayEstimate: ~Copyable, Sendable {
     private static var bucketWidth: Int { 12 }
     private static var bucketCount: Int { 8_192 }
     private static var capacity: Int { 4_096 }
-    /// In buckets: half a second. No conversation would be buffered longer.
+    /// The longest delay that is buffered, in buckets: half a second. A conversation does not tolerate more.
     private static var longestHeld: Int { 2_000 }
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
-    /// With 200 packets or more a high quantile is known.
+    /// The number of packets from which on a high quantile is known.
     private static var sampleCountForQuantile: Int { 200 }
-    /// Eight packets in a row are not all fast by chance.
+    /// The number of packets in a row that cannot all be fast by chance.
     private static var minimumSampleCount: Int { 8 }
-    /// 2 ms, in buckets: more than the clocks drift apart in that time.
+    /// 2 ms, in buckets. The least change of the route: in the same time the clocks drift apart by less.
     private static var routeStep: Int { 8 }
-    /// One second without a packet is a pause.
+    /// One second. A longer time without a packet is a pause.
     private static var pause: FrameCount { FrameCount(48_000) }
-    /// After ten minutes the drift of the clocks is unknown.
+    /// Ten minutes. After a longer pause the drift of the clocks is unknown.
     private static var longestPause: FrameCount { FrameCount(28_800_000) }
 
     /// The reserve, in percent of the median peak's distance from the fastest packet. It makes late packets rare. Where
@@ -44,21 +44,21 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private var peaks = DelayPeaks()
     /// Samples from before this time belong to an earlier route.
     private var routeSince = FrameCount(0)
-    /// The fastest packet since the route became longer. The base stays that of the shorter route for ten more seconds.
+    /// The delay of the fastest packet since the route became longer. The base stays at the shorter route's delay for ten more seconds.
     private var routeBase = Int.min
     private var histogram: FixedBuffer<UInt16>
     private var arrivals: FixedBuffer<Sample>
     private var first = 0
     public private(set) var count = 0
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
-    /// A packet that was too late for any buffer: the first after a stall, or of a longer route.
+    /// A packet that was too late for any buffer: the first packet after a stall, or the first on a longer route.
     private var stall: Sample?
     private var lastPoll = FrameCount(0)
     /// The sum of all pauses, each less one second. Packets did not age in that time.
     private var paused = FrameCount(0)
     /// The position of bucket 0, in frames. It moves with the drift of the clocks.
     private var origin = 0.0
-    /// Whether no packet since a pause has confirmed the measurements from before it.
+    /// Whether no packet since the last pause has confirmed the earlier measurements.
     private var isUncertain = false
     private var lowestBucket = 0
     private var highestBucket = 0
@@ -74,7 +74,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         arrivals = FixedBuffer(repeating: Sample(at: .zero, bucket: 0), count: Self.capacity)
     }
 
-    /// The delay of the fastest packet in the window; nil when there is none.
+    /// The delay of the fastest packet in the window; nil if the window is empty.
     public var base: FrameCount? {
         @_noAllocation @_noLocks get { count > 0 ? frames(lowestBucket) : nil }
     }
@@ -94,10 +94,10 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The delay of the packet inserted last.
     public var newestDelay: FrameCount { @_noAllocation @_noLocks get { newest.delay } }
 
-    /// Inserts the delay of a packet that arrived at `arrival`, and drops those that are older than the window. Pauses
-    /// do not count. `driftPartsPerMillion` is how fast delays grow because the clocks differ.
+    /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than the window. Pauses do not
+    /// count. `driftPartsPerMillion` is the rate at which delays grow because the clocks differ.
     ///
-    /// Delays more than two seconds apart do not fit into one estimate: the caller clears it (`removeAll`).
+    /// Delays more than two seconds apart do not fit into one estimate: the caller then clears the estimate (`removeAll`).
     @_noAllocation @_noLocks
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount, driftPartsPerMillion: Double = 0) {
         if count > 0 {
@@ -128,7 +128,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         followRoute(at: now)
     }
 
-    /// The clock for arrivals was set: all arrivals, before and from now on, are later by `frames`.
+    /// Adds `frames` to all arrivals, earlier and later ones, because the clock for arrivals was set.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         guard count > 0 else { return }
@@ -167,16 +167,16 @@ public struct DelayEstimate: ~Copyable, Sendable {
         peaks.removeAll()
     }
 
-    /// Whether it follows the packet before it much more closely than it was sent, as when both were held back.
+    /// Whether the packet follows the packet before it much more closely than they were sent, as when a stall held back both.
     private func wasHeldBackWithLast(_ delay: FrameCount, at arrival: FrameCount) -> Bool {
         let sentApart = arrival - delay - (newest.arrival - newest.delay)
         return (arrival - newest.arrival).rawValue * 2 < sentApart.rawValue
     }
 
-    /// Follows a change of route. When all packets of the last second came earlier than any before, the route has
-    /// become shorter; when all came later than nine tenths of those before, longer. The spread is still best known
-    /// from the packets before. While a route changes, packets of both arrive at the same time, so the half second
-    /// between is ignored.
+    /// Follows a change of route. If all packets of the last second arrived earlier than any packet before, the route
+    /// has become shorter; if they all arrived later than nine tenths of the packets before, it has become longer. The
+    /// earlier packets still give the best estimate of the spread. While a route changes, packets of both routes arrive
+    /// at the same time, so the half second between the routes is ignored.
     private mutating func followRoute(at now: FrameCount) {
         guard now - lastPoll >= Self.pollInterval else { return }
         lastPoll = now
@@ -197,7 +197,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
             }
         }
         guard recentCount >= Self.minimumSampleCount, countBefore > 0 else { return }
-        // Uses the means, because the fastest of few packets is slower than the fastest of many.
+        // Compares means, because the fastest of few packets is usually slower than the fastest of many.
         let step = sum / recentCount - sumBefore / countBefore
         if fastestBefore - slowest > Self.routeStep {
             routeBase = .min
@@ -210,7 +210,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         }
     }
 
-    /// Whether a delay is longer than nine tenths of those from more than a second and a half ago.
+    /// Whether the delay `bucket` exceeds nine tenths of the delays from more than 1.5 s ago.
     private func isSlower(_ bucket: Int, thanMostBefore now: FrameCount) -> Bool {
         var (slower, all) = (0, 0)
         for index in (0..<count).reversed() {

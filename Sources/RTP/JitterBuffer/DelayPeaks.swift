@@ -7,14 +7,14 @@ internal import TenfourAudioCore
 /// the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in buckets of the
 /// `DelayEstimate` that owns this.
 struct DelayPeaks: ~Copyable, Sendable {
-    /// Half a minute.
+    /// The number of half seconds: half a minute.
     private static var capacity: Int { 60 }
     private static var length: FrameCount { FrameCount(24_000) }
-    /// 2 s. With fewer peaks an outlier cannot be told.
+    /// The number of peaks from which on an outlier can be recognized: 2 s.
     private static var minimumPeakCount: Int { 4 }
 
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
-    /// The same values, greatest first.
+    /// The same peaks, greatest first.
     private var sorted = FixedBuffer(repeating: 0, count: Self.capacity)
     private var count = 0
     private var newest = 0
@@ -24,14 +24,14 @@ struct DelayPeaks: ~Copyable, Sendable {
     init() {}
 
     /// The delay that all but `share` (0…1) of the peaks keep within. At least one peak is left out, if there are
-    /// enough to tell an outlier. Zero without peaks.
+    /// enough peaks to recognize an outlier. Zero without peaks.
     @_noAllocation @_noLocks
     func level(exceptFor share: Double) -> Int {
         guard count > 0 else { return 0 }
         return sorted[count < Self.minimumPeakCount ? 0 : max(Int(Double(count) * share), 1)]
     }
 
-    /// The median.
+    /// The median peak, in buckets.
     var typical: Int { @_noAllocation @_noLocks get { count > 0 ? sorted[count / 2] : 0 } }
 
     /// Inserts the delay of a packet that arrived at `now`.
@@ -50,14 +50,14 @@ struct DelayPeaks: ~Copyable, Sendable {
         sort()
     }
 
-    /// The route has become shorter by `step`: lowers the peaks above `limit`, but not below `least`.
+    /// Lowers the peaks above `limit` by `step`, but not below `least`, because the route has become shorter.
     @_noAllocation @_noLocks
     mutating func lower(by step: Int, above limit: Int, notBelow least: Int) {
         for index in 0..<count where peaks[index] > limit { peaks[index] = max(peaks[index] - step, least) }
         sort()
     }
 
-    /// The route has become longer by `step`: raises all peaks but the newest, which belong to it already.
+    /// Raises all peaks but the newest by `step`, because the route has become longer. The newest peaks were measured on the new route.
     @_noAllocation @_noLocks
     mutating func raise(by step: Int, exceptNewest newestCount: Int) {
         for age in newestCount..<max(count, newestCount) {

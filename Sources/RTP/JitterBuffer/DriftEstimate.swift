@@ -2,14 +2,14 @@ public import TenfourAudioCore
 
 /// Estimates the drift between the talker's clock and the card's, from the fastest packet of each second.
 ///
-/// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks.
-/// The line is fitted by least squares over a memory that grows to two minutes and then fades. A second far off the
-/// line, compared with the usual distance, is ignored; two such seconds in a row are a change of route, which moves the
-/// line and keeps its slope. When packets come in bursts the slope is uncertain at first: it counts only as far as it
-/// is more certain than the usual difference of two clocks.
+/// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks. The line is
+/// fitted by least squares over a memory that grows to two minutes and then fades. A second far off the line, compared with the
+/// usual distance, is ignored; two such seconds in a row are a change of route, which moves the line and keeps its slope. When
+/// packets come in bursts, the slope is uncertain at first, so the estimate is shrunk towards zero: to half where the uncertainty
+/// equals the usual difference between two clocks (100 ppm), and less as the uncertainty falls.
 public struct DriftEstimate: Sendable {
-    /// How much slower the talker's clock is than the card's, in parts per million: delays grow by that much. Within ±
-    /// 1000.
+    /// The amount by which the talker's clock is slower than the card's, in parts per million, within ± 1000. Delays
+    /// grow at this rate.
     public private(set) var partsPerMillion = 0.0
 
     private static var blockLength: Int { 48_000 }
@@ -21,7 +21,7 @@ public struct DriftEstimate: Sendable {
     private var blockStart: FrameCount?
     private var least: FrameCount?
     private var line = 0.0
-    /// In frames per block of one second.
+    /// The slope of the line, in frames per block of one second.
     private var slope = 0.0
     /// The mean square of the blocks' distances from the line, in frames.
     private var noise = 0.0
@@ -50,7 +50,7 @@ public struct DriftEstimate: Sendable {
         }
     }
 
-    /// The clock for arrivals was set: all delays, before and from now on, are longer by `frames`.
+    /// Adds `frames` to all delays, earlier and later ones, because the clock for arrivals was set.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         line += Double(frames.rawValue)
@@ -60,7 +60,7 @@ public struct DriftEstimate: Sendable {
     private mutating func close(_ least: Int, blocks passed: Double) {
         let expected = line + slope * passed
         let error = Double(least) - expected
-        // After a pause only the slope is still known.
+        // After a pause of more than four seconds only the slope is still valid.
         if blocks == 0 || passed > 4 {
             line = Double(least)
             blocks = max(blocks, 1)
@@ -76,7 +76,7 @@ public struct DriftEstimate: Sendable {
             slope += error * 6 / (blocks * (blocks + 1)) / passed
             noise += (error * error - noise) / (blocks - 2)
         }
-        // The uncertainty of the slope after least squares, compared with the uncertainty before.
+        // The variance of the slope after least squares. It is compared with the variance of usual clock differences.
         let doubt = 12 * noise / (blocks * blocks * blocks)
         let believed = slope * Self.usualSquare / (Self.usualSquare + doubt)
         partsPerMillion = min(max(believed / Double(Self.blockLength) * 1e6, -1_000), 1_000)

@@ -5,15 +5,15 @@ public import TenfourResampling
 
 /// The jitter buffer of one talker: `insert` packets as they arrive, `pull` audio when the card requests it.
 ///
-/// It decides like NetEq: a queue, estimates of delay and drift, a target delay, and a decision for each piece of audio
-/// (`PlayoutController`). It performs in a sync buffer at 48 000 Hz: decode, recover, conceal, cross-fade, time-scale, resample.
-/// The decoder belongs to the caller and is lent to each `pull`.
+/// Its parts are those of NetEq: a queue, estimates of delay and drift, a target delay, and a decision for each piece
+/// of audio (`PlayoutController`). The sync buffer at 48 000 Hz is where audio is decoded, recovered, concealed,
+/// cross-faded, time-scaled and resampled. The decoder belongs to the caller and is lent to each `pull`.
 ///
 /// Positions count frames at 48 000 Hz that the card has requested. Playback thread. Nothing is allocated after `init`.
 public struct JitterBuffer: ~Copyable, Sendable {
-    /// The talker, nil before the first.
+    /// The SSRC of the talker; nil before the first talker.
     public private(set) var ssrc: SSRC?
-    /// The mean square of the audio made last.
+    /// The mean square of the audio of the last pull.
     public private(set) var meanSquare: Float = 0
 
     @usableFromInline var controller: PlayoutController
@@ -29,11 +29,11 @@ public struct JitterBuffer: ~Copyable, Sendable {
     private var step = PullStep.play
     private var request = PullRequest()
 
-    /// The next step of a pull, once the decoder has done what it was called for.
+    /// The next step of a pull after a decoder call.
     private enum PullStep: BitwiseCopyable {
-        /// Puts the late packet in the place of what was concealed for it.
+        /// Replaces the concealed audio that has not been played by the packet that ended the underrun.
         case endUnderrun
-        /// Plays the audio that waits, and requests more when there is none.
+        /// Plays the audio that waits, and decides on the next operation when no audio is left.
         case play
         /// Time-scales the packet that was decoded for `position`.
         case scale(at: FrameCount)
@@ -41,7 +41,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         case lookAhead(at: FrameCount, limit: FrameCount)
     }
 
-    /// The number of frames that a pull has to make, and the number made so far.
+    /// The number of frames that a pull has to produce, and the number produced so far.
     private struct PullRequest: BitwiseCopyable {
         var position = FrameCount.zero
         /// In frames of the card.
@@ -59,12 +59,12 @@ public struct JitterBuffer: ~Copyable, Sendable {
         timeScaler = TimeScaler(channelCount: format.channelCount)
     }
 
-    /// Whether nothing plays or is queued, so that another talker may have this buffer.
+    /// Whether nothing plays or is queued, so that another talker may use this buffer.
     public var isIdle: Bool {
         @_noAllocation @_noLocks get { ssrc == nil || (controller.isIdle && syncBuffer.count == 0) }
     }
 
-    /// How far playout lies behind the talker's timestamps, on the card's clock. Only differences have a meaning.
+    /// The delay of playout behind the talker's timestamps, on the card's clock. Only differences have a meaning.
     public var playoutDelay: FrameCount { @_noAllocation @_noLocks get { controller.playoutDelay } }
 
     /// Counts of the talker's audio since `begin`.
@@ -95,35 +95,35 @@ public struct JitterBuffer: ~Copyable, Sendable {
         controller.insert(payload, packet, arrivedAt: arrival)
     }
 
-    /// The talker has left: no packet is waited for any more.
+    /// Records that the talker has left: playout waits for no further packet.
     @_noAllocation @_noLocks
     public mutating func end() { controller.end() }
 
-    /// Sets what copies and retransmissions need until the next call or `begin`.
+    /// Sets the delay that copies and retransmissions need, until the next call or `begin`.
     @_noAllocation @_noLocks
     public mutating func setRecoveryDemand(_ demand: RecoveryDemand) { controller.setRecoveryDemand(demand) }
 
-    /// The card has lost `frames` of time, and was silent for `missed`. `goesOn`: it belongs to the dropout counted last.
+    /// Skips `frames` of time that the card has lost; it was silent for `missed`. `goesOn`: this loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         controller.skip(frames, missed: missed, goesOn: goesOn)
     }
 
-    /// The card's clock was set: the position of a later arrival is greater by `frames`.
+    /// Adds `frames` to the positions of all later arrivals, because the card's clock was set.
     @_noAllocation @_noLocks
     public mutating func shiftArrivals(by frames: FrameCount) { controller.shiftArrivals(by: frames) }
 
-    /// The card does not play `frames` of what was pulled. `goesOn`: it belongs to the dropout counted last.
+    /// Records that the card does not play `frames` of the pulled audio. `goesOn`: this loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         controller.recordUnplayed(frames, goesOn: goesOn)
     }
 
-    /// Fills `output` (interleaved, at the card's rate) with what is due from `position` on, decoding with `decoder`. Returns false
-    /// where that is silence; `output` is then left as it was.
+    /// Fills `output` (interleaved, at the card's rate) with the audio due from `position` on, decoding with `decoder`.
+    /// Returns false if the audio is silence; `output` is then unchanged.
     ///
-    /// Generic, so that the decoder's code is known where it is called from: a caller that is marked `@_noAllocation @_noLocks`
-    /// compiles only with a decoder that keeps to it.
+    /// Generic, so that the compiler knows the decoder's code: a caller that is marked `@_noAllocation @_noLocks`
+    /// compiles only with a decoder that neither allocates nor locks.
     @inlinable
     public mutating func pull<Decoder: AudioDecoder & ~Copyable>(
         into output: inout MutableSpan<Float>, at position: FrameCount, with decoder: inout Decoder
@@ -136,7 +136,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         return true
     }
 
-    /// Calls the decoder. It is all of a pull that depends on the codec.
+    /// Calls the decoder. The only step of a pull that depends on the codec.
     @inlinable
     static func perform<Decoder: AudioDecoder & ~Copyable>(
         _ call: DecoderCall, of controller: borrowing PlayoutController, into buffer: inout SyncBuffer,
@@ -160,7 +160,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
 
     // MARK: - The steps of a pull
 
-    /// Returns false where there is nothing to pull.
+    /// Starts a pull. Returns false if there is nothing to pull.
     @usableFromInline @_noAllocation @_noLocks
     mutating func beginPull(_ sampleCount: Int, at position: FrameCount) -> Bool {
         guard !isIdle else {
@@ -174,14 +174,14 @@ public struct JitterBuffer: ~Copyable, Sendable {
         return true
     }
 
-    /// Whether the decoder has to forget another talker.
+    /// Whether the decoder must be reset, because its state belongs to another talker.
     @usableFromInline @_noAllocation @_noLocks
     mutating func takeDecoderReset() -> Bool {
         defer { needsDecoderReset = false }
         return needsDecoderReset
     }
 
-    /// Plays until the decoder is needed, and returns what for; nil when `output` is full.
+    /// Plays until a decoder call is needed, and returns that call; nil when `output` is full.
     @usableFromInline @_noAllocation @_noLocks
     mutating func nextCall(into output: inout MutableSpan<Float>) -> DecoderCall? {
         while true {
@@ -219,8 +219,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Performs silence at once, and returns the decoder call for anything else. A decoded packet takes the place of the last
-    /// `replaced` frames that wait.
+    /// Starts an operation: appends silence itself, and returns the decoder call for any other operation. A decoded
+    /// packet replaces the last `replaced` frames that wait.
     private mutating func begin(_ operation: PlayoutOperation, replacing replaced: Int = 0) -> DecoderCall? {
         let before = syncBuffer.count
         syncBuffer.makeSpace()
@@ -239,7 +239,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Appends what the decoder has made; silence where it refused.
+    /// Appends the audio that the decoder has produced; silence if the decoder refused the packet.
     @usableFromInline @_noAllocation @_noLocks
     mutating func finish(_ call: DecoderCall, _ result: DecoderCall.Result) {
         let before = syncBuffer.count - call.replaced
@@ -261,7 +261,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         if speechLevel.isLoudSpeech(meanSquare), call.packet.origin.isOriginal { controller.recordSpeech(call.packet) }
     }
 
-    /// Time-scales what was decoded where the delay is not the target delay.
+    /// Time-scales the decoded audio if the delay differs from the target delay.
     private mutating func scale(at position: FrameCount) {
         let change = timeScaling.change(for: controller.delayError, includesRecovery: controller.includesRecovery)
         step = change > .zero ? .lookAhead(at: position, limit: change) : .play
@@ -274,7 +274,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         controller.recordTimeScaling(of: frames)
     }
 
-    /// Frames of the card at 48 000 Hz, rounded up: one frame of the card is at least one here.
+    /// Converts frames of the card to 48 000 Hz, rounded up, so that one frame of the card does not become zero.
     private func atOpusRate(_ frames: Int) -> FrameCount {
         FrameCount((frames * SampleRate.opus.hertz + cardRate - 1) / cardRate)
     }

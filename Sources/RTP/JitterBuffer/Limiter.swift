@@ -1,11 +1,11 @@
 internal import TenfourAudioCore
 
-/// Keeps a mix of several talkers within full scale. It sees each sample `lookAhead` before it is heard, so that the
-/// gain is down when the peak comes, over a ramp that does not click.
+/// Keeps a mix of several talkers within full scale. It reads each sample `lookAhead` before it plays, so that the gain
+/// is down when a peak plays, over a ramp that does not click.
 ///
 /// Audio is always delayed by the same time, whether one or several talk, so that nothing shifts when a second talker
-/// begins. A mix below full scale passes unchanged, sample for sample, and so does one talker alone, who is clipped as
-/// a card would do it.
+/// begins. A mix below full scale passes unchanged, sample for sample. A single talker also passes unchanged and is
+/// clipped at full scale, as a card would do.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct Limiter: ~Copyable, Sendable {
@@ -18,12 +18,12 @@ struct Limiter: ~Copyable, Sendable {
     /// The index of the oldest frame, and of the oldest gain in `gains`.
     private var place = 0
     private var gainPlace = 0
-    /// The gain that the loudest of the last frames needs.
+    /// The smallest gain that any of the last frames needs.
     private var needed: SlidingMinimum
     /// `needed`, but rising slowly.
     private var gain: Float = 1
-    /// The last `delay` + 1 gains. Their mean is applied, which makes a ramp. In fixed point, so that their sum stays
-    /// exact.
+    /// The last `delay` + 1 gains. Their mean is applied, so that the gain changes in a ramp. In fixed point, so that
+    /// the sum of the gains stays exact.
     private var gains: FixedBuffer<Int64>
     private var sum: Int64
     /// The number of frames for which `gain` has been 1.
@@ -33,9 +33,9 @@ struct Limiter: ~Copyable, Sendable {
     static let lookAhead = Duration.microseconds(500)
     /// The gain stays down for this time after a peak, so that it does not follow each wave of a low voice.
     private static let hold = Duration.milliseconds(10)
-    /// Then it rises to 63 % of the way back in this time.
+    /// After the hold time the gain rises by 63 % of its distance from 1 in this time.
     private static let release = Duration.milliseconds(100)
-    /// 1 in the fixed point of `gains`.
+    /// The value 1 in the fixed-point format of `gains`.
     private static var one: Int64 { 1 << 32 }
 
     init(format: LPCMFormat) {
@@ -49,8 +49,8 @@ struct Limiter: ~Copyable, Sendable {
         rise = 1 / Float(FrameCount(Self.release, at: format.rate).rawValue)
     }
 
-    /// Replaces `sound` (interleaved) by the frames that came `delay` frames earlier. `isMix`: more than one talker is
-    /// heard in it.
+    /// Replaces `sound` (interleaved) by the frames of `delay` frames earlier. `isMix`: `sound` contains more than one
+    /// talker.
     @_noAllocation @_noLocks
     mutating func process(_ sound: inout MutableSpan<Float>, isMix: Bool) {
         let frameCount = sound.count / channelCount
@@ -64,10 +64,10 @@ struct Limiter: ~Copyable, Sendable {
         for index in sound.indices { sound[index] = min(max(sound[index], -1), 1) }
     }
 
-    /// Whether the gain has been 1 for all frames that are in the ring.
+    /// Whether the gain has been 1 for all frames in the ring.
     private var isAtRest: Bool { restingCount > delay && needed.isEmpty }
 
-    /// Exchanges a frame for the oldest one in the ring. Returns the peak of the new one.
+    /// Exchanges a frame for the oldest frame in the ring. Returns the peak of the new frame.
     @_noAllocation @_noLocks
     private mutating func exchange(_ frame: Int, of sound: inout MutableSpan<Float>) -> Float {
         var peak: Float = 0
@@ -81,11 +81,11 @@ struct Limiter: ~Copyable, Sendable {
         return peak
     }
 
-    /// The gain for the frame that leaves now; the frame that comes in needs `wanted`.
+    /// Returns the gain for the oldest frame, which leaves the ring now; the frame that enters needs the gain `wanted`.
     @_noAllocation @_noLocks
     private mutating func nextGain(_ wanted: Float) -> Float {
         gain = min(needed.next(wanted), gain + (1 - gain) * rise)
-        // A gain within four thousandths of a decibel of 1 is set to 1. Closer to it a Float would stop rising.
+        // A gain within four thousandths of a decibel of 1 is set to 1: that close to 1, a Float would stop rising.
         if gain > 0.999_5 { gain = 1 }
         restingCount = gain < 1 ? 0 : min(restingCount + 1, delay + 1)
         let fixed = Int64(Double(gain) * Double(Self.one))

@@ -1,12 +1,12 @@
 public import TenfourAudioCore
 
-/// The packets that were missed recently. A packet that comes later was late, not lost.
+/// The packets that were missed recently. A missed packet that arrives afterwards was late, not lost.
 public struct MissingPackets: ~Copyable, Sendable {
-    /// Not private, because the compiler of Swift 6.3 crashes on that in debug builds.
+    /// Not private, because the compiler of Swift 6.3 crashes on a private type here in debug builds.
     struct Entry: BitwiseCopyable {
         var sequence: Int64 = .min
         var at = FrameCount(0)
-        /// Whether it has arrived, too late to be played.
+        /// Whether the packet has arrived, too late to be played.
         var hasArrived = false
     }
 
@@ -15,7 +15,7 @@ public struct MissingPackets: ~Copyable, Sendable {
 
     /// 300 ms: a late packet has arrived by then.
     private static var lateTime: FrameCount { FrameCount(14_400) }
-    /// 10 s: how long a loss counts as recent.
+    /// 10 s: the time for which a loss counts as recent.
     private static var memory: FrameCount { FrameCount(480_000) }
 
     private static var capacity: Int { 32 }
@@ -28,7 +28,7 @@ public struct MissingPackets: ~Copyable, Sendable {
         next = 0
     }
 
-    /// Records that playout has passed over these packets at `now`.
+    /// Records that playout has passed over the packets `sequences` at `now`.
     @_noAllocation @_noLocks
     public mutating func recordMissing(_ sequences: ClosedRange<Int64>, at now: FrameCount) {
         var sequence = max(sequences.lowerBound, sequences.upperBound - Int64(Self.capacity) + 1)
@@ -38,7 +38,7 @@ public struct MissingPackets: ~Copyable, Sendable {
         }
     }
 
-    /// Records a packet that arrived too late: after it was missed, or while it was being concealed.
+    /// Records a packet that arrived too late: after it was missed, or while its audio was being concealed.
     @_noAllocation @_noLocks
     public mutating func recordArrival(_ sequence: Int64, at now: FrameCount) {
         if let index = index(of: sequence) {

@@ -5,28 +5,29 @@ public import TenfourResampling
 
 /// Mixes up to eight talkers: each gets a jitter buffer, and a limiter keeps the sum within full scale.
 ///
-/// For each request of the card call `request`, then `insert` for the packets that have come, then `pull`.
+/// For each request of the card call `request`, then `insert` for the packets that have arrived, then `pull`.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct Mixer: ~Copyable, Sendable {
-    /// The number of talkers who can be heard at the same time. Streams of the decoder have the numbers below it.
+    /// The number of talkers who can be heard at the same time. `MultiStreamDecoder.select` numbers their streams from 0 to 7.
     public static var streamCount: Int { 8 }
 
-    /// The audio concealed in the last pull, of the talker with the most.
+    /// The audio concealed in the last pull; each count is the largest of any talker.
     public private(set) var concealment = Concealment()
 
     @usableFromInline var buffers: InlineArray<8, JitterBuffer>
-    /// Buffers from this index on were never used.
+    /// The number of buffers that were ever used; they are the first of `buffers`.
     @usableFromInline private(set) var usedCount = 0
     @usableFromInline var scratch: FixedBuffer<Float>
     private let format: LPCMFormat
     private var clock = CardClock()
     private var limiter: Limiter
-    /// The mix is heard this much later than the talkers' buffers.
+    /// The delay of the mix behind the talkers' buffers.
     private let limiterDelay = FrameCount(Limiter.lookAhead)
-    /// Packets of talkers for whom there was no buffer.
+    /// The number of packets dropped because no buffer was free for their talker.
     private var crowdedOutCount = 0
-    /// Nothing was pulled since the card lost time, or played since it lost audio: what it loses next is the same dropout.
+    /// Whether nothing was pulled since the card last lost time, or played since it last lost audio. If so, the next
+    /// loss belongs to the same dropout.
     private var isSkipping = false
     private var isLosing = false
     /// The remainder of converting frames of the card to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
@@ -34,16 +35,16 @@ public struct Mixer: ~Copyable, Sendable {
 
     /// Concealed audio, in frames at 48 000 Hz.
     public struct Concealment: BitwiseCopyable, Sendable {
-        /// In the pull and after it.
+        /// Frames concealed in the pull or after it.
         public var ahead = 0
-        /// Before the pull: it was heard before a packet showed that there had been no pause.
+        /// Frames that were heard before the pull and count as concealed only now: a packet has shown that there was no pause.
         public var behind = 0
 
         @_noAllocation @_noLocks
         public init() {}
     }
 
-    /// `format` is the card's, and `longestPull` in frames of the card.
+    /// `format` is the card's format; `longestPull` is in frames of the card.
     public init(
         format: LPCMFormat, configuration: PlayoutConfiguration, longestPull: FrameCount
     ) throws(RateConverterError) {
@@ -55,18 +56,19 @@ public struct Mixer: ~Copyable, Sendable {
         limiter = Limiter(format: format)
     }
 
-    /// Whether there has been a packet yet.
+    /// Whether any talker's packet has arrived yet.
     public var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
 
-    /// The card requests audio at `now`: when its first frame will sound, less the card's usual queue.
+    /// Records that the card requests audio at `now`: the time at which the first frame of the request will be heard,
+    /// less the card's usual queue.
     @_noAllocation @_noLocks
     public mutating func request(at now: Instant) {
         let lost = clock.request(at: now)
         skipAll(lost, missed: lost)
     }
 
-    /// Inserts a packet of the talker `ssrc`. A new talker gets a buffer that was never used, if there is one, because the
-    /// delays of a silent talker are worth keeping. A packet for whom there is no buffer is dropped and counted.
+    /// Inserts a packet of the talker `ssrc`. A new talker gets a buffer that was never used, if there is one, because the measured
+    /// delays of a silent talker are kept for the next talkspurt. If no buffer is free, the packet is dropped and counted.
     @_noAllocation @_noLocks
     public mutating func insert(
         _ payload: Span<UInt8>, _ packet: PacketInfo, from ssrc: SSRC, arrivedAt arrival: Instant
@@ -78,27 +80,27 @@ public struct Mixer: ~Copyable, Sendable {
         buffers[index].insert(payload, packet, arrivedAt: clock.position(at: arrival))
     }
 
-    /// The talker `ssrc` has left.
+    /// Records that the talker `ssrc` has left.
     @_noAllocation @_noLocks
     public mutating func end(_ ssrc: SSRC) {
         if let index = index(of: ssrc) { buffers[index].end() }
     }
 
-    /// Sets the delay that copies and retransmissions of the talker `ssrc` need. It is lost when another talker gets
-    /// the buffer, so call it repeatedly.
+    /// Sets the delay that copies and retransmissions of the talker `ssrc` need. The setting is lost when another
+    /// talker gets the buffer, so call this repeatedly.
     @_noAllocation @_noLocks
     public mutating func setRecoveryDemand(_ demand: RecoveryDemand, of ssrc: SSRC) {
         if let index = index(of: ssrc) { buffers[index].setRecoveryDemand(demand) }
     }
 
-    /// Fills `output` (interleaved, the card's format) with the mix of what is due.
+    /// Fills `output` (interleaved, the card's format) with the mix of the audio that is due.
     @inlinable
     public mutating func pull<Decoder: MultiStreamDecoder & ~Copyable>(
         into output: inout MutableSpan<Float>, with decoder: inout Decoder
     ) {
         beginPull()
         let position = position
-        // The first talker needs no mixing, and nearly always there is only one.
+        // A single talker needs no mixing, and there is seldom more than one.
         var talkerCount = 0
         for index in 0..<usedCount {
             decoder.select(stream: index)
@@ -115,7 +117,7 @@ public struct Mixer: ~Copyable, Sendable {
         finishPull(&output, talkerCount: talkerCount)
     }
 
-    /// Adds to `output` what `buffer` has. Returns false where that is silence.
+    /// Adds the audio of `buffer` to `output`. Returns false if the audio is silence.
     @inlinable
     static func mix<Decoder: AudioDecoder & ~Copyable>(
         _ buffer: inout JitterBuffer, through scratch: inout FixedBuffer<Float>, into output: inout MutableSpan<Float>,
@@ -127,9 +129,9 @@ public struct Mixer: ~Copyable, Sendable {
         return true
     }
 
-    /// The card fell behind by `frames` of its own: audio that was due meanwhile is skipped, and `missed` frames were
-    /// silent. Without this call an underrun too short to be told from a late thread would be taken for jitter and
-    /// become delay.
+    /// Skips the audio that was due while the card fell behind by `frames` of its own; the card was silent for `missed`
+    /// frames. Call this for an underrun that is too short to be detected from a late request: otherwise it counts as
+    /// jitter and becomes delay.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)
@@ -137,8 +139,8 @@ public struct Mixer: ~Copyable, Sendable {
         skipAll(lost, missed: atOpusRate(missed))
     }
 
-    /// From the next pull on the card requests the same audio later than before (`shift` above zero) or earlier, in
-    /// frames of its own. Measured arrivals are shifted too, so that the change is not taken for jitter.
+    /// Moves the expected time of all later requests by `shift` frames of the card: later if `shift` is positive,
+    /// otherwise earlier. Measured arrivals are shifted too, so that the change does not count as jitter.
     @_noAllocation @_noLocks
     public mutating func shiftClock(by shift: FrameCount) {
         guard shift != .zero else { return }
@@ -147,8 +149,8 @@ public struct Mixer: ~Copyable, Sendable {
         for index in 0..<usedCount { buffers[index].shiftArrivals(by: .zero - frames) }
     }
 
-    /// Records that the card did not play `frames` of its own that were pulled since the last call, because it is gone
-    /// or keeps its own time. Call it after each pull.
+    /// Records that the card did not play `frames` of its own that were pulled since the last call, because the card is
+    /// gone or its clock deviates. Call this after each pull.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount) {
         guard frames > .zero else {
@@ -160,8 +162,8 @@ public struct Mixer: ~Copyable, Sendable {
         isLosing = true
     }
 
-    /// Writes the present state into `report`, which is large to copy. Mutating, because reading the buffers would copy
-    /// all eight onto the stack.
+    /// Copies the present state into `report`, which is too large to return. Mutating, because reading the buffers
+    /// would copy all eight onto the stack.
     @_noAllocation @_noLocks
     public mutating func write(to report: inout MixerReport) {
         report.crowdedOutCount = crowdedOutCount
@@ -209,7 +211,7 @@ public struct Mixer: ~Copyable, Sendable {
         return nil
     }
 
-    /// The index of the buffer of `ssrc`, or of a free one that begins with it now; nil when all are in use.
+    /// Returns the index of the buffer that belongs to `ssrc`, or assigns a free buffer to it; nil if all buffers are in use.
     private mutating func index(for ssrc: SSRC) -> Int? {
         if let index = index(of: ssrc) { return index }
         var free: Int? = usedCount < buffers.count ? usedCount : nil
@@ -220,7 +222,7 @@ public struct Mixer: ~Copyable, Sendable {
         return free
     }
 
-    /// Frames of the card at 48 000 Hz, rounded down.
+    /// Converts frames of the card to 48 000 Hz, rounded down.
     private func atOpusRate(_ frames: FrameCount) -> FrameCount {
         FrameCount(frames.rawValue * SampleRate.opus.hertz / format.rate.hertz)
     }

@@ -1,23 +1,23 @@
 internal import TenfourAudioCore
 public import TenfourPackets
 
-/// The state of a mixer, as the playback thread last wrote it.
+/// The state of a mixer at the time when the playback thread last wrote it.
 public struct MixerReport: BitwiseCopyable, Sendable {
     public var talkers = InlineArray<8, TalkerReport>(repeating: TalkerReport())
-    /// Packets of talkers for whom there was no buffer.
+    /// The number of packets dropped because no buffer was free for their talker.
     public var crowdedOutCount = 0
 
     public init() {}
 }
 
-/// The state of one talker of a mixer.
+/// The state of one of a mixer's jitter buffers.
 public struct TalkerReport: BitwiseCopyable, Sendable {
     public var ssrc = SSRC(0)
-    /// Whether the buffer belongs, or belonged last, to a talker.
+    /// Whether the buffer has ever belonged to a talker.
     public var isUsed = false
     /// Whether audio of the talker plays or is queued.
     public var isHeard = false
-    /// The mean square of the audio made last.
+    /// The mean square of the audio of the last pull.
     public var meanSquare: Float = 0
     public var playout = PlayoutStatistics()
 
@@ -25,7 +25,7 @@ public struct TalkerReport: BitwiseCopyable, Sendable {
 }
 
 extension JitterBuffer {
-    /// The audio concealed since the talker began. The difference between two pulls is used.
+    /// The audio concealed since the talker began. The mixer uses the difference between two pulls.
     var concealment: Mixer.Concealment {
         @_noAllocation @_noLocks get {
             let statistics = statistics

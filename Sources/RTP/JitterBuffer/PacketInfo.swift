@@ -30,17 +30,18 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
 /// The result of inserting a packet.
 public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     case queued
-    /// All of its audio was due already. At least `by` frames of it were concealed.
+    /// All of the packet's audio was due already. At least `by` frames of it were concealed.
     case late(by: FrameCount)
-    /// All of its audio was due while the card stood still.
+    /// All of the packet's audio was due while the card stood still.
     case skipped
     case duplicate
     /// A copy or retransmission of a packet that is queued or has been played.
     case spare
-    /// It does not fit the numbers of the packets before it. If the next packet agrees with it, playout restarts.
+    /// The packet does not fit the sequence numbers and timestamps of the packets before it. If the next packet agrees
+    /// with it, playout restarts.
     case outlier
-    /// Playout restarts with this packet: the talker's numbers have jumped.
+    /// Playout restarts with this packet: the talker's sequence numbers or timestamps have jumped.
     case resynchronised
-    /// Too long, or too far ahead to be kept.
+    /// The packet is too long, or too far ahead to be queued.
     case refused
 }

@@ -2,33 +2,33 @@ internal import TenfourAudioCodec
 package import TenfourAudioCore
 package import TenfourPackets
 
-/// Packets waiting to be decoded, first in first out in the order of their extended sequence numbers.
+/// Packets that wait to be decoded, in the order of their extended sequence numbers.
 ///
-/// A ring with a place for each of `capacity` successive sequence numbers, so that insertion is one step in whatever
-/// order packets come, and a packet that is here already is seen at once. Nothing is allocated after `init`.
+/// A ring with a slot for each of `capacity` successive sequence numbers, so that insertion takes constant time in any
+/// order of arrival, and a duplicate is detected by its slot. Nothing is allocated after `init`.
 @usableFromInline
 package struct PacketQueue: ~Copyable, Sendable {
     /// A packet without its bytes.
     @usableFromInline
     package struct Entry: BitwiseCopyable, Sendable {
-        /// The sequence number, counted on past its wraps.
+        /// The extended sequence number, which does not wrap.
         package var sequence: Int64
-        /// The timestamp, counted on past its wraps: where in the talker's time its first frame belongs.
+        /// The extended timestamp, which does not wrap: the position of the packet's first frame in the talker's time.
         package var start: FrameCount
         package var frameCount: FrameCount
-        /// The payload holds in-band FEC of the packet before it.
+        /// Whether the payload carries in-band FEC of the packet before it.
         package var carriesFEC: Bool
         package var origin: PacketOrigin
         package var encoding: AudioEncoding
         var byteCount: Int
 
-        /// Where in the talker's time the packet ends.
+        /// The position of the packet's end in the talker's time.
         package var end: FrameCount { @_noAllocation @_noLocks get { start + frameCount } }
     }
 
     package enum Insertion: Equatable, Sendable { case queued, duplicate, full }
 
-    /// The longest payload kept: what an Ethernet frame can carry after IPv6, UDP and RTP.
+    /// The longest payload that is queued: the space in an Ethernet frame after IPv6, UDP and RTP.
     package static var maximumByteCount: Int { 1_440 }
 
     package private(set) var count = 0
@@ -50,8 +50,8 @@ package struct PacketQueue: ~Copyable, Sendable {
     /// The oldest packet.
     package var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
 
-    /// Copies a packet in. Returns `full` when it lies further from the others than the ring reaches, or is too long.
-    /// An original replaces a copy or retransmission of itself, because a copy may have a lower quality.
+    /// Copies a packet into the queue. Returns `full` if its sequence number is too far from those of the other packets, or if it
+    /// is too long. An original replaces a copy or retransmission of itself, because a copy may have a lower quality.
     @_noAllocation @_noLocks
     package mutating func insert(
         _ payload: Span<UInt8>, _ packet: PacketInfo, sequence: Int64, start: FrameCount
@@ -75,20 +75,21 @@ package struct PacketQueue: ~Copyable, Sendable {
         return .queued
     }
 
-    /// The bytes of a packet that is, or was the last to be removed, in the queue.
+    /// The bytes of a packet in the queue, or of the packet that was removed last.
     @_lifetime(borrow self) @_noAllocation @_noLocks
     package func payload(of entry: Entry) -> Span<UInt8> {
         let start = place(of: entry.sequence) * Self.maximumByteCount
         return bytes.span(in: start..<start + entry.byteCount)
     }
 
-    /// The same for a decoder. Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    /// The bytes of a packet as `payload(of:)` returns them, for a decoder. Reviewed: nothing is deallocated, though
+    /// the compiler takes the end of a Span's life for a deallocation.
     @_lifetime(borrow self) @_semantics("no_performance_analysis")
     func packet(_ entry: Entry) -> EncodedPacket {
         EncodedPacket(payload(of: entry), entry.encoding, carriesFEC: entry.carriesFEC)
     }
 
-    /// Takes the oldest packet out. Its bytes stay readable until the next insertion.
+    /// Removes the oldest packet. Its bytes stay readable until the next insertion.
     @_noAllocation @_noLocks
     package mutating func removeHead() {
         guard count > 0 else { return }
@@ -108,7 +109,7 @@ package struct PacketQueue: ~Copyable, Sendable {
 }
 
 extension PacketQueue.Entry {
-    /// No packet.
+    /// A placeholder for no packet.
     static var none: Self {
         @_noAllocation @_noLocks get {
             Self(

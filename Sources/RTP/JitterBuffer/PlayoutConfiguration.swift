@@ -1,25 +1,25 @@
 public import TenfourAudioCore
 
-/// How a jitter buffer weighs delay against late packets.
+/// The settings of a jitter buffer: how it weighs delay against late packets.
 public struct PlayoutConfiguration: Hashable, Sendable {
     public enum Delay: Hashable, Sendable {
-        /// As long as the arrivals of the last half minute require.
+        /// The delay that the arrivals of the last half minute require.
         case adaptive
-        /// Always this far behind the fastest packet.
+        /// A constant delay behind the fastest packet.
         case fixed(FrameCount)
     }
 
     public var playoutDelay: Delay
     /// The share of half seconds whose slowest packet may be too late for an adaptive delay, 0…1.
     public var lateShare: Double
-    /// How early every packet must be: one pull, because a packet is needed when the pull with its first frame begins,
-    /// plus the time by which the pulling thread may wake late.
+    /// The time by which each packet must arrive early: one pull, because a packet is needed when the pull with its
+    /// first frame begins, plus the time by which the pulling thread may wake late.
     public var margin: FrameCount
     /// The minimum of an adaptive delay.
     public var minimum: FrameCount
     /// The maximum of an adaptive delay.
     public var maximum: FrameCount
-    /// The time that recovery needs, for each talker until `setRecoveryDemand`.
+    /// The time that recovery needs, for each talker until the first call of `setRecoveryDemand`.
     public var recovery: RecoveryDemand
 
     public init(
@@ -34,8 +34,8 @@ public struct PlayoutConfiguration: Hashable, Sendable {
         self.recovery = recovery
     }
 
-    /// The packets that the queue must hold at the longest delay, if each is as short as possible (2.5 ms). A power of
-    /// two.
+    /// The number of packets that the queue must hold at the longest delay, if each packet is as short as possible (2.5
+    /// ms). A power of two.
     var packetCapacity: Int {
         var deepest = maximum
         if case .fixed(let playoutDelay) = playoutDelay { deepest = playoutDelay }

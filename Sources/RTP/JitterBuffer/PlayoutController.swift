@@ -2,13 +2,13 @@ public import TenfourAudioCodec
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Queues one talker's packets and decides which operation makes the next piece of audio. It performs nothing.
+/// Queues one talker's packets and decides which operation makes the next piece of audio. It processes no audio itself.
 ///
 /// Time is the number of frames that the card has requested since it started; arrivals are given on the same count. The
-/// timeline is steady: a lost packet is concealed in its place, and a packet that comes after its place was played is left out.
-/// Where the queue is empty, playout waits and keeps what comes later. The playout delay changes in three ways only: a talkspurt
-/// begins at the target delay of that moment, `delayError` asks for whole periods to be removed or inserted (time-scaling), and
-/// `ratePartsPerMillion` asks the resampler for the rest.
+/// timeline is steady: a lost packet is concealed at its own position, and a packet that arrives after its position was
+/// played is dropped. When the queue is empty, playout waits and plays the next packet in full. The playout delay
+/// changes in three ways only: a talkspurt begins at the target delay of that moment, `delayError` requests the removal
+/// or insertion of whole periods (time-scaling), and `ratePartsPerMillion` requests the rest from the resampler.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 @usableFromInline
@@ -21,23 +21,23 @@ struct PlayoutController: ~Copyable, Sendable {
     private var missing = MissingPackets()
     private var underrun = Underrun()
     private var playing: Playing?
-    /// The packet decoded last. Audio at or before it has been heard.
+    /// The packet decoded last. All audio up to its end has been played.
     private var last: DecodedPacket?
-    /// The end of the audio that the card has skipped, in the talker's time: a packet from before it is not late.
+    /// The end of the audio that the card has skipped, in the talker's time: a packet with audio from before this position is not late.
     private var skippedTo: FrameCount?
 
     /// The position of playout in the talker's time.
     private struct Playing {
-        /// The next frame to be played.
+        /// The position of the next frame to be played.
         var position: FrameCount
         var frameCount: FrameCount
-        /// The distance of the talker's time behind the card's.
+        /// The delay of the position behind the card's time.
         var delay: FrameCount
     }
 
-    /// Packets that are older than the target delay by 5 s are not played.
+    /// A packet that is 5 s older than the target delay is not played.
     private static var longestStall: FrameCount { FrameCount(240_000) }
-    /// A talkspurt may begin 5 ms later than it should for the sake of a lost packet before it.
+    /// A talkspurt may begin 5 ms late, so that a lost packet before its first one can be recovered.
     private static var longestAdvance: FrameCount { FrameCount(240) }
 
     init(configuration: PlayoutConfiguration) {
@@ -48,16 +48,16 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Whether nothing plays or is queued.
     var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
 
-    /// How far playout lies behind the talker's timestamps, on the card's clock. Only differences have a meaning.
+    /// The delay of playout behind the talker's timestamps, on the card's clock. Only differences have a meaning.
     var playoutDelay: FrameCount { @_noAllocation @_noLocks get { playing?.delay ?? .zero } }
 
     /// The playout delay less the target delay.
     var delayError: FrameCount { @_noAllocation @_noLocks get { delay.error } }
 
-    /// Whether the target delay includes time in which lost packets are recovered.
+    /// Whether the target delay includes time for the recovery of lost packets.
     var includesRecovery: Bool { @_noAllocation @_noLocks get { delay.includesRecovery } }
 
-    /// By how many parts per million the resampler should play faster (above zero) or slower than the card's clock.
+    /// The correction of the playout speed by the resampler, in parts per million of the card's clock; positive plays faster.
     var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { delay.ratePartsPerMillion } }
 
     /// Whether the next operation would decode a packet.
@@ -68,25 +68,25 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the packet is here that was missing when audio was concealed last. Once playout has fallen silent, all that was
-    /// concealed has been heard, and what waits may be recovered audio.
+    /// Whether the packet that ends an underrun has arrived. False once playout has fallen silent: all concealed audio
+    /// has been heard by then, and the waiting audio may be recovered audio.
     var hasEndedUnderrun: Bool {
         @_noAllocation @_noLocks get {
             underrun.concealed > .zero && underrun.bufferingSince == nil && hasDuePacket
         }
     }
 
-    /// A packet that `nextOperation` has just named, for a decoder; readable until the next insertion.
+    /// The bytes of the packet that `nextOperation` has just returned, for a decoder; readable until the next insertion.
     @_lifetime(borrow self) @_noAllocation @_noLocks @usableFromInline
     func packet(_ entry: PacketQueue.Entry) -> EncodedPacket { queue.packet(entry) }
 
-    /// Sets the delay that copies and retransmissions need, until the next call or `reset`. Playout follows it as it
-    /// follows the network: at once in a silence, by time-scaling within a talkspurt. A fixed delay stays.
+    /// Sets the delay that copies and retransmissions need, until the next call or `reset`. Playout moves to the new
+    /// target at once in silence, and by time-scaling within a talkspurt. A fixed delay stays.
     @_noAllocation @_noLocks
     mutating func setRecoveryDemand(_ demand: RecoveryDemand) { delay.setRecoveryDemand(demand) }
 
-    /// The card requests audio from `position` on: packets inserted later were not there for it. Needed only where requests come in
-    /// bursts.
+    /// Records that the card requests audio from `position` on: packets inserted later arrive too late for this
+    /// request. Needed only if requests come in bursts.
     @_noAllocation @_noLocks
     mutating func recordRequest(from position: FrameCount) { delay.recordRequest(from: position) }
 
@@ -94,8 +94,8 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// Inserts a packet that arrived at the position `arrival`.
     ///
-    /// Only an `original` shows the network's delay and the talker's present numbers. A `copy` or `retransmitted`
-    /// packet fills the place of a missing one.
+    /// Only an `original` shows the network's delay and the talker's present sequence number and timestamp. A `copy` or
+    /// `retransmitted` packet replaces a missing one.
     @_noAllocation @_noLocks
     mutating func insert(_ payload: Span<UInt8>, _ packet: PacketInfo, arrivedAt arrival: FrameCount) -> Arrival {
         guard packet.origin.isOriginal else {
@@ -146,7 +146,7 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// Inserts a copy or a retransmission in the place of a missing packet.
+    /// Inserts a copy or a retransmission in place of a missing packet.
     private mutating func insertRecovered(
         _ payload: Span<UInt8>, _ packet: PacketInfo, at now: FrameCount
     ) -> Arrival {
@@ -156,7 +156,7 @@ struct PlayoutController: ~Copyable, Sendable {
         if let last, sequence <= last.sequence {
             return missing.isMissing(sequence) ? .late(by: last.end - start) : .spare
         }
-        // In a silence it must not begin a talkspurt that is over.
+        // In silence a recovered packet must not begin a talkspurt that is over.
         let position = playing?.position ?? now - targetDelay(at: now)
         guard start + packet.frameCount > position else { return .late(by: position - start) }
         switch queue.insert(payload, packet, sequence: sequence, start: start) {
@@ -168,14 +168,14 @@ struct PlayoutController: ~Copyable, Sendable {
 
     // MARK: Decision
 
-    /// Decides what to play at `now`: at most `wanted` frames where it is silence. Call it again when that is played.
+    /// Decides what to play at `now`: at most `wanted` frames if it is silence. Call this again when that audio is used up.
     @_noAllocation @_noLocks
     mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
         endUnderrun(&playing, at: now)
         playing.delay = now - playing.position
-        // While the queue is empty the delay is not known: what is concealed may stand for lost packets.
+        // While the queue is empty the delay is unknown, because the concealed audio may stand for lost packets.
         if queue.count > 0 { updateDelay(playing, at: now) }
         let situation = DecisionLogic.Situation(
             position: playing.position, sequence: last?.sequence ?? .min, frameCount: playing.frameCount,
@@ -183,8 +183,8 @@ struct PlayoutController: ~Copyable, Sendable {
         return apply(DecisionLogic(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
-    /// Begins a talkspurt when its first packet is as old as the target delay; otherwise returns how much silence comes first. Behind
-    /// a long burst of lost packets it begins one packet earlier, with the in-band FEC of the first packet that came.
+    /// Begins a talkspurt if its first packet is as old as the target delay; otherwise returns the duration of silence before it. After a
+    /// long burst of lost packets the talkspurt begins one packet earlier, with the in-band FEC of the first packet received.
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         let target = targetDelay(at: now)
         let longest = max(target, (delay.base ?? .zero) + Self.longestStall)
@@ -198,13 +198,13 @@ struct PlayoutController: ~Copyable, Sendable {
             start -= head.frameCount
         }
         guard now >= start + target else { return min(wanted, start + target - now) }
-        // Sequence numbers count all lost packets, and this one is recovered.
+        // The sequence numbers count this packet as lost, but it is recovered.
         underrun.advanceBuffering(by: head.start - start)
         playing = Playing(position: start, frameCount: head.frameCount, delay: now - start)
         return nil
     }
 
-    /// Whether the packet before `packet` was lost and is in it as in-band FEC.
+    /// Whether the packet before `packet` was lost and `packet` carries its in-band FEC.
     private func hasFECOfLostPacket(_ packet: PacketQueue.Entry) -> Bool {
         guard packet.carriesFEC, let last else { return false }
         return packet.sequence > last.sequence + 1 && packet.start - packet.frameCount >= last.end
@@ -218,20 +218,20 @@ struct PlayoutController: ~Copyable, Sendable {
         statistics.driftPartsPerMillion = delay.driftPartsPerMillion
     }
 
-    /// Ends an underrun when a packet has come. The concealed audio stands for lost packets, or for the beginning of
-    /// this packet if the delay need not grow; then the timeline has not moved. Otherwise playout is later by the
-    /// concealed audio.
+    /// Ends an underrun when a packet has arrived. The concealed audio stands for lost packets, or for the beginning of
+    /// this packet if the delay need not grow; the timeline is then unchanged. Otherwise playout becomes later by the
+    /// duration of the concealed audio.
     private mutating func endUnderrun(_ playing: inout Playing, at now: FrameCount) {
         guard underrun.concealed > .zero, let head = queue.head, let last else { return }
         let gap = head.start - playing.position
         let replaced: FrameCount
         if head.sequence > last.sequence + 1 {
-            // After a silence the talkspurt has begun where it should.
+            // After silence the talkspurt has begun at the right position already.
             replaced = underrun.bufferingSince == nil ? min(underrun.concealed, max(gap, .zero)) : .zero
         } else if gap <= .zero {
             let target = targetDelay(at: now)
-            // The newest packet tells whether the stall is over. While it goes on, the next packet needs all of the delay that
-            // the underrun has brought.
+            // The delay of the newest packet shows whether the stall is over. During a stall, the next packet needs all
+            // of the delay that the underrun has added.
             if delay.newest <= target {
                 let error = max(now - playing.position - target, .zero)
                 replaced = min(underrun.concealed, min(error, FrameCount(head.frameCount.rawValue / 2)))
@@ -292,10 +292,11 @@ struct PlayoutController: ~Copyable, Sendable {
         last = DecodedPacket(packet)
     }
 
-    /// The delay at which playout should lie, on the talker's timestamps.
+    /// The target delay, relative to the talker's timestamps.
     private func targetDelay(at now: FrameCount) -> FrameCount { delay.targetDelay(lookAhead: lookAhead(at: now)) }
 
-    /// One packet while packets are lost, so that the next one, which may carry in-band FEC, is there in time; zero otherwise.
+    /// The duration of one packet while packets are being lost, so that the next packet with its in-band FEC arrives in
+    /// time; otherwise zero.
     private func lookAhead(at now: FrameCount) -> FrameCount {
         guard let last, missing.hasLoss(at: now) else { return .zero }
         return last.frameCount
@@ -303,10 +304,10 @@ struct PlayoutController: ~Copyable, Sendable {
 
     // MARK: The card
 
-    /// The card has lost `frames` of time: what was due in it is over.
+    /// Skips the audio that was due in `frames` of time that the card has lost.
     ///
-    /// `missed` is how long the card was silent, where its queue has changed too. `goesOn`: nothing was played since the last loss,
-    /// so both are one dropout.
+    /// `missed` is the duration for which the card was silent, if its queue has changed too. `goesOn`: nothing was
+    /// played since the last loss, so both losses are one dropout.
     @_noAllocation @_noLocks
     mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         guard let position = playing?.position else { return }
@@ -320,11 +321,12 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// The card's clock was set: the position of a later arrival is greater by `frames`.
+    /// Adds `frames` to the positions of all later arrivals, because the card's clock was set.
     @_noAllocation @_noLocks
     mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 
-    /// The card does not play `frames` of what was pulled. `goesOn` as in `skip`.
+    /// Records that the card does not play `frames` of the pulled audio. `goesOn`: nothing was played since the last
+    /// loss, so both losses are one dropout.
     @_noAllocation @_noLocks
     mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         guard playing != nil, frames > .zero else { return }
@@ -333,22 +335,22 @@ struct PlayoutController: ~Copyable, Sendable {
 
     // MARK: What was performed
 
-    /// Time-scaling has removed or inserted `frames`.
+    /// Records that time-scaling has removed (positive) or inserted (negative) `frames`.
     @_noAllocation @_noLocks
     mutating func recordTimeScaling(of frames: FrameCount) { statistics.timeScaled += frames }
 
-    /// `packet` was loud speech.
+    /// Records that `packet` contained loud speech.
     @_noAllocation @_noLocks
     mutating func recordSpeech(_ packet: PacketQueue.Entry) {
         statistics.coded.add(
             byteCount: packet.byteCount, frameCount: packet.frameCount, encoding: packet.encoding)
     }
 
-    /// `frames` that were concealed in an underrun are removed before they are heard.
+    /// Records that `frames` of audio concealed in an underrun are removed before they are heard.
     @_noAllocation @_noLocks
     mutating func discardConcealment(_ frames: FrameCount) { underrun.accountFor(frames) }
 
-    /// The talker has left: no packet is waited for any more.
+    /// Records that the talker has left: playout waits for no further packet.
     @_noAllocation @_noLocks
     mutating func end() {
         if queue.count == 0 { playing = nil }
@@ -363,7 +365,7 @@ struct PlayoutController: ~Copyable, Sendable {
         statistics = PlayoutStatistics()
     }
 
-    /// Begins a new timeline: the talker's numbers have jumped.
+    /// Begins a new timeline, because the talker's sequence numbers or timestamps have jumped.
     @_noAllocation @_noLocks
     private mutating func restart() {
         queue.removeAll()

@@ -1,51 +1,51 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// Counts of one talker's audio. They are frames at 48 000 Hz since the talker began, if nothing else is said.
+/// Counts of one talker's audio, in frames at 48 000 Hz since the talker began, unless a property states another unit.
 public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
-    /// Decoded from original packets.
+    /// Frames decoded from original packets.
     public var decoded = FrameCount.zero
-    /// Lost or late: concealed by the decoder, or silent in an underrun.
+    /// Frames that were lost or late, and were concealed by the decoder or silent in an underrun.
     public var concealed = FrameCount.zero
-    /// The part of `concealed` that was counted only when the next packet showed that there had been no pause. It was
-    /// heard just before.
+    /// The part of `concealed` that was counted after it was heard, when the next packet showed that there had been no
+    /// pause.
     public var concealedInHindsight = FrameCount(0)
-    /// The part of `concealed` that a neural network made (deep PLC).
+    /// The part of `concealed` that a neural network generated (deep PLC).
     public var concealedByModel = FrameCount(0)
-    /// Lost, and recovered from the in-band FEC of the next packet.
+    /// Frames that were lost, and recovered from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
-    /// Lost or late, and decoded from a copy in a later packet.
+    /// Frames that were lost or late, and decoded from a copy in a later packet.
     public var recoveredByCopy = FrameCount(0)
-    /// Lost or late, and decoded from a retransmission.
+    /// Frames that were lost or late, and decoded from a retransmission.
     public var recoveredByRetransmission = FrameCount(0)
-    /// Time within speech in which the card stood still and was silent. Audio that was due then is neither decoded nor
-    /// concealed.
+    /// Time within speech in which the card stood still and was silent. The audio that was due in this time is neither
+    /// decoded nor concealed.
     public var skipped = FrameCount(0)
-    /// Decoded or concealed, and not played, because the card was gone.
+    /// Frames that were decoded or concealed, but not played, because the card was gone.
     public var unplayed = FrameCount(0)
     /// The number of dropouts of the card, of any length.
     public var holes = 0
-    /// Loud speech from original packets, from which the codec's bit rate is computed: pauses take fewer bits at the
+    /// Loud speech from original packets, from which the codec's bit rate is computed: pauses need fewer bits at the
     /// same quality.
     public var coded = CodedAudio()
-    /// Removed or repeated by time-scaling, to bring the delay to its target.
+    /// Frames removed or repeated by time-scaling, to bring the delay to its target.
     public var timeScaled = FrameCount(0)
-    /// Packets that came after their audio was due. Copies and retransmissions do not count here or in the next two.
+    /// The number of original packets that arrived after their audio was due.
     public var late = 0
     public var duplicates = 0
-    /// Packets that did not fit: far from the talker's other timestamps, or too many at once.
+    /// The number of packets that were not queued: far from the talker's other timestamps, or too many at the same time.
     public var discarded = 0
-    /// Copies and retransmissions of packets that had come already.
+    /// The number of copies and retransmissions of packets that had arrived already.
     public var spareRecoveries = 0
-    /// Copies and retransmissions that came after their audio was due.
+    /// The number of copies and retransmissions that arrived after their audio was due.
     public var lateRecoveries = 0
-    /// How often the talker's numbers jumped and playout restarted.
+    /// The number of times that playout restarted because the talker's sequence numbers or timestamps jumped.
     public var resyncs = 0
-    /// Playout behind the arrival of the fastest packet.
+    /// The delay of playout behind the arrival of the fastest packet.
     public var delay = FrameCount.zero
-    /// The target of `delay`.
+    /// The target delay, behind the arrival of the fastest packet.
     public var target = FrameCount.zero
-    /// The talker's clock against the card's, in parts per million; positive when the talker's is slower.
+    /// The difference between the talker's clock and the card's, in parts per million; positive if the talker's is slower.
     public var driftPartsPerMillion: Float = 0
 
     @_noAllocation @_noLocks
@@ -87,7 +87,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         concealedInHindsight += frames
     }
 
-    /// `goesOn`: it belongs to the dropout counted last.
+    /// Counts time that the card lost within speech. `goesOn`: the loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     mutating func countSkipped(_ frames: FrameCount, goesOn: Bool) {
         guard frames > .zero else { return }
@@ -95,7 +95,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         if !goesOn { holes += 1 }
     }
 
-    /// `goesOn`: it belongs to the dropout counted last.
+    /// Counts pulled audio that the card did not play. `goesOn`: the loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     mutating func countUnplayed(_ frames: FrameCount, goesOn: Bool) {
         unplayed += frames

@@ -1,13 +1,13 @@
 public import TenfourAudioCore
 
-/// Computes how much faster or slower than the card's clock to play, so that the delay stays at its target.
+/// Computes the deviation of the playout speed from the card's clock that keeps the delay at its target.
 ///
-/// The measured drift is fed forward. The remaining error is corrected in proportion: by at most a thousandth when the
-/// delay is too short, which is below two cents of pitch, and by a fifth of that when it is too long, which costs only
+/// The measured drift is fed forward. The remaining error is corrected in proportion: by at most a thousandth if the
+/// delay is too short, which is below two cents of pitch, and by a fifth of that if it is too long, which costs only
 /// delay. Whole periods are left to time-scaling.
 public struct RateControl: Sendable {
-    /// In parts per million; above zero plays faster and shortens the delay. It changes in steps that are worth a new
-    /// filter of the resampler.
+    /// The speed deviation in parts per million; positive plays faster and shortens the delay. It changes in steps,
+    /// because each change computes a new filter of the resampler.
     public private(set) var partsPerMillion: Float = 0
 
     private static var gain: Float { 250 / 48 }
@@ -20,7 +20,7 @@ public struct RateControl: Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// `delayError` is the delay less its target. `drift` is that of `DriftEstimate`.
+    /// Updates the rate. `delayError` is the delay less its target; `drift` is the result of `DriftEstimate`.
     @_noAllocation @_noLocks
     public mutating func update(delayError: FrameCount, driftPartsPerMillion drift: Float) {
         let error = abs(delayError.rawValue) <= Self.tolerance ? 0 : Float(delayError.rawValue)

@@ -1,19 +1,19 @@
 public import TenfourAudioCore
 
-/// The delay that recovery needs, so that copies and retransmissions come before their audio is due.
+/// The delay that recovery needs, so that copies and retransmissions arrive before their audio is due.
 ///
-/// The RTP session, which negotiates them, may set it at any time. Playout then moves to the new delay as to any other,
-/// in a pause or by time-scaling.
+/// The RTP session, which negotiates recovery, may set the demand at any time. Playout then moves to the new delay in a
+/// pause or by time-scaling.
 public struct RecoveryDemand: BitwiseCopyable, Hashable, Sendable {
-    /// How long after a packet its last copy comes. Zero without copies.
+    /// The time from a packet to its last copy. Zero without copies.
     public var lookAhead: FrameCount
-    /// How long after the fastest arrival a retransmission may come. Zero without retransmission.
+    /// The time from the fastest arrival to the arrival of a retransmission. Zero without retransmission.
     public var retransmissionTime: FrameCount
     /// The longest delay for recovery, counted from the fastest arrival. It does not limit the delay that the packets'
     /// own jitter requires.
     public var limit: FrameCount
 
-    /// No recovery.
+    /// The demand without recovery.
     @_noAllocation @_noLocks
     public init() { self.init(lookAhead: FrameCount(0), retransmissionTime: FrameCount(0), limit: FrameCount(4_800)) }
 

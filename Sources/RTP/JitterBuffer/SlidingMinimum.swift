@@ -4,9 +4,9 @@ internal import TenfourAudioCore
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct SlidingMinimum: ~Copyable, Sendable {
-    /// A ring in the order of arrival. Each value is more than the one before, so the first is the minimum.
+    /// A ring in the order of arrival. Each value is greater than the value before it, so the first is the minimum.
     private var values: FixedBuffer<Float>
-    /// The time of each value, counted in values.
+    /// The index of each value in the order of insertion, counting from the start.
     private var moments: FixedBuffer<Int>
     private var first = 0
     private var count = 0
@@ -17,7 +17,7 @@ struct SlidingMinimum: ~Copyable, Sendable {
         moments = FixedBuffer(repeating: 0, count: length)
     }
 
-    /// Whether all of them were 1.
+    /// Whether all of the last `length` values were 1.
     var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
 
     /// Inserts a value and returns the minimum.

@@ -1,18 +1,18 @@
-/// Finds the packets of a talker that hold loud speech. They show the bit rate of the codec; pauses take fewer bits.
+/// Finds the packets of a talker that contain loud speech. Their size shows the bit rate of the codec; pauses need fewer bits.
 struct SpeechLevel: BitwiseCopyable, Sendable {
     /// The mean square of the loudest packet.
     private var loudest: Float = 0
 
-    /// Loud is at most 15 dB below the loudest packet, and never below −45 dBFS.
+    /// A packet is loud if it is at most 15 dB below the loudest packet, and not below −45 dBFS.
     private static var loudShare: Float { 0.03 }
     private static var quietest: Float { 3e-5 }
-    /// The loudest packet counts half after about ten minutes.
+    /// The weight of the loudest packet falls to one half after about ten minutes.
     private static var fading: Float { 0.999_98 }
 
     @_noAllocation @_noLocks
     init() {}
 
-    /// Whether the next packet, with this mean square, is loud speech.
+    /// Whether the next packet, with this mean square, contains loud speech.
     @_noAllocation @_noLocks
     mutating func isLoudSpeech(_ meanSquare: Float) -> Bool {
         loudest = max(meanSquare, loudest * Self.fading)

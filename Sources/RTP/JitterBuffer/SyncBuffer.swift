@@ -2,27 +2,27 @@ internal import TenfourAudioCodec
 internal import TenfourAudioCore
 internal import TenfourResampling
 
-/// Decoded audio that waits to be played, and the last 20 ms of what was played, at 48 000 Hz.
+/// Decoded audio that waits to be played, and the last 20 ms of played audio, at 48 000 Hz.
 ///
-/// The decoder writes into its `space`, the time scaler shortens and lengthens it, the resampler uses it up.
+/// The decoder writes into `space`, the time scaler shortens and lengthens the audio, and the resampler reads it.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 @usableFromInline
 struct SyncBuffer: ~Copyable, Sendable {
-    /// Frames that wait.
+    /// The number of frames that wait.
     private(set) var count = 0
-    /// The first frame that waits; `history` or more.
+    /// The index in `samples`, in frames, of the first frame that waits. At least `history`, since the audio played last lies before it.
     private var start: Int
     private let channelCount: Int
     private var samples: FixedBuffer<Float>
 
-    /// The time scaler repeats from it.
+    /// The number of played frames that are kept, because the time scaler repeats from them.
     private static var history: Int { TimeScaler.reach.rawValue }
-    /// 5 ms.
+    /// The longest cross-fade: 5 ms.
     private static var overlap: Int { 240 }
-    /// 2.5 ms.
+    /// The distance within which the cross-fade searches for similar audio: 2.5 ms.
     private static var search: Int { 120 }
-    /// One packet that waits, one that is decoded ahead, and what the time scaler inserts.
+    /// The space for one packet that waits, one that is decoded ahead, and the audio that the time scaler inserts.
     private static var capacity: Int { 2 * EncodedPacket.longestDuration.rawValue + history }
 
     init(channelCount: Int) {
@@ -34,10 +34,10 @@ struct SyncBuffer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func removeAll() { (start, count) = (Self.history, 0) }
 
-    /// Where the frames that are appended next will lie.
+    /// The index, in frames, behind the last frame that waits; the decoder writes from this index on.
     var end: Int { @_noAllocation @_noLocks get { start + count } }
 
-    /// Moves what waits to the front if nothing waits, so that there is space behind it. Call it before each operation.
+    /// Moves the last played audio to the front if no frame waits, so that there is space behind it. Call this before each operation.
     @_noAllocation @_noLocks
     mutating func makeSpace() {
         guard count == 0, start > Self.history else { return }
@@ -46,7 +46,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         start = Self.history
     }
 
-    /// The space behind what waits, for a decoder to write into.
+    /// The space behind the waiting audio, into which a decoder writes.
     @usableFromInline
     var space: MutableSpan<Float> {
         @_lifetime(&self) @_noAllocation @_noLocks
@@ -59,7 +59,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         count += min(max(frames.rawValue, 0), samples.count / channelCount - end)
     }
 
-    /// Appends silence, as much as there is space for.
+    /// Appends `frames` of silence, or as many as there is space for.
     @_noAllocation @_noLocks
     mutating func appendSilence(_ frames: FrameCount) {
         let frames = min(frames.rawValue, samples.count / channelCount - end)
@@ -67,8 +67,8 @@ struct SyncBuffer: ~Copyable, Sendable {
         count += frames
     }
 
-    /// Joins the packet that begins at `place` to what lies before it: removes its first `skipped` frames, which were concealed
-    /// already, and the last `replaced` frames before it, which were concealed while it was late.
+    /// Joins the packet that begins at `place` to the audio before it: removes its first `skipped` frames, which were
+    /// concealed already, and the last `replaced` frames before it, which were concealed while it was late.
     @_noAllocation @_noLocks
     mutating func join(_ place: Int, skipping skipped: FrameCount, replacing replaced: Int) {
         let skipped = min(skipped.rawValue, end - place)
@@ -81,7 +81,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Shortens what waits by one period of at most `limit`. Returns by how much.
+    /// Shortens the waiting audio by one period of at most `limit`. Returns the number of frames removed.
     @_noAllocation @_noLocks
     mutating func shorten(with scaler: inout TimeScaler, atMost limit: FrameCount, _ decision: TimeScaleDecision)
         -> FrameCount
@@ -92,7 +92,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         return frames
     }
 
-    /// Lengthens what waits by one period of at most `limit`. Returns by how much.
+    /// Lengthens the waiting audio by one period of at most `limit`. Returns the number of frames inserted.
     @_noAllocation @_noLocks
     mutating func lengthen(with scaler: inout TimeScaler, atMost limit: FrameCount, _ decision: TimeScaleDecision)
         -> FrameCount
@@ -109,7 +109,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         meanSquare(in: (end - min(frames.rawValue, count)) * channelCount..<end * channelCount)
     }
 
-    /// Plays what waits, as far as `output` has space behind its first `produced` frames. Returns the number of frames made.
+    /// Plays the waiting audio, as far as `output` has space behind its first `produced` frames. Returns the number of frames written.
     @_noAllocation @_noLocks
     mutating func play(
         through resampler: inout RateConverter, into output: inout MutableSpan<Float>, behind produced: Int
@@ -120,7 +120,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         return frames.produced.rawValue
     }
 
-    /// Fades from concealed audio into the packet over at most 5 ms, at the place in the packet where the two are most alike.
+    /// Fades from concealed audio into the packet over at most 5 ms, at the position in the packet where the two are most alike.
     private mutating func crossFade(from concealed: Int, into packet: Int, around skipped: Int, over overlap: Int) {
         let places = max(packet + skipped - Self.search, packet)...min(packet + skipped + Self.search, end - overlap)
         let place = TimeScaler.place(in: samples, of: concealed, among: places, length: overlap, channelCount)
@@ -154,7 +154,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         count -= frames.count
     }
 
-    // Reviewed: these two deallocate nothing, though the compiler takes the end of a Span's life for a deallocation.
+    // Reviewed: these two properties deallocate nothing, though the compiler takes the end of a Span's life for a deallocation.
 
     @_semantics("no_performance_analysis")
     private func meanSquare(in range: Range<Int>) -> Float { TenfourAudioCore.meanSquare(of: samples.span(in: range)) }

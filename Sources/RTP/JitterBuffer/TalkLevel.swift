@@ -1,23 +1,23 @@
 public import TenfourAudioCore
 
-/// Estimates how loud a talker is while talking, and finds pauses by that.
+/// Estimates the level of a talker while talking, and detects pauses by that level.
 public struct TalkLevel: BitwiseCopyable, Sendable {
     /// The mean square of the loudest audio of the last few seconds: the talker's level while talking.
     public private(set) var loudest: Float = 0
     private var quiet = FrameCount(0)
 
-    /// A pause is 30 dB below the loudest, or below −70 dBFS, which nobody hears.
+    /// Audio is a pause if it is 30 dB below the loudest audio, or below −70 dBFS, which nobody hears.
     private static var pauseShare: Float { 1e-3 }
     private static var inaudible: Float { 1e-7 }
-    /// In frames: the loudest counts for about four seconds.
+    /// The memory for the loudest audio, in frames: about four seconds.
     private static var memory: Float { 200_000 }
-    /// 40 ms. A shorter quiet is the closure of a consonant.
+    /// The shortest pause: 40 ms. A shorter silence is the closure of a consonant.
     private static var shortest: FrameCount { FrameCount(1_920) }
 
     @_noAllocation @_noLocks
     public init() {}
 
-    /// Whether the next audio, with this mean square and length, is part of a pause.
+    /// Whether the next audio, with this mean square and duration, is part of a pause.
     @_noAllocation @_noLocks
     public mutating func isPause(meanSquare: Float, lasting frames: FrameCount) -> Bool {
         loudest = max(meanSquare, loudest * max(1 - Float(frames.rawValue) / Self.memory, 0))

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 
-/// How far playout should lie behind the fastest packet: the delay that jitter requires, and that recovery requires on
-/// top.
+/// Computes the target delay behind the fastest packet: the delay that jitter requires, and the additional delay for
+/// recovery.
 struct TargetDelay: Sendable {
     var recovery: RecoveryDemand
 
@@ -13,7 +13,7 @@ struct TargetDelay: Sendable {
         recovery = configuration.recovery
     }
 
-    /// `spread` is the distance of slow packets from the fastest; `lookAhead` is the time that in-band FEC needs.
+    /// Returns the target delay. `spread` is the distance of slow packets from the fastest; `lookAhead` is the time that in-band FEC needs.
     @_noAllocation @_noLocks
     func playoutDelay(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
         switch configuration.playoutDelay {
@@ -35,9 +35,9 @@ struct TargetDelay: Sendable {
         max(lookAhead, recovery.lookAhead) > .zero || recovery.retransmissionTime > .zero
     }
 
-    /// The time by which a packet must be early within its pull. A packet is needed at some point of the pull before
-    /// its audio: if all packets come at the same phase, that may be the pull's far end; if they spread over much more
-    /// than a pull, it is the middle on average.
+    /// Returns the time by which a packet must arrive early. A packet is needed at some moment of the pull before its
+    /// audio: if all packets arrive at the same phase of the pull, this may be a whole pull; if the arrivals spread
+    /// over much more than a pull, it is half a pull on average.
     private func margin(spread: FrameCount) -> FrameCount {
         let wider = min(max(spread - configuration.margin, .zero), configuration.margin)
         return configuration.margin - FrameCount(wider.rawValue / 2)

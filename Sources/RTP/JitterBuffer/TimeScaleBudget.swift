@@ -1,12 +1,12 @@
 public import TenfourAudioCore
 
-/// How much audio may be removed or inserted without the tempo leaving ± 10 % in any second of speech. In pauses, where
-/// no tempo is heard, it may be a half.
+/// Limits the audio that may be removed or inserted, so that the tempo stays within ± 10 % in any second of speech. In
+/// pauses, where no tempo is heard, half of the audio may be changed.
 public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     /// One of eleven frames may be removed: ten are then played in the time of eleven.
     private static var share: Int { 11 }
     private static var pauseShare: Int { 2 }
-    /// The most that is saved up: two of the longest periods.
+    /// The largest budget that is saved up: two of the longest periods.
     private static var most: FrameCount { FrameCount(1_440) }
     /// The frames played in a second that is a tenth faster.
     private static var second: FrameCount { FrameCount(52_800) }
@@ -21,7 +21,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     private var saved = FrameCount(0)
     private var savedInPause = FrameCount(0)
     private var isPause = false
-    /// The changes in the last second of speech. A change is at least 2.5 ms, so there are no more.
+    /// The changes in the last second of speech. A change is at least 2.5 ms long, so there are at most 40.
     private var changes = InlineArray<40, Change>(repeating: Change())
     private var next = 0
 
@@ -40,7 +40,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Adds to the budget for `frames` of audio; `isPause`: nobody speaks in it.
+    /// Adds to the budget for `frames` of audio; `isPause`: nobody speaks in this audio.
     @_noAllocation @_noLocks
     public mutating func add(_ frames: FrameCount, isPause: Bool) {
         elapsed += frames

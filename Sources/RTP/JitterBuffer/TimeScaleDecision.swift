@@ -1,10 +1,10 @@
 public import TenfourAudioCore
 
-/// Decides how much audio to remove or insert, from the delay error and from what the audio is.
+/// Decides how much audio to remove or insert, from the delay error and from the audio's level.
 ///
-/// Pauses are used first, because nobody hears a tempo in them. Speech is changed only when it cannot wait for a pause:
-/// at once when the delay is much too short, because packets will be late; after a second without a pause when it is
-/// much too long, because that costs only delay.
+/// Pauses are used first, because nobody hears a tempo in a pause. Speech is changed only if the change cannot wait for
+/// a pause: immediately if the delay is much too short, because packets will be late; after a second without a pause if
+/// it is much too long, because that costs only delay.
 public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     /// Whether nobody speaks in the audio recorded last.
     public private(set) var isPause = false
@@ -17,19 +17,19 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     private var sincePause = FrameCount(0)
     /// Whether a change that began in speech is still going on.
     private var isCatchingUp = false
-    /// Audio recorded since the delay error was last at most `highestError`.
+    /// The duration of audio recorded since the delay error was last at most `highestError`.
     private var timeWithHighError = FrameCount(0)
 
-    /// 50 ms. A smaller error below zero waits for a pause; where recovery needs the delay, only one below 15 ms.
+    /// The lower limit of the delay error, −50 ms. A smaller deviation waits for a pause. If recovery needs the delay, the limit is −15 ms.
     private static var lowestError: FrameCount { FrameCount(2_400) }
     private static var lowestErrorInRecovery: FrameCount { FrameCount(720) }
-    /// 40 ms. A greater error waits for a pause for 1 s of audio only, so that a stall of 100 ms is caught up within 3
-    /// s.
+    /// The upper limit of the delay error, 40 ms. A greater error waits for a pause for 1 s of audio only, so that a
+    /// stall of 100 ms is caught up within 3 s.
     private static var highestError: FrameCount { FrameCount(1_920) }
     private static var errorTimeout: FrameCount { FrameCount(48_000) }
     /// 5 ms, the period of a voice of 200 Hz.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }
-    /// 4 s. After so long without a pause, as in music, it does not wait for pauses.
+    /// 4 s. After this time without a pause, as in music, changes do not wait for pauses.
     private static var pauseTimeout: FrameCount { FrameCount(192_000) }
 
     @_noAllocation @_noLocks
@@ -44,8 +44,8 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
         budget.add(frames, isPause: isPause)
     }
 
-    /// The frames to remove (above zero) or to insert (below), when the delay exceeds its target by `delayError`. Zero
-    /// if the change is not worth a cut. `includesRecovery`: a part of the target delay is for recovery.
+    /// Returns the number of frames to remove (positive) or to insert (negative), when the delay exceeds its target by
+    /// `delayError`. Zero if the change is not worth a cut. `includesRecovery`: a part of the target delay is for recovery.
     @_noAllocation @_noLocks
     public mutating func change(for delayError: FrameCount, includesRecovery: Bool) -> FrameCount {
         if delayError <= Self.highestError { timeWithHighError = .zero }
@@ -53,7 +53,7 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
         if timeWithHighError >= Self.errorTimeout || delayError < .zero - lowestError { isCatchingUp = true }
         if FrameCount(abs(delayError.rawValue)) < TimeScaler.shortest { isCatchingUp = false }
         guard isPause || isCatchingUp || sincePause >= Self.pauseTimeout else { return .zero }
-        // Waits until a whole period may be changed, so that the cut is where one period is like the next.
+        // Waits until the budget allows a whole period, so that the cut joins two similar periods.
         let (wanted, allowance) = (FrameCount(abs(delayError.rawValue)), budget.allowance)
         guard wanted >= TimeScaler.shortest, allowance >= min(wanted, Self.ordinaryPeriod) else { return .zero }
         let change = min(min(wanted, allowance), TimeScaler.longest)

@@ -2,16 +2,16 @@ public import TenfourAudioCore
 
 /// Shortens or lengthens audio by one of its own periods, so that the pitch stays and no seam is heard.
 ///
-/// It uses waveform similarity, as WSOLA and the accelerate and expand of NetEQ do. It finds a place where the audio a
-/// period later (or earlier) is most similar, cross-fades from one to the other over 7.5 ms, and so removes (or
-/// repeats) the period. Place and period are chosen together, among all places of the audio that waits and periods from
-/// 2.5 to 12.5 ms, the pitches of speech from 400 down to 80 Hz. Of two periods that are nearly as good it takes the
-/// shorter, which moves the rest less; of two places the quieter, where a seam is heard less. Where nothing is similar
-/// (an onset, a plosive) it refuses and waits for the next packet; with each refusal it accepts less similarity.
+/// It uses waveform similarity, as WSOLA and the accelerate and expand of NetEQ do. It finds the frame at which the audio a period
+/// later (or earlier) is most similar, cross-fades from one to the other over 7.5 ms, and so removes (or repeats) the period. Frame
+/// and period are chosen together, among all frames of the waiting audio and periods from 2.5 to 12.5 ms, the pitches of speech
+/// from 400 down to 80 Hz. Of two periods that are nearly as good it takes the shorter, which moves the following audio less; of
+/// two frames the quieter, where a seam is heard less. If no audio is similar (an onset, a plosive), it refuses and waits for the
+/// next packet; with each refusal it accepts less similarity.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct TimeScaler: ~Copyable, Sendable {
-    /// 20 ms: the audio needed behind a place where some is removed, or before a place where some is repeated.
+    /// 20 ms: the audio needed after a cut that removes a period, or before a cut that repeats one.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
     /// The shortest and the longest period that one cut changes.
     public static var shortest: FrameCount { @_noAllocation @_noLocks get { FrameCount(shortestPeriod) } }
@@ -22,11 +22,11 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var overlap: Int { 360 }
     /// 30 ms: the most audio that is searched.
     private static var searchLength: Int { 1_440 }
-    /// The search uses means of this many samples first, then all samples around the best place.
+    /// The search first uses means of this many samples, then all samples around the best result.
     private static var coarseness: Int { 4 }
-    /// The cost of a cut is one less the squared correlation (0: the same, 1: unrelated), weighted with the loudness of
-    /// the place, plus a cost for each frame of the period. In a pause the latter is negative, so that the pause is
-    /// used. A cut is made up to this cost, and up to a higher one after each refusal.
+    /// The highest cost at which a cut is made; it rises after each refusal. The cost is one less the squared
+    /// correlation (0: identical, 1: unrelated), weighted with the loudness at the cut, plus a cost for each frame of
+    /// the period. In a pause the latter is negative, so that a long period is preferred.
     private static var maximumCost: Float { 0.04 }
     private static var costPerRefusal: Float { 0.015 }
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }
@@ -34,13 +34,13 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var quiet: Float { 1e-5 }
     /// −70 dBFS: no talker is so quiet.
     private static var inaudible: Float { 1e-7 }
-    /// After this many refusals in a row, half a second, any place is accepted.
+    /// After this number of refusals in a row, half a second, any cut is accepted.
     private static var maximumRefusals: Int { 25 }
 
     private let channelCount: Int
     private var mono: FixedBuffer<Float>
     private var coarse: FixedBuffer<Float>
-    /// The energy of `coarse` up to each index.
+    /// The sum of the energies in `coarse` before each index.
     private var energy: FixedBuffer<Double>
     /// The weight of a cut that begins at each index of `coarse`: 1 where it is as loud as the talker, 0 in silence.
     private var weight: FixedBuffer<Float>
@@ -48,14 +48,14 @@ public struct TimeScaler: ~Copyable, Sendable {
     private var periodCost: Float = 0
     private var refusals = 0
 
-    /// The distance of the last change from the place from which on it was allowed.
+    /// The distance of the last cut from the first frame at which it was allowed.
     public private(set) var seam = FrameCount(0)
 
-    /// A place in `mono`, and the period that is removed or repeated there.
+    /// A frame in `mono`, and the period that is removed or repeated at that frame.
     private struct Cut {
         var place: Int
         var period: Int
-        /// The lower, the less of a seam is heard.
+        /// The audibility of the seam; a lower cost is less audible.
         var cost: Float
     }
 
@@ -69,9 +69,9 @@ public struct TimeScaler: ~Copyable, Sendable {
     }
 
     /// Removes one period of at most `limit` frames from `samples` (interleaved) behind the frame `start`, and moves up
-    /// the rest, which ends at `end`. Returns the number of frames removed; zero if no place was good enough.
-    /// `anywhere` accepts any place: nobody speaks there, or the audio was concealed. `loudness` is the talker's mean
-    /// square while talking; zero if it is not known.
+    /// the audio after it, which ends at `end`. Returns the number of frames removed; zero if no cut was good enough.
+    /// `anywhere` accepts any cut, because nobody speaks in the audio, or it was concealed. `loudness` is the talker's
+    /// mean square while talking; zero if it is not known.
     @_noAllocation @_noLocks
     public mutating func shorten(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -93,9 +93,9 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Repeats one period of at most `limit` frames of `samples` (interleaved) that ends at or behind the frame
-    /// `start`, and moves back the rest, which ends at `end`; the buffer needs space for it. Returns the number of
-    /// frames inserted, possibly zero. `anywhere` and `loudness` as in `shorten`.
+    /// Repeats one period of at most `limit` frames of `samples` (interleaved) that ends at or behind the frame `start`, and moves
+    /// back the audio after it, which ends at `end`; the buffer needs space for it. Returns the number of frames inserted, possibly
+    /// zero. `anywhere` accepts any cut; `loudness` is the talker's mean square while talking, or zero.
     @_noAllocation @_noLocks
     public mutating func lengthen(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -112,8 +112,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         for index in (place * channelCount..<end * channelCount).reversed() {
             samples[index + period * channelCount] = samples[index]
         }
-        // The audio that follows `place` lies a period further back now. The audio to be repeated lies a period
-        // earlier; after one period it is already in its place.
+        // The audio after `place` now lies a period further back. The audio to be repeated lies a period earlier; after
+        // one period it is at the right index already.
         for frame in 0..<max(period, Self.overlap) {
             let repeated = frame < period ? place - period + frame : place + frame
             fade(&samples, at: place + frame, from: place + period + frame, to: repeated, frame)
@@ -121,8 +121,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Returns which of the frames `places` of `samples` (interleaved) begins the segment that is most similar to the
-    /// one at `template`. Both segments are `length` long.
+    /// Returns the frame, one of `places`, at which the segment of `samples` (interleaved) is most similar to the
+    /// segment at `template`. Both segments are `length` long.
     @_noAllocation @_noLocks
     public static func place(
         in samples: borrowing FixedBuffer<Float>, of template: Int, among places: ClosedRange<Int>, length: Int,
@@ -146,7 +146,7 @@ public struct TimeScaler: ~Copyable, Sendable {
         }
     }
 
-    /// Sums the channels into `mono` and computes its means, energies and weights.
+    /// Sums the channels into `mono`, and computes the means of `mono` with their energies and weights.
     @_noAllocation @_noLocks
     private mutating func fold(_ samples: borrowing FixedBuffer<Float>, from start: Int, count: Int, _ loudness: Float)
     {
@@ -162,7 +162,7 @@ public struct TimeScaler: ~Copyable, Sendable {
             energy[index + 1] = energy[index] + Double(sum * sum)
         }
         let length = Self.overlap / Self.coarseness
-        // The squares are of sums over the channels and over the frames of a mean.
+        // The squares are of sums over all channels and over the frames of one mean.
         let scale = Float(channelCount * channelCount * Self.coarseness * Self.coarseness)
         let loud = max(loudness, Self.inaudible) * Float(length) * scale
         for index in 0...count / Self.coarseness - length {
@@ -171,14 +171,14 @@ public struct TimeScaler: ~Copyable, Sendable {
         }
     }
 
-    /// Finds the place in `mono`, between `first` and `end`, that is most similar to the audio a period later (`step`
-    /// 1) or earlier (−1). Returns nil if none is similar enough.
+    /// Finds the frame in `mono`, between `first` and `end`, that is most similar to the audio a period later (`step`
+    /// 1) or earlier (−1). Returns nil if no frame is similar enough.
     @_noAllocation @_noLocks
     private mutating func cut(upTo longest: Int, from first: Int, to end: Int, step: Int, _ anywhere: Bool) -> Cut? {
         periodCost = anywhere ? -Self.ordinaryPeriodCost : Self.ordinaryPeriodCost
         var best = roughCut(upTo: longest, from: first, to: end, step: step)
         let (place, rough) = (best.place, best.period)
-        // There may be less audio behind the place than the rough period needs.
+        // There may be less audio after `place` than the rough period needs.
         let most = step > 0 ? min(longest, end - Self.overlap - place) : longest
         best.cost = .infinity
         for period in max(rough - Self.coarseness, Self.shortestPeriod)...min(rough + Self.coarseness, most) {
@@ -186,7 +186,8 @@ public struct TimeScaler: ~Copyable, Sendable {
             let cost = cost(at: place / Self.coarseness, similarity: similarity, period: period)
             if cost < best.cost { best = Cut(place: place, period: period, cost: cost) }
         }
-        // The length matters for the choice only: a deep voice is no reason to wait.
+        // The cost of the period is allowed for: it decides between cuts, but a long period (a deep voice) is no reason
+        // to postpone the cut.
         let allowed = Self.maximumCost + Self.costPerRefusal * Float(refusals) + periodCost * Float(best.period)
         if !anywhere, best.cost > allowed, !isQuiet(at: place), refusals < Self.maximumRefusals {
             refusals += 1
@@ -196,8 +197,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// Searches the means. From one place to the next only the ends of the segments change, so all places cost little
-    /// more than one.
+    /// Searches the means. From one index to the next only the ends of the segments change, so the search of all
+    /// indices costs little more than one comparison.
     @_noAllocation @_noLocks
     private func roughCut(upTo longest: Int, from first: Int, to end: Int, step: Int) -> Cut {
         let length = Self.overlap / Self.coarseness
@@ -225,7 +226,7 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// The cost of a cut at `place`, which counts means.
+    /// The cost of a cut. `place` is an index into `weight`, which has one element per `coarseness` frames; `period` is in frames.
     @_noAllocation @_noLocks
     private func cost(at place: Int, similarity: Float, period: Int) -> Float {
         (1 - similarity) * weight[place] + periodCost * Float(period)
@@ -242,7 +243,7 @@ public struct TimeScaler: ~Copyable, Sendable {
         return energy < Self.quiet * Float(Self.overlap * channelCount * channelCount)
     }
 
-    /// The normalised correlation of two segments of `length`, squared with its sign kept. Comparing needs no root.
+    /// The normalised correlation of two segments of `length`, squared with its sign kept, because a comparison needs no root.
     @_noAllocation @_noLocks
     private static func similarity(_ sound: borrowing FixedBuffer<Float>, _ one: Int, _ other: Int, _ length: Int)
         -> Float

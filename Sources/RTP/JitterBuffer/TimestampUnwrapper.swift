@@ -1,11 +1,11 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// Extends a talker's wrapping numbers to an endless timeline, and detects when they jump.
+/// Extends a talker's wrapping sequence numbers and timestamps to values that do not wrap, and detects jumps.
 public struct TimestampUnwrapper: Sendable {
     public enum Place: Equatable, Sendable {
         case known(sequence: Int64, start: FrameCount)
-        /// It does not fit the packets before it. A single one may be a stray packet; a second one in a row is a jump.
+        /// The packet does not fit the packets before it. A single outlier may be a stray packet; a second one in a row is a jump.
         case outlier
         /// The timeline restarts here.
         case jumped(sequence: Int64, start: FrameCount)
@@ -21,11 +21,11 @@ public struct TimestampUnwrapper: Sendable {
     private var start = FrameCount.zero
     private var outlier: Numbers?
 
-    /// RFC 3550 appendix A.1 takes a larger step for a restart.
+    /// The longest step of sequence numbers; RFC 3550 appendix A.1 takes a larger step for a restart.
     private static var longestSequenceStep: Int { 3_000 }
-    /// −200 ms: a packet cannot plausibly be faster than the fastest of the last seconds by more.
+    /// −200 ms: a packet cannot plausibly be faster than the fastest packet of the last seconds by more than this.
     private static var earliest: FrameCount { FrameCount(-9_600) }
-    /// 10 s. A longer stall is not the same conversation.
+    /// 10 s. After a longer stall the stream counts as a new one.
     private static var latest: FrameCount { FrameCount(480_000) }
     /// 120 ms, the longest packet.
     private static var longestPacket: FrameCount { FrameCount(5_760) }
@@ -33,8 +33,8 @@ public struct TimestampUnwrapper: Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// The place of a packet that arrived at `arrival`, when the fastest one arrived `fastest` after its timestamp.
-    /// While nothing plays (`isIdle`) a jump is accepted at once.
+    /// Returns the position of a packet that arrived at `arrival`, when the fastest packet arrived `fastest` after its
+    /// timestamp. While nothing plays (`isIdle`) a jump is accepted immediately.
     @_noAllocation @_noLocks
     public mutating func place(
         _ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp, arrivedAt arrival: FrameCount,
@@ -64,8 +64,8 @@ public struct TimestampUnwrapper: Sendable {
         return .outlier
     }
 
-    /// The place of a copy or retransmission, which does not show where the talker is now; nil when no packet near it
-    /// has come.
+    /// Returns the position of a copy or retransmission, which does not show the talker's present position; nil if no
+    /// packet with a similar sequence number has arrived.
     @_noAllocation @_noLocks
     public func placeOfRecovered(_ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp) -> Place? {
         guard let newest else { return nil }

@@ -1,37 +1,37 @@
 internal import TenfourAudioCore
 
-/// Accounts for the time in which the queue was empty, until the next packet tells what that time was: lost packets, late packets
-/// or a pause of the talker.
+/// Accounts for the time in which the queue was empty, until the next packet shows the reason: lost packets, late
+/// packets or a pause of the talker.
 ///
-/// An underrun has two parts. First audio is concealed. After `DecisionLogic.longestUnderrun` playout falls silent and buffers until
-/// a packet is old enough to begin a talkspurt with.
+/// An underrun has two parts. First audio is concealed. After `DecisionLogic.longestUnderrun` playout falls silent and
+/// buffers until a packet is as old as the target delay.
 struct Underrun: BitwiseCopyable, Sendable {
-    /// The frames concealed since the queue became empty.
+    /// The number of frames concealed since the queue became empty.
     private(set) var concealed = FrameCount.zero
-    /// When playout fell silent; nil while it plays. The card may request nothing meanwhile.
+    /// The time when playout fell silent; nil while it plays. The card may request nothing in that time.
     private(set) var bufferingSince: FrameCount?
 
     @_noAllocation @_noLocks
     init() {}
 
-    /// `frames` were concealed with nothing in the queue.
+    /// Records that `frames` were concealed while the queue was empty.
     @_noAllocation @_noLocks
     mutating func conceal(_ frames: FrameCount) { concealed += frames }
 
-    /// Removes `frames` from the concealed ones: they are accounted for, or were withdrawn before they were heard.
+    /// Removes `frames` from `concealed`: they are accounted for, or were removed before they were heard.
     @_noAllocation @_noLocks
     mutating func accountFor(_ frames: FrameCount) { concealed -= min(frames, concealed) }
 
-    /// Playout falls silent at `now`.
+    /// Records that playout falls silent at `now`.
     @_noAllocation @_noLocks
     mutating func beginBuffering(at now: FrameCount) { bufferingSince = now }
 
-    /// The talkspurt begins `frames` before the first packet: this time is not silence.
+    /// Records that the talkspurt begins `frames` before the first packet, so this time is not silence.
     @_noAllocation @_noLocks
     mutating func advanceBuffering(by frames: FrameCount) { bufferingSince = bufferingSince.map { $0 + frames } }
 
-    /// The audio that was missing before `packet`, which is decoded at `now`, and that was not counted before; zero if
-    /// the talker paused. `last` is the packet decoded before it, and `queuedCount` the number of packets behind it.
+    /// The duration of missing audio before `packet`, which is decoded at `now`, as far as it was not counted before; zero if the
+    /// talker paused. `last` is the packet decoded before it, and `queuedCount` the number of packets behind it.
     @_noAllocation @_noLocks
     func missing(
         before packet: PacketQueue.Entry, after last: DecodedPacket?, queuedCount: Int, at now: FrameCount
@@ -40,8 +40,8 @@ struct Underrun: BitwiseCopyable, Sendable {
         guard let last else { return .zero }
         if packet.sequence == last.sequence + 1 {
             guard packet.start <= last.end else { return .zero }
-            // The timestamps continue without a gap: a stall, as long as the packets that came after it. Some senders
-            // stop their timestamps in a pause.
+            // The timestamps continue without a gap: a stall, as long as the packets that arrived after it. Some
+            // senders stop their timestamps in a pause.
             return concealed + min(buffered, FrameCount((queuedCount + 1) * packet.frameCount.rawValue))
         }
         // The sequence numbers count the packets that were sent and lost.
@@ -55,7 +55,7 @@ struct Underrun: BitwiseCopyable, Sendable {
 /// The packet that was decoded last, on the unwrapped timeline of its talker.
 struct DecodedPacket: BitwiseCopyable, Sendable {
     var sequence: Int64
-    /// The end of its audio.
+    /// The position at which the packet's audio ends.
     var end: FrameCount
     var frameCount: FrameCount
 

@@ -168,7 +168,7 @@ public struct RTPSession: ~Copyable, Sendable {
             switch error {
             case .discarded(let reason): return .discarded(reason)
             case .unreadable(var header, let encoding):
-                // Half of all encrypted payloads are unreadable. They count as received: the network has not lost them.
+                // Half of all encrypted payloads do not parse as Opus without the key. Their packets count as received: none was lost.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }

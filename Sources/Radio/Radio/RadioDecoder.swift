@@ -3,9 +3,7 @@ package import TenfourAudioCore
 internal import TenfourJitterBuffer
 internal import TenfourOpusCodec
 
-/// The decoder of one talker, within a budget of its own.
-///
-/// Playback thread. Nothing is allocated after `init`.
+/// The decoder of one talker, with a budget of processor time that it shares with no other talker.
 package struct RadioDecoder: AudioDecoder, ~Copyable, Sendable {
     private var budget: DecoderBudget
     private var stream: StreamDecoder
