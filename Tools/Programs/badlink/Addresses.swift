@@ -12,7 +12,7 @@ func listenEndpoint(_ text: String) throws -> Endpoint {
 func targetEndpoint(_ text: String) throws -> Endpoint {
     let (host, port) = try split(text, example: "10.0.0.7:5004")
     guard !host.isEmpty, port > 0 else {
-        throw RadioError(.usage, "'\(text)' names no target: write host:port, for example 10.0.0.7:5004")
+        throw RadioError(.usage, "'\(text)' has no host: write host:port, for example 10.0.0.7:5004")
     }
     return try Resolver.resolve(host, port: port)[0]
 }

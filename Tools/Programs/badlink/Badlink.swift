@@ -53,10 +53,12 @@ import TenfourUV
             throw ValidationError("--print-trace \(printTrace) is not a number of packets: write 1 or more.")
         }
         if oneWay && back != nil {
-            throw ValidationError("--one-way and --back contradict each other: give one of them.")
+            throw ValidationError("--one-way and --back contradict each other: write only one of them.")
         }
         if !list, printTrace == nil, target == nil {
-            throw ValidationError("Give where to listen and where to send to, for example :6000 10.0.0.7:5004.")
+            throw ValidationError(
+                "The two addresses are missing: write where to listen and where to forward to, for example :6000 10.0.0.7:5004."
+            )
         }
     }
 
@@ -90,7 +92,8 @@ import TenfourUV
             guard case .portInUse(let port, let holder) = error.reason else { throw error }
             let remedy =
                 port == configuration.listen.port
-                ? "listen on another, or end that program" : "listen one lower or higher, or give --no-rtcp"
+                ? "listen on another port, or end that program"
+                : "listen on a port one lower or higher, or write --no-rtcp"
             let who = holder?.description ?? "a program of another user"
             throw RadioError(.unavailable, "UDP port \(port) is in use by \(who): \(remedy)")
         }

@@ -12,15 +12,15 @@ struct LinkReport {
     /// One line for each path on which a packet arrived.
     var lines: [String] {
         let used = paths.filter { $0.tally.received > 0 || $0.tally.stray > 0 }
-        return used.isEmpty ? ["no packet came"] : used.map { "\($0.name): " + line(of: $0.tally) }
+        return used.isEmpty ? ["no packets received"] : used.map { "\($0.name): " + line(of: $0.tally) }
     }
 
     private func line(of tally: LinkTally) -> String {
         var parts = ["\(tally.received) in", "\(tally.sent) out"]
         for (count, what) in [
             (tally.lost[.chance, default: 0], "lost by chance"),
-            (tally.lost[.queueFull, default: 0], "lost to the full queue"),
-            (tally.lost[.trace, default: 0], "lost by the trace"), (tally.doubled, "doubled"),
+            (tally.lost[.queueFull, default: 0], "dropped by the full queue"),
+            (tally.lost[.trace, default: 0], "lost by the trace"), (tally.doubled, "duplicated"),
             (tally.reordered, "reordered"),
             (tally.overflowed, "dropped, too many in flight"), (tally.refused, "refused by the network"),
             (tally.stray, "stray"),

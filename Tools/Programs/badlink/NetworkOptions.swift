@@ -5,11 +5,12 @@ import TenfourRadio
 
 /// The options that describe a network: a name or a trace, and parameters that change it.
 struct NetworkOptions: ParsableArguments {
-    @Option(help: "Begin with this network; --list shows them.")
+    @Option(help: "Start from this named network; --list shows them all.")
     var network: String?
     @Option(
         help: ArgumentHelp(
-            "Play measured fates on top: CSV, “delay_ms” or “t_ms,delay_ms”, “lost” for a loss.", valueName: "file"))
+            "Also apply a measured trace: CSV with “delay_ms” or “t_ms,delay_ms”, and “lost” for a loss.",
+            valueName: "file"))
     var trace: String?
 
     @Option(help: help(.loss)) var loss: String?

@@ -172,10 +172,10 @@ final class Proxy {
         let outcome =
             switch fate {
             case .lost(.chance): "lost by chance"
-            case .lost(.queueFull): "lost to the full queue"
+            case .lost(.queueFull): "dropped by the full queue"
             case .lost(.trace): "lost by the trace"
-            case .delivered(let time): "comes after \(delay(time))"
-            case .doubled(let first, let second): "comes after \(delay(first)) and \(delay(second))"
+            case .delivered(let time): "delivered after \(delay(time))"
+            case .doubled(let first, let second): "delivered after \(delay(first)) and \(delay(second))"
             }
         log("\(path) \(index), \(byteCount) bytes at \((now - beginning) / .seconds(1)) s: \(outcome)")
     }
@@ -183,7 +183,7 @@ final class Proxy {
 
 private func portAfter(_ port: UInt16) throws -> UInt16 {
     guard port < .max else {
-        throw RadioError(.usage, "no port comes after 65535 for RTCP: choose a lower one, or give --no-rtcp")
+        throw RadioError(.usage, "there is no port above 65535 for RTCP: choose a lower one, or write --no-rtcp")
     }
     return port + 1
 }

@@ -90,7 +90,7 @@ private struct Take {
         let result = check.run()
         tape.cut()
         guard let quality = result.quality?.whole, let first = check.firstSent else {
-            throw RadioError(.unavailable, "nothing comes through \(network)")
+            throw RadioError(.unavailable, "no packet comes through \(network): choose a network with less loss")
         }
         samples = tape.samples
         self.tape = tape

@@ -21,7 +21,7 @@ struct Call: ParsableCommand {
     @Option(help: "Loss protection: auto, off, copy or nack.")
     var defence = "auto"
 
-    @Option(help: "Limit of the playout delay while it waits for recovery, in milliseconds.")
+    @Option(help: "Longest playout delay, in milliseconds, when the receiver waits for lost packets.")
     var maxLatency = 100.0
 
     @Option(help: "Second from which on the network loses nothing.")

@@ -38,6 +38,6 @@ final class Answering {
         }
         if isResponsive { socket.send(reply.span, to: sender) }
         guard server.client != before else { return }
-        if let client = server.client { say("\(client) asks") } else { say("that was all") }
+        if let client = server.client { say("answering \(client)") } else { say("the check has ended") }
     }
 }

@@ -39,7 +39,7 @@ import TenfourUV
             valueName: "host"))
     var host: String?
 
-    @Flag(help: "Answer others instead of asking.") var answer = false
+    @Flag(help: "Answer other stations' checks instead of checking one.") var answer = false
 
     @Option(
         help: ArgumentHelp(
@@ -75,14 +75,15 @@ import TenfourUV
     @Option(help: ArgumentHelp("The speech to send: a sound file, mono at 48 kHz.", valueName: "file"))
     var speech: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write what came back to a WAV file.", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Write the speech that came back to a WAV file.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Write the result to standard output as JSON.") var json = false
 
     @Option(help: ArgumentHelp("Write the result as a JUnit report.", valueName: "file")) var junit: String?
 
-    @Option(help: ArgumentHelp("Exit with 1 below this score.", valueName: "score")) var minScore: Double?
+    @Option(help: ArgumentHelp("Exit with 1 if the score is below this.", valueName: "score")) var minScore: Double?
 
     private static var modes: String {
         LossProtectionConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ")
@@ -113,7 +114,9 @@ import TenfourUV
         if let network {
             let (result, state) = try simulate(network, heard)
             verdict = CheckVerdict(result, of: network, seed: seed, minimum: minScore)
-            if state != .over(.heard) { throw RadioError(.unavailable, "nothing comes through \(network)") }
+            if state != .over(.heard) {
+                throw RadioError(.unavailable, "no packet comes through \(network): choose a network with less loss")
+            }
         } else {
             verdict = CheckVerdict(try ask(heard), of: host ?? "", seed: nil, minimum: minScore)
         }
@@ -149,14 +152,14 @@ import TenfourUV
     private func ask(_ heard: Heard) throws -> LinkTestResult {
         let address = try StreamAddress(parsing: host ?? "")
         guard !address.host.isEmpty else {
-            throw RadioError(.usage, "there is nobody to ask: write a host, such as bob.local")
+            throw RadioError(.usage, "the station to check is missing: write a host, such as bob.local")
         }
         let endpoint = try Resolver.resolve(address.host, port: address.port)[0]
         let conversation = try Conversation(configuration(for: endpoint), localPort: port ?? 0) { sound, _ in
             heard.add(sound)
         }
         Console.log(
-            "radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
+            "radiocheck: testing the connection to \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
         )
         return try judged(conversation.run(), endpoint)
     }
@@ -168,9 +171,9 @@ import TenfourUV
         switch end.state {
         case .over(.heard): return end.result
         case .over(.reported):
-            Console.log("radiocheck: \(host) does not send back; this is what it reports")
+            Console.log("radiocheck: \(host) does not send speech back; the result is from its reports")
             return end.result
-        case .over(.busy): throw RadioError(.unavailable, "\(host) is answering somebody else: try again in a moment")
+        case .over(.busy): throw RadioError(.unavailable, "\(host) is answering another station: try again in a moment")
         default:
             throw RadioError(
                 .unavailable,

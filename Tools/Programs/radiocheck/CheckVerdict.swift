@@ -27,8 +27,8 @@ struct CheckVerdict {
         var lines: [String] = []
         if let away = result.roundTrip, let least = away.quantile(0), let mean = away.mean, let most = away.maximum {
             lines.append(
-                "away        \(milliseconds(least)) at least, \(milliseconds(mean)) on average, \(milliseconds(most)) at most, "
-                    + "there and back")
+                "round trip  \(milliseconds(least)) at least, \(milliseconds(mean)) on average, \(milliseconds(most)) at most"
+            )
         }
         if let quality = result.quality {
             lines += quality.whole.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("score") }
@@ -40,7 +40,7 @@ struct CheckVerdict {
                     } ?? ""))
             lines.append(
                 "jitter      \(milliseconds(view.jitter))"
-                    + (view.roundTrip.map { ", \(milliseconds($0)) there and back" } ?? ""))
+                    + (view.roundTrip.map { ", \(milliseconds($0)) round trip" } ?? ""))
         }
         lines.append("protection  \(result.lossProtection)")
         if let model = result.model {
@@ -49,7 +49,9 @@ struct CheckVerdict {
             )
         }
         let advice = result.advice
-        lines.append("advice      \(advice.isEmpty ? "none: all is well" : advice.joined(separator: "\n            "))")
+        lines.append(
+            "advice      \(advice.isEmpty ? "none: the connection is good" : advice.joined(separator: "\n            "))"
+        )
         if isBelow, let minimum { lines.append("radiocheck: the score is below \(decimal(minimum, places: 2))") }
         return lines.joined(separator: "\n")
     }

@@ -19,7 +19,7 @@ struct Choice {
     func stream(of survey: StreamSurvey, in capture: ReplayCapture) throws(RadioError) -> RTPStream {
         let streams = survey.streams
         guard !streams.isEmpty else {
-            throw RadioError(.unavailable, "\(capture.summary); none of it is RTP")
+            throw RadioError(.unavailable, "\(capture.summary); none of them is RTP")
         }
         let fitting = streams.filter { stream in
             (ssrc == nil || stream.ssrc == ssrc) && (port == nil || stream.destination.port == port)
@@ -30,10 +30,13 @@ struct Choice {
             return stream
         }
         let there = streams.prefix(8).map(\.words).joined(separator: ", ")
-        if fitting.isEmpty { throw RadioError(.unavailable, "no stream is as you want it; there are: \(there)") }
+        if fitting.isEmpty {
+            throw RadioError(
+                .unavailable, "no stream matches --ssrc, --port and --payload-type; the capture has: \(there)")
+        }
         throw RadioError(
             .unavailable,
-            "no stream of RTP there reads as Opus or G.711, and nothing else is played here; there are: \(there); --ssrc and --payload-type "
-                + "insist on one")
+            "no RTP stream of the capture looks like Opus or G.711; it has: \(there); --ssrc or --payload-type plays one of "
+                + "them anyway")
     }
 }

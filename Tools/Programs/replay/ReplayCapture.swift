@@ -62,21 +62,21 @@ struct ReplayCapture {
             let hours = decimal((last.at - first.at) / .seconds(3_600), places: 0)
             throw RadioError(
                 .unavailable,
-                "\(path) lasts \(hours) hours by the times in it, more than the 12 that are played at once: cut it with editcap -A and -B"
+                "\(path) lasts \(hours) hours by its timestamps, and at most 12 are played: cut it with editcap -A and -B"
             )
         }
         return own
     }
 
-    /// A summary such as `talk.pcap: 3020 packets, 3000 of them UDP; passed over 12 that are not IP`.
+    /// A summary such as `talk.pcap: 3020 packets, 3000 of them UDP; skipped 12 that are not IP`.
     var summary: String {
         var text = "\(path): \(packetCount) packets, \(datagramCount) of them UDP"
         let others = CapturedDatagram.SkipReason.allCases.filter { passedOver[$0] != nil }
         if !others.isEmpty {
             text +=
-                "; passed over " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
+                "; skipped " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
         }
-        if let damage { text += "; read as far as it goes: \(damage)" }
+        if let damage { text += "; read up to the damage: \(damage)" }
         return text
     }
 
@@ -90,11 +90,11 @@ struct ReplayCapture {
 extension CapturedDatagram.SkipReason {
     fileprivate var words: String {
         switch self {
-        case .unknownLink: "of an unknown kind of link"
+        case .unknownLink: "of an unknown link type"
         case .notIP: "that are not IP"
         case .notUDP: "that are not UDP"
         case .fragment: "that are fragments"
-        case .cutOff: "cut off by the capture"
+        case .cutOff: "truncated by the capture"
         case .malformed: "that are malformed"
         }
     }

@@ -21,7 +21,7 @@ import TenfourTimePitch
             tcpdump -w - udp port 5004 | replay - -o heard.wav
             """,
         discussion: """
-            Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux' cooked headers, \
+            Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux cooked headers, \
             raw IP or loopback. It plays the RTP stream of Opus or G.711 with the most packets, unless you choose another. The simulated \
             card has periods of 2.5 ms and is never late. Delay counts from the time of sending, estimated from the fastest \
             packet; the score is that of the E-model (ITU-T G.107). A retransmitted packet counts as late, not as lost, because \
@@ -30,24 +30,24 @@ import TenfourTimePitch
             \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
             """)
 
-    @Argument(help: ArgumentHelp("The capture; - is standard input.", valueName: "capture"))
+    @Argument(help: ArgumentHelp("The capture file; - is standard input.", valueName: "capture"))
     var path: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write the sound to a WAV file, or raw to standard output (-).", valueName: "place"))
+        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "place"))
     var output: String?
 
     @Option(help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"))
     var report: String?
 
-    @Option(help: ArgumentHelp("The stream by its SSRC in hexadecimal digits.", valueName: "digits"))
+    @Option(help: ArgumentHelp("Choose the stream with this SSRC, in hexadecimal digits.", valueName: "digits"))
     var ssrc: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The stream by the port it is sent to.", valueName: "port"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Choose the stream that is sent to this port.", valueName: "port"))
     var port: UInt16?
 
-    @Option(help: ArgumentHelp("The stream by its payload type, 0 to 127.", valueName: "number"))
+    @Option(help: ArgumentHelp("Choose the stream with this payload type, 0 to 127.", valueName: "number"))
     var payloadType: UInt8?
 
     @Option(
@@ -91,7 +91,8 @@ import TenfourTimePitch
                 "--ssrc \(ssrc) is not an SSRC: write up to eight hexadecimal digits, such as 1a2b3c4d.")
         }
         if let payloadType, payloadType > 127 {
-            throw ValidationError("--payload-type \(payloadType) is none: write a number from 0 to 127.")
+            throw ValidationError(
+                "--payload-type \(payloadType) is not an RTP payload type: write a number from 0 to 127.")
         }
         if let rate, !TimePitch.rates.contains(rate) {
             throw ValidationError("--rate \(rate) is out of range: write 0.25 to 32.")
