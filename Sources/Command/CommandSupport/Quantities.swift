@@ -113,7 +113,7 @@ extension Jitter {
 /// For `validate` of a command: rejects port 0 if others must find the port.
 public func checkPort(_ port: UInt16?) throws {
     guard port == 0 else { return }
-    throw ValidationError("--port 0 is no port that others can send to: write a number from 1 to 65535.")
+    throw ValidationError("--port 0 is not a port that others can send to: write a number from 1 to 65535.")
 }
 
 /// For `validate` of a command: rejects a depth of the jitter buffer above 5 s.

@@ -31,7 +31,7 @@ public enum SpeechFile {
             throw RadioError(.unavailable, error.description)
         }
         throw RadioError(
-            .unavailable, "\(path) is not mono at 48 kHz: sox \(path) -r 48000 -c 1 speech.wav makes it so")
+            .unavailable, "\(path) is not mono at 48 kHz: convert it with `sox \(path) -r 48000 -c 1 speech.wav`")
     }
 
     private static func all(of reader: inout AudioFileReader) throws(AudioFileError) -> [Float] {

@@ -88,9 +88,9 @@ struct ChannelStatus {
                 + (verbose ? ", seen at \(endpoint)" : "")
         case .lost:
             "nobody answers at \(place ?? "the link's address")\(wasInside ? " any more" : ""); "
-                + "trying again until somebody does"
+                + "trying again until somebody answers"
         case .refused(let reason): reason.sentence
-        case .closed(.left): "\(place ?? "who answered") has left; trying again until it is back"
+        case .closed(.left): "\(place ?? "the station that answered") has left; trying again until it is back"
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .limited(let limits):

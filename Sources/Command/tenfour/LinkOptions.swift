@@ -18,7 +18,7 @@ struct LinkOptions: ParsableArguments {
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
-            "Missing expected argument '\(argument)': write it, or name a file with a channel's link by --link-file.")
+            "Missing expected argument '\(argument)': write it, or name a file with a channel's link with --link-file.")
     }
 
     /// Returns the address that `typed` names, else the link of `--link-file` or TENFOUR_LINK; nil without any.
@@ -99,7 +99,7 @@ struct LinkOptions: ParsableArguments {
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "In a channel, trust this machine's clock (right) or the relay's clock (unknown), whatever the kernel says. Write right in a virtual machine whose host keeps the clock.",
+            "Which clock a channel uses, whatever the kernel reports: right is this machine's clock, unknown is the relay's. Write right in a virtual machine whose host sets the clock.",
             valueName: "right|unknown"))
     var clock: ClockTrust?
 
@@ -119,8 +119,8 @@ extension RadioConfiguration {
     var meetingPlace: String {
         guard case .channel(let settings) = protection else { return "" }
         guard let relay = settings.relay else {
-            return ", whose other members come to port \(local.port) of this machine"
+            return ", other members connect to port \(local.port) of this machine"
         }
-        return relay.host == nil ? ", at the station on port \(relay.endpoints[0].port) of this machine" : ""
+        return relay.host == nil ? ", through the station on port \(relay.endpoints[0].port) of this machine" : ""
     }
 }

@@ -11,7 +11,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write a WAV file, or raw samples to standard output (-); with -D, also play the audio. alsa:NAME is a card.",
+            "Where received audio goes: a WAV file, - for raw samples to standard output, or alsa:NAME for a sound card. With -D, it is also played.",
             valueName: "place"))
     var output: String?
 

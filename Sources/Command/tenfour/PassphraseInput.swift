@@ -69,9 +69,11 @@ enum PassphraseInput {
             guard unsafe Glibc.read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") else { break }
             bytes.append(byte)
         }
-        guard !Signals.hasEnd, !bytes.isEmpty else { throw RadioError(.usage, "no passphrase was given") }
+        guard !Signals.hasEnd, !bytes.isEmpty else {
+            throw RadioError(.usage, "no passphrase was given: type one, or write it to standard input")
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw RadioError(.usage, "the passphrase is not UTF-8")
+            throw RadioError(.usage, "the passphrase is not UTF-8: type it in a UTF-8 terminal")
         }
         return text
     }

@@ -32,7 +32,7 @@ struct Play: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write a WAV file as fast as possible, or raw samples to standard output (-); alsa:NAME is a card.",
+            "Where the audio goes: a WAV file, written as fast as possible; - for raw samples to standard output; or alsa:NAME for a sound card.",
             valueName: "place"))
     var output: String?
 

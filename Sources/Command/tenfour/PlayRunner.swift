@@ -46,7 +46,7 @@ struct PlayRunner {
             if (streamer.progress.reconnections != nil) != isStalled {
                 isStalled.toggle()
                 line.clear()
-                if isStalled { log("no data arrives: requesting it again") }
+                if isStalled { log("no data arrives: the request is repeated") }
             }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }

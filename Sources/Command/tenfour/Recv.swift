@@ -67,7 +67,7 @@ struct Recv: ParsableCommand {
             try ArgumentHint.check(address) {
                 "write tenfour recv -p \($0)"
             } file: {
-                "tenfour play \($0) plays it, and tenfour recv -o \($0) would write one"
+                "tenfour play \($0) plays it, and tenfour recv -o \($0) records to it"
             }
             let address = try RadioAddress(parsing: Secrets.revealed(address) ?? address)
             var (stream, key) = try srtp.stream(at: address, quiet: common.quiet)

@@ -103,7 +103,7 @@ struct RelayCommand: ParsableCommand {
         } catch {
             if socket.isNamed { throw error }
             log.write(
-                "no status at \(socket.path) (\(NetworkError.text(for: error.code))): name another place with --status-socket"
+                "no status at \(socket.path) (\(NetworkError.text(for: error.code))): choose another path with --status-socket"
             )
         }
     }

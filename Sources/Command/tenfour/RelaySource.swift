@@ -7,7 +7,7 @@ import TenfourSession
 
 /// A relay's configuration: a file, and options that override or extend it.
 struct RelaySource: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration; --example prints one.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file; --example prints one.", valueName: "file"))
     var config: String?
 
     @Option(help: ArgumentHelp("The address at which members join; overrides the file.", valueName: "address:port"))
@@ -24,7 +24,8 @@ struct RelaySource: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Forward it to an address, or to every address in a file.", valueName: "channel=address:port|@file"))
+            "Forward the channel's RTP to an address, or to every address in a file.",
+            valueName: "channel=address:port|@file"))
     var rtpOut: [String] = []
 
     @Option(
@@ -101,13 +102,14 @@ extension RelaySource.Read {
         ]
         if !configuration.relay.channels.isEmpty {
             let names = configuration.relay.names.count
-            lines.append("answers to \(names == 0 ? "any name" : "\(names) \(names == 1 ? "name" : "names")")")
             lines.append(
-                "takes \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
-                    + "and \(limits.talkerBitsPerSecond) bits a second of a talker")
+                "accepts links with \(names == 0 ? "any host name" : "\(names) host \(names == 1 ? "name" : "names")")")
+            lines.append(
+                "accepts \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
+                    + "and \(limits.talkerBitsPerSecond) bits per second from a talker")
             lines.append(
                 "forwards \(limits.channelVoices) simultaneous voices of \(limits.channelTalkers) talkers in a channel, and "
-                    + "\(limits.channelBitsPerSecond) bits a second in total")
+                    + "\(limits.channelBitsPerSecond) bits per second in total")
         }
         for channel in configuration.relay.channels { lines.append("channel \(channel.name)\(channel.limits.text)") }
         for channel in configuration.plain {
@@ -125,11 +127,11 @@ extension ChannelLimits {
     fileprivate var text: String {
         let limits = [
             members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
-            voices.map { "\($0) simultaneous voices" }, bitsPerSecond.map { "\($0) bits a second" },
-            talkerPacketsPerSecond.map { "\($0) packets a second of a talker" },
-            talkerBitsPerSecond.map { "\($0) bits a second of a talker" },
+            voices.map { "\($0) simultaneous voices" }, bitsPerSecond.map { "\($0) bits per second" },
+            talkerPacketsPerSecond.map { "\($0) packets per second from a talker" },
+            talkerBitsPerSecond.map { "\($0) bits per second from a talker" },
         ].compactMap { $0 }
-        return limits.isEmpty ? "" : ": takes \(limits.joined(separator: ", "))"
+        return limits.isEmpty ? "" : ": accepts \(limits.joined(separator: ", "))"
     }
 }
 

@@ -21,7 +21,7 @@ extension SessionReport {
         if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
         if snapshot.playback != nil, snapshot.talkers.isEmpty { parts.append("received nothing") }
         if stopped > .zero { parts.append("stopped for \(ProcessStopMonitor.text(stopped))") }
-        if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not opened") }
+        if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not decrypted") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { " (\($0))" } ?? ""
             parts.append("\(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
@@ -33,8 +33,8 @@ extension SessionReport {
         let (sent, seconds) = (snapshot.sendStream, snapshot.elapsed / .seconds(1))
         let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
         let retransmitted = sent.retransmission.retransmittedCount
-        let again = retransmitted > 0 ? " in the end, after \(count(retransmitted, "retransmission"))" : ""
-        let lost = lostCount.map { ", \($0) of them lost\(again)" } ?? ", no reports came"
+        let again = retransmitted > 0 ? " despite \(count(retransmitted, "retransmission"))" : ""
+        let lost = lostCount.map { ", \($0) of them lost\(again)" } ?? ", no reports received"
         return "sent \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
             + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
     }

@@ -22,7 +22,7 @@ struct Send: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where to send: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. You may write the file to send before it.",
+            "Where to send: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. The audio to send may be written before the address, as in: tenfour send speech.wav rtp://10.0.0.7.",
             valueName: "address"))
     var address: String?
 
@@ -115,7 +115,9 @@ struct Send: ParsableCommand {
             try coding.checkChannel()
             guard sdp == nil else {
                 throw RadioError(
-                    .usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
+                    .usage,
+                    "--sdp is for other programs, which cannot join a channel: leave it out, and pass the channel's link on"
+                )
             }
             let configuration = try RadioConfiguration.joining(
                 link, as: .talk, rtpSession: rtpSession, localPort: port == 0 ? nil : port)

@@ -46,7 +46,7 @@ struct SessionReport {
             if snapshot.talkers.isEmpty { lines.append("received    nothing") }
             if playback.xrunCount > 0 || playback.missed > .zero {
                 let missed = decimal(playback.missed / .milliseconds(1), places: 1, trimming: true)
-                lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played in all")
+                lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played")
             }
         }
         if let decoder = snapshot.playback?.decoder { lines.append("decoder     \(text(of: decoder))") }
@@ -54,14 +54,14 @@ struct SessionReport {
             let missed = capture.missed / .milliseconds(1)
             lines.append(
                 "capture     \(count(capture.xrunCount, "overrun")) of the card, \(Int(missed.rounded())) ms not captured, "
-                    + "\(count(capture.overrunCount, "packet")) not taken")
+                    + "\(count(capture.overrunCount, "packet")) dropped")
         }
         if stopped > .zero {
             lines.append(
                 "stopped     \(ProcessStopMonitor.text(stopped)) by Ctrl-Z or a signal: nothing was sent or played")
         }
         lines += leftOut
-        if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
+        if snapshot.discards.total > 0 { lines.append("ignored     \(discards)") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { ", last: \($0)" } ?? ""
             lines.append("network     \(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
@@ -86,7 +86,7 @@ struct SessionReport {
     /// The other end's reports in words.
     private var reported: String {
         guard let lostCount else { return "no reports arrived, so it is unknown whether anybody received it" }
-        let lost = "by the other end's reports, \(lostCount) were lost in the end"
+        let lost = "the other end reported \(lostCount) of them as lost despite recovery"
         guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
         let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
         return lost + ", but it has not reported in the last \(silence) s"
@@ -102,13 +102,14 @@ struct SessionReport {
         let unrecorded = snapshot.playback?.unrecordedSampleCount ?? 0
         return [
             snapshot.unopenedCount > 0
-                ? "not opened  \(count(snapshot.unopenedCount, "datagram")) with another key, or none" : nil,
+                ? "not opened  \(count(snapshot.unopenedCount, "datagram")) encrypted with another key, or not at all"
+                : nil,
             misplaced > 0
                 ? "discarded   \(count(misplaced, "packet")) with implausible timestamps, or too many at once" : nil,
             crowdedOut > 0
                 ? "crowded out \(count(crowdedOut, "packet")) from more talkers than can be played at once" : nil,
             snapshot.playbackQueueDropCount > 0
-                ? "not taken   \(count(snapshot.playbackQueueDropCount, "packet")): the machine was too slow" : nil,
+                ? "dropped     \(count(snapshot.playbackQueueDropCount, "packet")): the machine was too slow" : nil,
             unrecorded > 0
                 ? "not written \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
                 : nil,
@@ -123,7 +124,7 @@ struct SessionReport {
         return ["received    \(count(received, "packet")) from \(names[talker.ssrc])"]
             + whole.text.split(separator: "\n").map(String.init)
             + (retransmitted > 0
-                ? ["resent      \(count(retransmitted, "packet")) of the lost ones, by retransmission"] : [])
+                ? ["recovered   \(count(retransmitted, "packet")) by retransmission"] : [])
             + ["jitter      \(decimal(talker.jitter / .milliseconds(1), places: 1)) ms"]
     }
 
@@ -139,18 +140,18 @@ extension DiscardReason {
     /// Follows `3 datagrams`.
     fileprivate var words: String {
         switch self {
-        case .empty: "with nothing in them"
-        case .unknownProtocol: "neither RTP nor RTCP"
-        case .malformedRTP: "of broken RTP"
-        case .malformedRTCP: "of broken RTCP"
-        case .unknownPayloadType: "of another payload type (--payload-type chooses it)"
-        case .malformedPayload: "with broken Opus"
+        case .empty: "that are empty"
+        case .unknownProtocol: "that are neither RTP nor RTCP"
+        case .malformedRTP: "with malformed RTP"
+        case .malformedRTCP: "with malformed RTCP"
+        case .unknownPayloadType: "of another payload type (--payload-type sets it)"
+        case .malformedPayload: "with malformed Opus"
         case .oversizedPayload: "with an oversized Opus payload"
         case .looksEncrypted: "that look encrypted"
         case .stranger: "from unknown senders"
-        case .tooManySources: "of too many senders"
-        case .collision: "with an SSRC that is taken"
-        case .loop: "of our own that came back"
+        case .tooManySources: "from more senders than are allowed"
+        case .collision: "with an SSRC that is in use"
+        case .loop: "that were our own, looped back"
         }
     }
 }

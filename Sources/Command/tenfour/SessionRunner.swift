@@ -92,7 +92,7 @@ struct SessionRunner {
             if keys, !hasReportedInputEnd, session.hasInputEnded {
                 hasReportedInputEnd = true
                 line.clear()
-                log("\(inputName(configuration)) has ended: nothing more is sent, and you go on listening")
+                log("\(inputName(configuration)) has ended: nothing more is sent, listening continues")
             }
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             monitor.update(with: snapshot)

@@ -185,7 +185,7 @@ import Testing
         #expect(result.end == .code(0), "\(result.errors)")
         for words in [
             "listens on 127.0.0.1:\(port + 1), sends from 2 threads", "other.sock", "to 2 addresses",
-            "channel family: takes 7 members\n",
+            "channel family: accepts 7 members\n",
         ] { #expect(result.output.contains(words), "\(result.output)") }
         let status = try tenfour(["relay", "status"], in: folder, environment: environment)
         #expect(status.end == .code(69) && status.errors.contains("no status from other.sock"), "\(status.errors)")

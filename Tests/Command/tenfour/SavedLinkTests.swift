@@ -103,12 +103,13 @@ import Testing
         let first = try Program(
             "tenfour", ["talk", "--input", "long.wav", "-o", "first.wav", "--name", "Anna"], in: folder,
             environment: link)
-        try #require(first.takes(port: port) && first.says("come to port \(port) of this machine"), "\(first.errors)")
+        try #require(
+            first.takes(port: port) && first.says("connect to port \(port) of this machine"), "\(first.errors)")
         for options in [[], ["-p", "\(UDPPort.free())"]] as [[String]] {
             let second = try Program(
                 "tenfour", ["talk", "--open", "--input", "long.wav", "-o", "second.wav", "--name", "Ben"] + options,
                 in: folder, environment: link)
-            #expect(second.says("at the station on port \(port) of this machine"), "\(second.errors)")
+            #expect(second.says("through the station on port \(port) of this machine"), "\(second.errors)")
             #expect(second.says("1 here: Anna") && first.says("Ben is here"), "\(second.errors) \(first.errors)")
             second.send(SIGINT)
             #expect(second.wait() == .code(0), "\(second.errors)")

@@ -13,7 +13,7 @@ import Testing
         #expect(result.end == .code(69), "\(result.errors)")
         #expect(result.errors.contains(/tenfour: every datagram was refused \(127\.0\.0\.1:\d+: connection refused\)/))
         #expect(result.errors.contains("start the receiver first"), "\(result.errors)")
-        #expect(result.errors.contains(", no reports came"), "\(result.errors)")
+        #expect(result.errors.contains(", no reports received"), "\(result.errors)")
     }
 
     @Test func aSilentReceiverIsNoFailureAndGivesNoScore() throws {
@@ -22,7 +22,7 @@ import Testing
             ["send", "--input", "in.wav", "rtp://127.0.0.1:\(socket.port)", "--report", "sent.json"], in: folder)
         #expect(result.end == .code(0), "\(result.errors)")
         #expect(
-            result.errors.contains(", no reports came") && !result.errors.contains("lost"), "\(result.errors)")
+            result.errors.contains(", no reports received") && !result.errors.contains("lost"), "\(result.errors)")
         let json = try JSONSerialization.jsonObject(with: Data(Folder.bytes(of: folder("sent.json")))) as? [String: Any]
         let whole = try #require(json?["whole"] as? [String: Any])
         #expect(whole["score"] is NSNull && (whole["sent"] as? [String: Any])?["score"] is NSNull, "\(whole)")

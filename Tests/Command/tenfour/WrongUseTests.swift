@@ -88,9 +88,9 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("channel nwe family", 2, "no 'tenfour channel nwe'", "write tenfour channel new; "),
         Misuse("channel family", 2, "no 'tenfour channel family'", "tenfour channel --help"),
 
-        Misuse("talk bob -p 0", 2, "--port 0 is no port", "1 to 65535"),
-        Misuse("recv -p 0", 2, "--port 0 is no port", "1 to 65535"),
-        Misuse("listen tenfour://host/family -p 0", 2, "--port 0 is no port", "1 to 65535"),
+        Misuse("talk bob -p 0", 2, "--port 0 is not a port", "1 to 65535"),
+        Misuse("recv -p 0", 2, "--port 0 is not a port", "1 to 65535"),
+        Misuse("listen tenfour://host/family -p 0", 2, "--port 0 is not a port", "1 to 65535"),
         Misuse("recv --jitter 6s", 2, "--jitter 6000 ms is too deep", "at most 5000 ms"),
         Misuse("recv --max-latency 6s", 2, "--max-latency 6000 ms is too deep", "at most 5000 ms"),
 
