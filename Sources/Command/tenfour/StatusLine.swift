@@ -126,7 +126,7 @@ struct StatusLine {
     private func addMissing(_ share: Double?, to fields: inout StatusFields) {
         guard let missing = percent(share) else { return }
         fields.addPart(
-            playsOnCard ? "the card skips \(missing): try -F 20ms" : "\(missing) left out: this machine is too slow",
+            playsOnCard ? "the card skips \(missing): try -F 20ms" : "\(missing) not written: this machine is too slow",
             rank: StatusFields.alert)
     }
 

@@ -35,20 +35,20 @@ extension NetworkModel {
 
 private let places = [
     NamedNetwork(
-        name: "lan", summary: "a wired office: switches queue for tens of microseconds, nothing is lost",
+        name: "lan", summary: "a wired office: switches delay packets by tens of microseconds, no loss",
         model: NetworkModel(
             delay: .microseconds(200), jitter: .exponential(mean: .microseconds(50)), keepsOrder: true)),
     NamedNetwork(
         name: "wifi",
         summary:
-            "wireless at home, good signal: retries hide nearly all loss and cost milliseconds; scans stall it (ours)",
+            "wireless at home, good signal: retries hide nearly all loss and cost milliseconds; scans stall it (our estimate)",
         model: NetworkModel(
             loss: .random(0.001),
             stalls: Stalls(length: .milliseconds(20) ... .milliseconds(60), meanInterval: .seconds(10)),
             delay: .milliseconds(2), jitter: .exponential(mean: .milliseconds(2)), keepsOrder: true)),
     NamedNetwork(
         name: "wifi-bad",
-        summary: "wireless at the edge of a crowded cell: losses in bursts, long stalls as in wifi-lab (ours)",
+        summary: "wireless at the edge of a crowded cell: losses in bursts, long stalls as in wifi-lab (our estimate)",
         model: NetworkModel(
             loss: .bursts(share: 0.03, meanLength: 3),
             stalls: Stalls(length: .milliseconds(100) ... .milliseconds(200), meanInterval: .milliseconds(2500)),
@@ -64,7 +64,8 @@ private let places = [
             delay: .milliseconds(25), jitter: .gamma(shape: 2, mean: .milliseconds(10)), keepsOrder: true)),
     NamedNetwork(
         name: "3g",
-        summary: "HSPA: 150 ms round trip, 1 Mbit/s, a deep queue, delays of whole transmission intervals (ours)",
+        summary:
+            "HSPA: 150 ms round trip, 1 Mbit/s, a deep queue, delays of whole transmission intervals (our estimate)",
         model: NetworkModel(
             bottleneck: Bottleneck(bitsPerSecond: 1_000_000, queue: .time(.seconds(1))),
             loss: .bursts(share: 0.01, meanLength: 3),
@@ -80,7 +81,8 @@ private let places = [
             keepsOrder: true)),
     NamedNetwork(
         name: "satellite",
-        summary: "geostationary: 260 ms (ITU-T G.114 table A.1) and time slots, fades lose bursts; 1 Mbit/s (ours)",
+        summary:
+            "geostationary: 260 ms (ITU-T G.114 table A.1) and time slots, fades lose bursts; 1 Mbit/s (our estimate)",
         model: NetworkModel(
             bottleneck: Bottleneck(bitsPerSecond: 1_000_000, queue: .time(.milliseconds(500))),
             loss: .bursts(share: 0.005, meanLength: 5), delay: .milliseconds(260),
@@ -90,7 +92,7 @@ private let places = [
 private let laboratory =
     [5, 10, 20].map { percent in
         NamedNetwork(
-            name: "b\(percent)", summary: "\(percent) % lost, each packet by itself (bN: N percent)",
+            name: "b\(percent)", summary: "\(percent) % of the packets lost independently (bN: N percent)",
             model: NetworkModel(loss: .random(Double(percent) / 100)))
     }
     + [5, 10].map { percent in

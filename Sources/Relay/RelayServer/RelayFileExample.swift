@@ -15,8 +15,8 @@ extension RelayFile {
         # Number of sending threads. More than one helps above a few thousand listeners.
         #workers 1
 
-        # The names by which links address this relay, one per line. A member with another name is refused. Without any, every
-        # name is accepted, and a link to another relay with the same keys works here as well.
+        # The host names of this relay in members' links, one per line. A member whose link has another name is refused. If none
+        # is set, every name is accepted, and a link to another relay with the same keys works here as well.
         #name radio.example.org
 
         # The channels. tenfour channel new --relay HOST prints this line. These keys admit members, and cannot decrypt the
@@ -31,13 +31,13 @@ extension RelayFile {
         #members \(RelayLimits().members)
         #channel-members \(RelayLimits().channelMembers)
 
-        # Per channel: maximum number of talkers, of simultaneous voices, and of bits a second from all talkers. The relay drops
+        # Per channel: maximum number of talkers, of simultaneous voices, and of bits per second from all talkers. The relay drops
         # everything above a limit.
         #channel-talkers \(RelayLimits().channelTalkers)
         #channel-voices \(RelayLimits().channelVoices)
         #channel-bits \(RelayLimits().channelBitsPerSecond / 1_000)k
 
-        # Maximum packets and bits a second from one talker.
+        # Maximum packets and bits per second from one talker.
         #talker-packets \(RelayLimits().talkerPacketsPerSecond)
         #talker-bits \(RelayLimits().talkerBitsPerSecond / 1_000)k
 
@@ -48,7 +48,7 @@ extension RelayFile {
         #rtp-out studio=239.0.1.10:5004
         #rtp-out studio=@listeners.txt
 
-        # Maximum packets and bits a second from one such input.
+        # Maximum packets and bits per second from one such input.
         #plain-packets \(PlainChannel.Limits().packetsPerSecond)
         #plain-bits \(PlainChannel.Limits().bitsPerSecond / 1_000)k
 
