@@ -154,7 +154,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         count -= frames.count
     }
 
-    // Reviewed: these two properties deallocate nothing, though the compiler takes the end of a Span's life for a deallocation.
+    // Reviewed: these two functions deallocate nothing, though the compiler takes the end of a Span's life for a deallocation.
 
     @_semantics("no_performance_analysis")
     private func meanSquare(in range: Range<Int>) -> Float { TenfourAudioCore.meanSquare(of: samples.span(in: range)) }

@@ -8,22 +8,22 @@ public struct BurstMetrics: Hashable, Sendable {
     /// The number of losses that followed a received packet. `lossCount` divided by this is the mean number of losses
     /// in a row.
     public private(set) var runCount = 0
-    /// Packets within bursts, the losses among them, and the number of bursts. A single loss is not a burst.
+    /// The number of packets within bursts, the number of losses among them, and the number of bursts. A single loss is not a burst.
     public private(set) var burstPacketCount = 0
     public private(set) var burstLossCount = 0
     public private(set) var burstCount = 0
 
-    /// The stretch that may become a burst, from its first loss on.
+    /// The packets and losses from the first loss of a possible burst on; zero if no burst is possible.
     private var openPackets = 0
     private var openLosses = 0
-    /// Packets received since the last loss.
+    /// The number of packets received since the last loss.
     private var received = 0
-    /// Packets of the open stretch up to its last loss.
+    /// The number of packets from the first to the last loss of the possible burst.
     private var packetsToLastLoss = 0
 
     public init() {}
 
-    /// Counts the next packet in order.
+    /// Counts the next packet in sequence order.
     public mutating func count(isLost: Bool) {
         packetCount += 1
         if openPackets > 0 { openPackets += 1 }
@@ -40,12 +40,12 @@ public struct BurstMetrics: Hashable, Sendable {
         }
     }
 
-    /// The mean number of losses in a row within bursts; 1 if losses are single.
+    /// The mean length of a burst, in packets from its first loss to its last; 1 if all losses are single, 0 without loss.
     public var meanBurstLength: Double {
         burstCount > 0 ? Double(burstPacketCount) / Double(burstCount) : lossCount > 0 ? 1 : 0
     }
 
-    /// Adds the counts of earlier packets. A burst that was open there ends with them.
+    /// Adds the counts of an earlier part of the stream. A burst that has not ended in that part ends with it.
     public mutating func add(_ earlier: Self) {
         var earlier = earlier
         earlier.close()

@@ -1,9 +1,9 @@
 public import TenfourAudioCore
 
-/// The duration and the bytes of encoded audio: the bit rate of its codec.
+/// The duration and the number of bytes of encoded audio, from which the codec's bit rate follows.
 ///
-/// A packet below the lowest bit rate at which Opus encodes speech, 6 kbit/s, stands for silence. It shows nothing about the codec and
-/// is not counted.
+/// A packet below the lowest bit rate at which Opus encodes speech, 6 kbit/s, stands for silence. It shows nothing
+/// about the codec and is not counted.
 public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     public private(set) var byteCount = 0
     public private(set) var frameCount = FrameCount.zero
@@ -11,7 +11,7 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     /// The encoding of the last packet that was counted.
     public private(set) var encoding = AudioEncoding.opus
 
-    /// In bit/s.
+    /// The lowest bit rate of speech, in bit/s.
     private static var least: Int { 6_000 }
 
     @_noAllocation @_noLocks
@@ -22,7 +22,7 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
         frameCount > .zero ? byteCount * 8 * SampleRate.opus.hertz / frameCount.rawValue : nil
     }
 
-    /// The mean duration of a packet; nil before the first.
+    /// The mean duration of a packet; nil before the first packet.
     public var frame: Duration? { packetCount > 0 ? frameCount.duration() / packetCount : nil }
 
     /// Counts a packet of `byteCount` bytes of payload and `frameCount` frames at 48 000 Hz.
@@ -35,7 +35,7 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
         self.encoding = encoding
     }
 
-    /// Adds the packets of `now` that were counted after `before`.
+    /// Adds the packets that are counted in `now` but not in `before`, an earlier value of the same counts.
     public mutating func add(_ now: Self, since before: Self = .init()) {
         byteCount += now.byteCount - before.byteCount
         frameCount += now.frameCount - before.frameCount

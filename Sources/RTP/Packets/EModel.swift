@@ -1,18 +1,18 @@
 internal import Glibc
 public import TenfourAudioCore
 
-/// The E-model (ITU-T G.107, 06/2015): how well people can talk over a link, computed from its delay and loss.
+/// The E-model (ITU-T G.107, 06/2015) estimates the quality of a conversation from the delay and loss of a link.
 ///
-/// Parameters that tenfour cannot know (loudness, room noise, telephones) have the defaults of G.107 table 2. The delay
-/// of echoes is among them, which is zero, as with headphones. G.107 is made for narrow-band telephones and ends at a
-/// rating of 93.2; its wide-band relative (G.107.1) reaches 129.
+/// Parameters that tenfour cannot know (loudness, room noise, telephones) have the defaults of G.107 table 2. One of
+/// them is the delay of echoes, which is zero, as with headphones. G.107 is made for narrow-band telephones and ends at
+/// a rating of 93.2; its wide-band relative (G.107.1) reaches 129.
 public struct EModel: Hashable, Sendable {
     /// The delay from mouth to ear: `Ta` of clause 7.4. Below 100 ms it has no effect.
     public var delay: Duration
     /// The share of packets lost and not recovered, 0…1: `Ppl` of clause 7.5.
     public var lossShare: Double
-    /// The mean number of losses in a row, divided by that of independent loss of the same share: `BurstR` of clause
-    /// 7.5, 1 or more.
+    /// The mean number of losses in a row, divided by the mean number of independent losses of the same share: `BurstR`
+    /// of clause 7.5, 1 or more.
     public var burstRatio: Double
     /// The share of the audio that the receiver's card did not play, 0…1.
     public var missingShare: Double
@@ -44,7 +44,7 @@ public struct EModel: Hashable, Sendable {
         self.codec = codec
     }
 
-    /// `R` of clause 7.1, 0…100: 90 satisfies all, 70 most, and 50 next to nobody (annex B).
+    /// `R` of clause 7.1, 0…100: with 90 all users are satisfied, with 70 most, and with 50 nearly none (annex B).
     public var rating: Double {
         min(max(Self.ratingOfDefaults - delayImpairment - lossImpairment - holeImpairment, 0), 100)
     }
@@ -61,7 +61,7 @@ public struct EModel: Hashable, Sendable {
 }
 
 extension EModel {
-    /// `R` with every parameter at the default of table 2. Delay and loss are subtracted from it.
+    /// `R` with every parameter at the default of table 2. The impairments by delay and loss are subtracted from this value.
     static var ratingOfDefaults: Double { basicRating - simultaneousImpairment - listenerEcho }
 
     /// `Idd` of clause 7.4, with the default delay sensitivity: mT = 100 ms, sT = 1.
@@ -80,10 +80,10 @@ extension EModel {
             + (95 - codec.impairment) * percent / (percent / max(burstRatio, 1) + codec.robustness)
     }
 
-    /// The impairment by dropouts that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for it.
-    /// These are fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of it silenced in dropouts of 5 to 700
-    /// ms. Short dropouts cost most, because there are more of them: `Bpl` is 4 up to 40 ms, and 2.5 more for each
-    /// doubling of the length, up to 2 s. The score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
+    /// The impairment by dropouts that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for dropouts. The
+    /// figures here are fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of the audio silenced in dropouts of 5 to 700
+    /// ms. Short dropouts cost most, because there are more of them: `Bpl` is 4 up to 40 ms, and 2.5 more for each doubling of the
+    /// length, up to 2 s. The score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
     var holeImpairment: Double {
         let percent = min(max(missingShare, 0), 1) * 100
         guard percent > 0 else { return 0 }
@@ -119,7 +119,7 @@ extension EModel {
         return tooLoud + ownVoice + 15 * log10(1 + pow(10, y) + pow(10, z))
     }
 
-    /// `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. `Idte` is zero because `T` is.
+    /// `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. `Idte` is zero because `T` is zero.
     private static var listenerEcho: Double {
         let distance = basicRating - 10.5 * (110 + 7)
         return distance / 2 + (pow(distance, 2) / 4 + 169).squareRoot()
@@ -134,7 +134,8 @@ extension EModel {
 }
 
 extension EModel.Codec {
-    /// The codec of `encoding`. G.711 has neither a bit rate to choose nor a model that conceals: the other values are those of Opus.
+    /// The codec of `encoding`. With G.711 the other parameters are ignored, because it has neither a choice of bit
+    /// rates nor a neural model for concealment.
     public init(
         _ encoding: AudioEncoding, bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20),
         deepShare: Double? = nil
@@ -147,16 +148,16 @@ extension EModel.Codec {
     /// That is the narrow-band scale of G.107, on which nothing is better than a good telephone line: 4.4. Opus is scored against
     /// wide-band speech instead, so a score of G.711 tells about the network, and does not compare the two codecs.
     public static var g711: Self { Self(impairment: 0, robustness: 25.1) }
-    /// G.729A with voice activity detection (the same).
+    /// G.729A with voice activity detection (ITU-T G.113 appendix I).
     public static var g729A: Self { Self(impairment: 11, robustness: 19) }
 
-    /// Opus at `bitRate` bit/s. No recommendation has figures for it. These are fitted to PESQ (P.862.2) of libopus
-    /// 1.3.1 and 1.5.2 on English speech, by bit rate, by packet duration, and by independent loss of 2 to 20 %. `Ie`
-    /// leads to the score without loss: with packets of 20 ms 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32 (4.39), 0
-    /// from 64 (4.50). Shorter packets need more bits for the same. `Bpl` leads to the score at a loss of 2 to 5 %.
+    /// Opus at `bitRate` bit/s. No recommendation has figures for Opus. The figures here are fitted to PESQ (P.862.2) of libopus
+    /// 1.3.1 and 1.5.2 on English speech, by bit rate, by packet duration, and by independent loss of 2 to 20 %. `Ie` leads to the
+    /// score without loss: with packets of 20 ms 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32 (4.39), 0 from 64 (4.50). Shorter
+    /// packets need a higher bit rate for the same score. `Bpl` leads to the score at a loss of 2 to 5 %.
     ///
     /// - `frame`: the duration of a packet.
-    /// - `deepShare`: the share of concealed audio that deep PLC generated (libopus 1.5); nil if none was concealed.
+    /// - `deepShare`: the share of concealed audio that deep PLC generated (libopus 1.5); nil if no audio was concealed.
     public static func opus(
         bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20), deepShare: Double? = nil
     ) -> Self {
@@ -167,7 +168,7 @@ extension EModel.Codec {
             robustness: measured.plain + share * (measured.deep - measured.plain))
     }
 
-    /// Used when the bit rate is not known, in bit/s.
+    /// The bit rate that is assumed if it is not known, in bit/s.
     public static let usualBitRate = 32_000
 
     /// Measured values: `Bpl` with plain concealment and with deep PLC, and `Ie` by bit rate in kbit/s, for packets of
@@ -178,7 +179,7 @@ extension EModel.Codec {
         var deep: Double
         var impairments: [(kilobits: Double, impairment: Double)]
 
-        /// Linear between the measured bit rates; below the lowest, the first line continues.
+        /// Interpolates linearly between the measured bit rates; below the lowest, the first line continues.
         func impairment(atBitRate bitRate: Double) -> Double {
             let kilobits = bitRate / 1_000
             for (low, high) in zip(impairments, impairments.dropFirst()) where kilobits < high.kilobits {

@@ -1,4 +1,4 @@
-/// An extended report: losses, quality of a stream, and clocks (RTCP packet type 207, RFC 3611).
+/// An extended report: losses, the quality of a stream, and clocks (RTCP packet type 207, RFC 3611).
 public struct ExtendedReport: Hashable, Sendable {
     /// The SSRC of the reporter.
     public var sender: SSRC
@@ -8,7 +8,7 @@ public struct ExtendedReport: Hashable, Sendable {
     public enum Block: Hashable, Sendable {
         case lossRLE(LossRLE)
         case voipMetrics(VoIPMetrics)
-        /// The reporter's wall clock, to be returned in an echo (section 4.4, RRTR).
+        /// The reporter's wall clock, which the receiver returns in an echo (section 4.4, RRTR).
         case referenceTime(NTPTime)
         case echoes([TimeEcho])
     }
@@ -18,10 +18,10 @@ public struct ExtendedReport: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// The length on the wire, with the header.
+    /// The length on the wire in bytes, with the header.
     public var byteCount: Int { blocks.reduce(8) { $0 + $1.byteCount } }
 
-    /// Appends `byteCount` bytes, for which `datagram` has space.
+    /// Appends the packet, which has `byteCount` bytes; `datagram` must have space for them.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(headerOf: RTCPHeader.extendedReport, count: 0, byteCount: byteCount)
         datagram.append(bigEndian: sender.rawValue)

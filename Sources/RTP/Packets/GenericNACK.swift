@@ -1,15 +1,15 @@
 /// Requests the retransmission of packets (RTPFB 205, format 1: RFC 4585 section 6.2.1).
 public struct GenericNACK: Hashable, Sendable {
-    /// The SSRC of the requester.
+    /// The SSRC of the receiver that requests the packets.
     public var sender: SSRC
-    /// The SSRC of the stream.
+    /// The SSRC of the stream whose packets are requested.
     public var media: SSRC
-    /// In order and unique. As many as fit are written.
+    /// The sequence numbers of the requested packets, in order and unique. As many as fit are written.
     public var sequenceNumbers: [SequenceNumber]
 
     static let format = 1
-    /// Each entry requests up to seventeen packets. Further entries are not read, because no sender keeps a packet from
-    /// a thousand packets ago.
+    /// The largest number of entries read, each of which requests up to seventeen packets. No sender keeps a packet
+    /// from a thousand packets ago.
     private static let maximumEntryCount = 64
 
     public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {
@@ -18,10 +18,10 @@ public struct GenericNACK: Hashable, Sendable {
         self.sequenceNumbers = sequenceNumbers
     }
 
-    /// The length on the wire, with the header.
+    /// The length on the wire in bytes, with the header.
     public var byteCount: Int { 12 + 4 * entries.count }
 
-    /// Appends `byteCount` bytes, for which `datagram` has space.
+    /// Appends the packet, which has `byteCount` bytes; `datagram` must have space for them.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(headerOf: RTCPHeader.transportFeedback, count: Self.format, byteCount: byteCount)
         datagram.append(bigEndian: sender.rawValue)

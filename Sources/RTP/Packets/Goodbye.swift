@@ -1,10 +1,10 @@
 internal import TenfourAudioCore
 
-/// One or more sources leave (RTCP packet type 203, RFC 3550 section 6.6).
+/// A message that one or more sources leave (RTCP packet type 203, RFC 3550 section 6.6).
 public struct Goodbye: Hashable, Sendable {
-    /// The first 31 are written.
+    /// The sources that leave. The first 31 are written.
     public var sources: [SSRC]
-    /// A text for people: at most 255 bytes of UTF-8 are written. When read, it is made safe for a terminal.
+    /// The reason, for people: at most 255 bytes of UTF-8 are written. When read, it is made safe for a terminal.
     public var reason: String?
 
     public init(sources: [SSRC], reason: String? = nil) {
@@ -12,12 +12,12 @@ public struct Goodbye: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The length on the wire, with the header.
+    /// The length on the wire in bytes, with the header.
     public var byteCount: Int {
         4 + 4 * min(sources.count, 31) + (writtenReason.map { ($0.utf8.count + 4) / 4 * 4 } ?? 0)
     }
 
-    /// Appends `byteCount` bytes, for which `datagram` has space.
+    /// Appends the packet, which has `byteCount` bytes; `datagram` must have space for them.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let sources = sources.prefix(31)
         datagram.append(headerOf: RTCPHeader.goodbye, count: sources.count, byteCount: byteCount)

@@ -1,20 +1,19 @@
-/// Which packets of a source were received, as run lengths (the loss RLE block of an extended report, RFC 3611 section
-/// 4.1).
+/// The received and the lost packets of a source, as run lengths (the loss RLE block of an extended report, RFC 3611 section 4.1).
 ///
-/// It is kept as chunks, the form on the wire: runs are cheap to count, and expanding hostile ones would be expensive.
+/// The runs are kept as chunks, the form on the wire: counting runs is cheap, and expanding hostile runs would be expensive.
 public struct LossRLE: Hashable, Sendable {
-    /// The source that it describes.
+    /// The source whose packets are described.
     public var source: SSRC
-    /// Only every 2ⁿ-th packet is described, n = 0…15. We describe all, with 0.
+    /// The exponent n of the thinning, 0…15: only every 2ⁿ-th packet is described. Our own reports describe all packets, with n = 0.
     public var thinning: UInt8
-    /// The first packet described, and the one after the last.
+    /// The sequence numbers of the first packet described and of the packet after the last one described.
     public var first: SequenceNumber
     public var end: SequenceNumber
-    /// Ends with an empty chunk if their number would be odd.
+    /// The chunks; the last one is empty if their number would be odd.
     public private(set) var chunks: [UInt16]
 
     static let blockType: UInt8 = 1
-    /// The number of packets in a bit vector, and the most in a run.
+    /// The number of packets in a bit vector, and the largest number in a run.
     private static let vectorLength = 15
     private static let maximumRunLength = 0x3FFF
 
@@ -66,7 +65,7 @@ public struct LossRLE: Hashable, Sendable {
         }
     }
 
-    /// The number of losses and of bursts.
+    /// The number of losses and the number of bursts.
     public var summary: LossSummary {
         var summary = LossSummary()
         var wasLost = false
@@ -91,14 +90,14 @@ public struct LossSummary: Hashable, Sendable {
 
     public init() {}
 
-    /// 0…1.
+    /// The share of packets lost, 0…1.
     public var share: Double { packetCount > 0 ? Double(lossCount) / Double(packetCount) : 0 }
     /// The mean number of losses in a row, 1 or more; 0 without loss.
     public var meanBurstLength: Double { burstCount > 0 ? Double(lossCount) / Double(burstCount) : 0 }
 }
 
 extension LossRLE {
-    /// The length of the block.
+    /// The length of the block in bytes.
     var byteCount: Int { 12 + 2 * chunks.count }
 
     func write(into datagram: inout OutputSpan<UInt8>) {
@@ -111,7 +110,8 @@ extension LossRLE {
         for chunk in chunks { datagram.append(bigEndian: chunk) }
     }
 
-    /// The caller has checked that `byteCount` bytes, a multiple of four, are there. Returns nil if they are too few.
+    /// Parses the block at `start`; the caller has checked that `byteCount` bytes, a multiple of four, are there.
+    /// Returns nil if `byteCount` is too small for a block.
     init?(parsing datagram: Span<UInt8>, at start: Int, byteCount: Int) {
         guard byteCount >= 12 else { return nil }
         source = SSRC(datagram.uint32(at: start + 4))

@@ -1,5 +1,5 @@
-/// A wall-clock time in NTP's format: seconds since 1900 in the upper 32 bits, their fraction in the lower (RFC 3550
-/// section 4). Wraps in 2036; only differences have a meaning.
+/// A wall-clock time in the format of NTP: seconds since 1900 in the upper 32 bits, their fraction in the lower (RFC
+/// 3550 section 4). Wraps in 2036; only differences have a meaning.
 public struct NTPTime: Hashable, Sendable {
     public var rawValue: UInt64
 
@@ -23,7 +23,7 @@ public struct NTPTime: Hashable, Sendable {
     public var short: ShortNTPTime { ShortNTPTime(rawValue: UInt32(truncatingIfNeeded: rawValue >> 16)) }
 }
 
-/// The middle of an `NTPTime`: 16 bits of seconds, 16 of their fraction. Wraps after 18 hours.
+/// The middle 32 bits of an `NTPTime`: 16 bits of seconds, 16 bits of their fraction. Wraps after 18 hours.
 public struct ShortNTPTime: Hashable, Sendable {
     public var rawValue: UInt32
 
@@ -31,14 +31,14 @@ public struct ShortNTPTime: Hashable, Sendable {
 }
 
 extension Duration {
-    /// Converts from RTCP's unit of 1/65536 s, exactly.
+    /// Converts a number of units of 1/65536 s, as in RTCP, exactly.
     init(shortNTP count: UInt32) {
         self.init(
             secondsComponent: Int64(count >> 16),
             attosecondsComponent: Int64(count & 0xFFFF) * Self.attosecondsPerShortNTP)
     }
 
-    /// In RTCP's unit of 1/65536 s, rounded down and limited to 0…18 hours.
+    /// The duration in RTCP's unit of 1/65536 s, rounded down and limited to 0…18 hours.
     var shortNTP: UInt32 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,7 +1,7 @@
 // Integers in network byte order, most significant byte first. Only this file shifts bytes for RTP and RTCP.
 
 extension Span<UInt8> {
-    /// The caller has checked that the bytes are there; a wrong index traps.
+    /// Reads two bytes at `offset`. The caller has checked that the bytes are there; a wrong index traps.
     package func uint16(at offset: Int) -> UInt16 { UInt16(self[offset]) << 8 | UInt16(self[offset + 1]) }
 
     package func uint32(at offset: Int) -> UInt32 {

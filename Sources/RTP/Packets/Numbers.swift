@@ -6,7 +6,7 @@ public struct SequenceNumber: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The distance from `other` to `self` around the wrap: 2 lies four after 65 534. Within −32 768…32 767.
+    /// The distance from `other` to `self` around the wrap, −32 768…32 767: for example, 2 is four after 65 534.
     @inlinable public func distance(after other: Self) -> Int { Int(Int16(bitPattern: rawValue &- other.rawValue)) }
 
     @inlinable public func advanced(by count: Int) -> Self {
@@ -30,7 +30,7 @@ public struct RTPTimestamp: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// The synchronization source: a random number that names one stream within a session (RFC 3550 section 3).
+/// The synchronization source: a random number that identifies one stream within a session (RFC 3550 section 3).
 public struct SSRC: Hashable, BitwiseCopyable, Sendable {
     public var rawValue: UInt32
 
@@ -38,22 +38,22 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
 
-    /// The usual form for people: `1a2b3c4d`.
+    /// The eight hexadecimal digits that people read, such as `1a2b3c4d`.
     public var digits: String {
         let digits = String(rawValue, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }
 
-/// Extends a wrapping number, so that later values are always larger.
+/// Extends a wrapping number to a count that does not wrap.
 ///
-/// A value counts as later if it lies less than half the range ahead.
+/// A value counts as later than the newest if it lies less than half the range ahead, otherwise as earlier.
 public struct Unwrapper: Sendable {
     private var last: Int64?
 
     public init() {}
 
-    /// Extends `sequence` to a count that never wraps. The first one keeps its value.
+    /// Extends `sequence` to a count that never wraps. The first sequence number keeps its value.
     public mutating func extend(_ sequence: SequenceNumber) -> Int64 {
         guard let last else {
             self.last = Int64(sequence.rawValue)
@@ -65,7 +65,7 @@ public struct Unwrapper: Sendable {
         return extended
     }
 
-    /// Extends `timestamp` to a count of frames that never wraps. The first one keeps its value.
+    /// Extends `timestamp` to a count of frames that never wraps. The first timestamp keeps its value.
     public mutating func extend(_ timestamp: RTPTimestamp) -> Int64 {
         guard let last else {
             self.last = Int64(timestamp.rawValue)

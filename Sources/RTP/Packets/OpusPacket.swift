@@ -2,15 +2,15 @@ public import TenfourAudioCore
 
 /// An Opus packet, the payload of one RTP packet (RFC 7587 section 4.2), parsed into its frames (RFC 6716 section 3).
 ///
-/// An *Opus frame* is the unit of one decoder call: 2.5…60 ms of audio, or none where `byteCount` is zero (lost, or
-/// silence that was not sent). Each is a `PacketDescription` here.
+/// An *Opus frame* is the unit of one decoder call: 2.5…60 ms of audio, or none if `byteCount` is zero (lost, or
+/// silence that was not sent). Each Opus frame is a `PacketDescription` here.
 ///
 /// Any thread, including audio threads: nothing here allocates or locks.
 public struct OpusPacket: Sendable {
     public let toc: OpusTOC
     /// The number of Opus frames, 1…48.
     public let count: Int
-    /// The padding bytes at the end, without the bytes of their length.
+    /// The number of padding bytes at the end, without the bytes that hold this number.
     public let paddingByteCount: Int
 
     /// The offset of the first Opus frame in the payload. The frames follow each other.
@@ -38,7 +38,7 @@ public struct OpusPacket: Sendable {
         @_noAllocation @_noLocks get { FrameCount(toc.frameCount.rawValue * count) }
     }
 
-    /// Parses a payload. Total: any bytes give a packet or the rule of RFC 6716 section 3.4 that they break.
+    /// Parses a payload. Total: for any bytes it returns a packet, or throws the rule of RFC 6716 section 3.4 that the bytes break.
     @_noAllocation @_noLocks
     public init(parsing payload: borrowing Span<UInt8>) throws(OpusPacketError) {
         guard payload.count >= 1 else { throw .empty }
@@ -47,7 +47,7 @@ public struct OpusPacket: Sendable {
         start = 1
         var end = payload.count
         var padding = 0
-        var explicitCount = 0  // how many Opus frames, from the first on, have their size told
+        var explicitCount = 0  // the number of Opus frames, from the first on, whose size is explicit
         switch toc.code {
         case 0: count = 1
         case 1: count = 2
@@ -75,8 +75,8 @@ public struct OpusPacket: Sendable {
         try shareOut(upTo: end, after: explicitCount)
     }
 
-    /// Divides the bytes before `end` that no explicit length covers among the Opus frames from `toldCount` on: among
-    /// all of them if no length is explicit, and to the last one if all others are.
+    /// Divides the bytes before `end` that no explicit length covers equally among the Opus frames from `explicitCount`
+    /// on: among all frames if no length is explicit, and to the last frame if all other lengths are.
     @_noAllocation @_noLocks
     private mutating func shareOut(upTo end: Int, after explicitCount: Int) throws(OpusPacketError) {
         let told = explicitCount == 0 ? 0 : Int(ends[explicitCount - 1])
@@ -91,7 +91,7 @@ public struct OpusPacket: Sendable {
         for index in 0..<shareCount { ends[explicitCount + index] = UInt16(told + (index + 1) * share) }
     }
 
-    /// Reads one or two bytes with a length of 0…1275 (RFC 6716 section 3.2.1).
+    /// Reads a length of 0…1275 from one or two bytes (RFC 6716 section 3.2.1).
     @_noAllocation @_noLocks
     private static func readLength(
         of payload: Span<UInt8>, at position: inout Int, before end: Int
@@ -122,7 +122,7 @@ public struct OpusPacket: Sendable {
 
 /// The reason why a payload is not an Opus packet: rules R1…R7 of RFC 6716 section 3.4.
 public enum OpusPacketError: Error, Hashable, Sendable {
-    /// R1: no bytes.
+    /// R1: the payload is empty.
     case empty
     /// R2: an Opus frame of more than 1275 bytes.
     case frameTooLong(byteCount: Int)
@@ -130,7 +130,7 @@ public enum OpusPacketError: Error, Hashable, Sendable {
     case unevenHalves(byteCount: Int)
     /// R4, R7: the bytes of a frame's length (code 2 and 3) run past the end.
     case truncatedLength
-    /// R4, R7: the lengths add up to more than there is.
+    /// R4, R7: the lengths add up to more bytes than the packet has.
     case framesExceedPacket(byteCount: Int)
     /// R6, R7: code 3 without the byte with the number of frames.
     case noFrameCount
@@ -140,7 +140,7 @@ public enum OpusPacketError: Error, Hashable, Sendable {
     case tooLong(FrameCount)
     /// R6, R7: the bytes of the padding's length run past the end.
     case truncatedPadding
-    /// R6, R7: more padding than there are bytes.
+    /// R6, R7: the padding is longer than the packet.
     case paddingExceedsPacket(byteCount: Int)
     /// R6: frames of equal length (code 3) in a number of bytes that is not a multiple of their number.
     case unevenFrames(byteCount: Int, count: Int)

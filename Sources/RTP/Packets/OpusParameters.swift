@@ -1,10 +1,10 @@
 /// The parameters of an Opus stream that both ends exchange by `a=fmtp` (RFC 7587 section 6.1).
 ///
-/// Ignoring them all is permitted: a decoder accepts any Opus.
+/// A receiver may ignore all of them, because a decoder accepts any Opus stream.
 public struct OpusParameters: Hashable, Sendable {
     /// `minptime`: the shortest packet wanted, 3…120 ms.
     public var minimumPacketTime: Int?
-    /// `useinbandfec`: can use the copy of a packet in the next one.
+    /// `useinbandfec`: can use the copy of a packet in the next packet.
     public var usesInBandFEC = false
     /// `usedtx`: wants no packets during silence.
     public var usesDTX = false

@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// The first byte of an Opus packet, its table of contents (RFC 6716 section 3.1): how each of its frames is coded.
+/// The first byte of an Opus packet, its table of contents (RFC 6716 section 3.1), which describes the coding of all its frames.
 public struct OpusTOC: Hashable, Sendable {
     public var rawValue: UInt8
 
@@ -58,10 +58,10 @@ public struct OpusTOC: Hashable, Sendable {
         }
     }
 
-    /// Whether it is encoded in two channels. The receiver may still play one.
+    /// Whether the packet is encoded in two channels. The receiver may still play one channel.
     public var isStereo: Bool { @_noAllocation @_noLocks get { rawValue & 0x04 != 0 } }
 
-    /// How the frames are packed (RFC 6716 section 3.2): 0 one frame, 1 two of equal length, 2 two of different
+    /// The packing of the frames (RFC 6716 section 3.2): 0 one frame, 1 two of equal length, 2 two of different
     /// lengths, 3 a number in the next byte.
     public var code: UInt8 { @_noAllocation @_noLocks get { rawValue & 0x03 } }
 }

@@ -1,4 +1,4 @@
-/// How a packet of a stream was delivered.
+/// The way in which a packet of a stream was delivered.
 public enum PacketOrigin: UInt8, BitwiseCopyable, Sendable {
     /// Sent for the first time.
     case original
@@ -7,7 +7,7 @@ public enum PacketOrigin: UInt8, BitwiseCopyable, Sendable {
     /// Retransmitted after a generic NACK (RFC 4585 section 6.2.1).
     case retransmitted
 
-    /// Whether its arrival shows the network's delay. Copies and retransmissions are sent later than their audio.
+    /// Whether the packet's arrival shows the network's delay. Copies and retransmissions are sent later than their audio.
     public var isOriginal: Bool {
         @_noAllocation @_noLocks get {
             switch self {

@@ -1,4 +1,4 @@
-/// One RTCP packet, by its type. Other types are skipped by their length, and can be counted.
+/// One RTCP packet, by its type. Packets of other types are skipped by their length, and can be counted.
 public enum RTCPPacket: Hashable, Sendable {
     case senderReport(SenderReport)
     case receiverReport(ReceiverReport)
@@ -12,19 +12,19 @@ public enum RTCPPacket: Hashable, Sendable {
 /// A packet of a type this module does not read: other feedback (RFC 4585), APP, …
 public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
-    /// The five bits that hold a count or the format of feedback. 0…31.
+    /// The five bits that hold a count or the format of a feedback message, 0…31.
     public var count: Int
     /// The range in the datagram behind the header of four bytes, without padding.
     public var body: Range<Int>
 }
 
-/// The packets that came together in one datagram of RTCP (RFC 3550 section 6.1), read one after the other.
+/// The RTCP packets in one datagram (RFC 3550 section 6.1), read one after the other.
 ///
 ///     var packets = try RTCPCompound(parsing: datagram)
 ///     while let packet = try packets.next() { … }
 ///
-/// Borrows the datagram and copies out of it only what `next` returns, so a stranger's datagram costs no more than
-/// the walk over its headers.
+/// Borrows the datagram and copies out of it only the packet that `next` returns, so a stranger's datagram costs no
+/// more than reading its headers.
 public struct RTCPCompound: ~Escapable {
     private let datagram: Span<UInt8>
     private var position = 0
@@ -46,8 +46,8 @@ public struct RTCPCompound: ~Escapable {
         } while position < datagram.count
     }
 
-    /// Returns the next packet, or nil after the last. Throws for a packet whose content does not fit its length, and
-    /// skips it: a further call returns the one behind it.
+    /// Returns the next packet, or nil after the last. Throws for a packet whose content does not fit its length; the
+    /// next call returns the packet behind it.
     @_lifetime(self: copy self)
     public mutating func next() throws(RTCPParseError) -> RTCPPacket? {
         guard position < datagram.count else { return nil }
@@ -88,11 +88,11 @@ public enum RTCPParseError: Error, Hashable, Sendable {
 /// The first four bytes of each RTCP packet.
 struct RTCPHeader {
     var type: UInt8
-    /// 0…31.
+    /// The five bits that hold a count or a format, 0…31.
     var count: Int
-    /// Without header and padding.
+    /// The range of the packet in the datagram, without header and padding.
     var body: Range<Int>
-    /// Where the next packet begins.
+    /// The offset of the next packet.
     var end: Int
 
     static let senderReport: UInt8 = 200
@@ -127,7 +127,7 @@ struct RTCPHeader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends the four bytes of header for a packet of `byteCount` in all, a multiple of four.
+    /// Appends the header of four bytes for a packet of `byteCount` bytes with its header, a multiple of four.
     @_lifetime(self: copy self)
     mutating func append(headerOf type: UInt8, count: Int, byteCount: Int) {
         append(0x80 | UInt8(count))

@@ -1,6 +1,6 @@
-/// Default numbers that need no agreement. Protocol/01-media.md has the reasons.
+/// Default numbers that need no agreement between the two ends. The reasons are in Protocol/01-media.md.
 public enum RTPDefaults {
-    /// RTP's registered UDP port (avt-profile-1, RFC 3551 section 8). RTCP shares it, or takes the next.
+    /// The registered UDP port of RTP (avt-profile-1, RFC 3551 section 8). RTCP shares it, or uses the next port.
     public static let port: UInt16 = 5004
     /// The payload type of Opus, unless a session description has another. Dynamic (RFC 3551 section 3); browsers use
     /// the same.

@@ -3,9 +3,9 @@
 /// CSRCs and the header extension are skipped, padding is removed. Lengths in the datagram are checked against its
 /// bytes.
 public struct RTPHeader: Hashable, Sendable {
-    /// Whether it is the first packet of a talkspurt.
+    /// Whether this is the first packet of a talkspurt.
     public var marker: Bool
-    /// 0…127; the eighth bit is not written.
+    /// The payload type, 0…127; the eighth bit is not written.
     public var payloadType: UInt8
     public var sequenceNumber: SequenceNumber
     public var timestamp: RTPTimestamp
@@ -28,7 +28,7 @@ public struct RTPHeader: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// Parses a whole datagram. Total: any bytes give a header or a reason.
+    /// Parses a whole datagram. Total: for any bytes it returns a header or throws a reason.
     public init(parsing datagram: Span<UInt8>) throws(RTPParseError) {
         guard datagram.count >= Self.byteCount else { throw .truncated(byteCount: datagram.count) }
         let version = datagram[0] >> 6
@@ -54,7 +54,7 @@ public struct RTPHeader: Hashable, Sendable {
             payload: start..<end)
     }
 
-    /// Appends twelve bytes, for which `datagram` has space. The caller appends the payload.
+    /// Appends the twelve bytes of the header; `datagram` must have space for them. The caller appends the payload.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(0x80)
         datagram.append((marker ? 0x80 : 0) | payloadType & 0x7F)

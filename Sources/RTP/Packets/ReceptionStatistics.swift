@@ -3,47 +3,47 @@ public import TenfourAudioCore
 /// Statistics of the packets received from one source: number, order and jitter (RFC 3550 section 6.4 and appendix A.1,
 /// A.3, A.8).
 ///
-/// Insert every RTP packet of the source; it fills the report block that is sent back. Opens no socket, reads no clock.
-/// A new source is accepted from its first packet on; the caller decides who may be a source.
+/// Insert every RTP packet of the source; the statistics fill the report block that is sent back. Opens no socket,
+/// reads no clock. A new source is accepted from its first packet on; the caller decides who may be a source.
 public struct ReceptionStatistics: Sendable {
     public let ssrc: SSRC
     /// The clock rate of the payload.
     public let rate: SampleRate
 
-    /// Packets since the beginning or the last restart, including duplicates as in RFC 3550.
+    /// The number of packets since the beginning or the last restart, including duplicates as in RFC 3550.
     public private(set) var receivedCount = 0
-    /// Received packets that had come before.
+    /// The number of received packets that had arrived before.
     public private(set) var duplicateCount = 0
-    /// Received packets that came after one that was sent later.
+    /// The number of received packets that arrived after a packet with a higher sequence number.
     public private(set) var reorderedCount = 0
-    /// The losses of the network, in order, up to 32 packets before the newest: a later one may still come. A
+    /// The losses of the network, in sequence order, except for the newest 32 packets, which may still arrive. A
     /// retransmitted packet counts as lost.
     public private(set) var losses = BurstMetrics()
-    /// The number of restarts of the source with another sequence.
+    /// The number of times that the source restarted with other sequence numbers.
     public private(set) var restartCount = 0
 
     private var base: Int64 = 0
     private var highest: Int64 = 0
-    /// Bit n: the packet n before the highest was received.
+    /// A bit mask of received packets; bit n stands for the packet n before the highest sequence number.
     private var history: UInt128 = 0
-    /// The same without retransmitted packets.
+    /// A bit mask like `history`, but without retransmitted packets.
     private var unaskedHistory: UInt128 = 0
-    /// After a jump that is not confirmed yet, the packet that would confirm it.
+    /// The sequence number that would confirm a jump; nil if there is no unconfirmed jump.
     private var expectedAfterJump: SequenceNumber?
 
     private var lastTransit: UInt32?
-    /// In sixteenths of a clock period.
+    /// The jitter, in sixteenths of a clock period.
     private var scaledJitter: Int64 = 0
 
     private var lastSenderReport: (time: ShortNTPTime, arrival: Instant)?
     private var expectedBefore = 0
     private var receivedBefore = 0
 
-    /// A larger step forward is a jump, not a loss.
+    /// The largest step forward, in packets, that counts as loss. A larger one is a jump.
     public static let maximumDropout = 3000
-    /// A packet that is at most this far behind may still come.
+    /// The number of packets behind the highest sequence number up to which a packet may still arrive.
     private static let patience = 32
-    /// A larger step back is a jump, not a late packet.
+    /// The largest step back, in packets, that counts as a late packet. A larger one is a jump.
     private static let maximumMisorder = 100
 
     public init(ssrc: SSRC, rate: SampleRate = .opus) {
@@ -53,12 +53,13 @@ public struct ReceptionStatistics: Sendable {
 
     /// The position of a packet in its stream, by its sequence number.
     public enum Reception: Hashable, Sendable {
-        /// The next packet, or a later one: `lost` packets between are missing so far.
+        /// The next packet, or a later one: `lost` packets between the two are missing so far.
         case ahead(lost: Int)
-        /// It came `by` packets late.
+        /// The packet arrived `by` packets late.
         case reordered(by: Int)
         case duplicate
-        /// Far from all earlier packets. Not counted; the next packet shows whether it was a stray or a restart.
+        /// The sequence number is far from all earlier ones. The packet is not counted; the next packet shows whether
+        /// this one was a stray or a restart.
         case stray
         /// The second packet in a row after a jump: the source has restarted, and so have the counts.
         case restarted
@@ -86,8 +87,8 @@ public struct ReceptionStatistics: Sendable {
         lastSenderReport = (report.time.short, now)
     }
 
-    /// Returns the block about this source for a report sent at `now`, and ends the interval of its fraction lost.
-    /// Returns nil if no packet has arrived since the last block: RFC 3550 section 6.4 omits such a source.
+    /// Returns the report block about this source for a report sent at `now`, and ends the interval of its fraction
+    /// lost. Returns nil if no packet has arrived since the last block: RFC 3550 section 6.4 omits such a source.
     public mutating func reportBlock(at now: Instant) -> ReportBlock? {
         guard receivedCount > receivedBefore else { return nil }
         let expected = expectedCount - expectedBefore
@@ -114,14 +115,14 @@ extension ReceptionStatistics {
     /// The number of packets sent, from the first sequence number to the highest.
     public var expectedCount: Int { receivedCount == 0 ? 0 : Int(highest - base + 1) }
 
-    /// Below zero where duplicates outnumber losses.
+    /// The number of packets lost; below zero if duplicates outnumber losses.
     public var cumulativeLost: Int { expectedCount - receivedCount }
 
     /// Interarrival jitter: the difference between the spacing of packets at arrival and at sending, smoothed over
     /// about sixteen packets.
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
-    /// RFC 3550 appendix A.1, without its probation.
+    /// Returns the position of a packet, by RFC 3550 appendix A.1 without its probation.
     private mutating func place(_ sequenceNumber: SequenceNumber, isRetransmission: Bool) -> Reception {
         guard receivedCount > 0 else {
             begin(at: sequenceNumber)
@@ -152,7 +153,7 @@ extension ReceptionStatistics {
         }
     }
 
-    /// Counts losses before the highest sequence number moves by `step`: that many packets become too old to arrive.
+    /// Counts losses before the highest sequence number moves by `step`: as many packets become too old to arrive.
     private mutating func countLosses(before step: Int) {
         for index in (0..<step).reversed() {
             let age = Self.patience + index - step
@@ -177,8 +178,8 @@ extension ReceptionStatistics {
         scaledJitter = 0
     }
 
-    /// RFC 3550 appendix A.8: arrival in timestamp units, and a running mean in integers. The clock may wrap and start
-    /// anywhere, because only differences count.
+    /// Measures the jitter as in RFC 3550 appendix A.8: arrival in timestamp units, and a running mean in integers. The
+    /// clock may wrap and start anywhere, because only differences count.
     private mutating func measureJitter(_ timestamp: RTPTimestamp, at now: Instant) {
         let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let arrival = seconds &* Int64(rate.hertz) &+ rest * Int64(rate.hertz) / 1_000_000_000

@@ -1,18 +1,18 @@
 public import TenfourAudioCore
 
-/// A payload that carries copies of earlier ones in addition to its own, so that a lost packet is recovered from the
-/// next (RED, RFC 2198).
+/// A payload that carries copies of earlier payloads in addition to its own, so that a lost packet is recovered from
+/// the next (RED, RFC 2198).
 ///
 /// On the wire the headers come first, oldest copy first, each with payload type, age and length; then one header byte
 /// with the type of the primary payload; then all payloads in the same order.
 public struct RedundantPayload: Sendable {
     /// One payload within the packet.
     public struct Block: Hashable, BitwiseCopyable, Sendable {
-        /// 0…127.
+        /// The payload type of the block, 0…127.
         public var payloadType: UInt8
-        /// How much earlier than the primary payload it began: 0…16 383 frames. Zero for the primary.
+        /// The time from the start of this block to the start of the primary payload, 0…16 383 frames. Zero for the primary payload.
         public var age: FrameCount
-        /// Its offset in the payload.
+        /// The offset of the block in the packet's payload.
         public var offset: Int
         public var byteCount: Int
 
@@ -25,14 +25,14 @@ public struct RedundantPayload: Sendable {
         }
     }
 
-    /// The primary payload and at most seven copies.
+    /// The largest number of blocks: the primary payload and at most seven copies.
     public static var maximumCount: Int { 8 }
-    /// The longest copy in bytes: ten bits.
+    /// The largest length of a copy, in bytes: ten bits.
     public static var maximumByteCount: Int { 1_023 }
     /// The greatest age of a copy: fourteen bits, 341 ms.
     public static var maximumAge: FrameCount { FrameCount(16_383) }
 
-    /// 1…8, the primary payload last.
+    /// The number of blocks, 1…8. The primary payload is the last block.
     public private(set) var count = 0
     private var blocks = InlineArray<8, Block>(repeating: Block(payloadType: 0, byteCount: 0))
 
@@ -41,10 +41,10 @@ public struct RedundantPayload: Sendable {
         return blocks[index]
     }
 
-    /// The primary payload: the packet's own.
+    /// The primary payload, which is the packet's own.
     public var primary: Block { blocks[count - 1] }
 
-    /// Parses a payload. Total: any bytes give blocks or a reason.
+    /// Parses a payload. Total: for any bytes it returns blocks or throws a reason.
     public init(parsing payload: borrowing Span<UInt8>) throws(RedundantPayloadError) {
         var position = 0
         var length = 0
@@ -87,7 +87,7 @@ public struct RedundantPayload: Sendable {
                 | UInt32(block.byteCount))
     }
 
-    /// Appends the header of the primary payload, behind those of the copies.
+    /// Appends the header of the primary payload, which follows the headers of the copies.
     public static func writeHeader(ofPrimary payloadType: UInt8, into payload: inout OutputSpan<UInt8>) {
         payload.append(payloadType & 0x7F)
     }
@@ -95,7 +95,7 @@ public struct RedundantPayload: Sendable {
 
 /// The reason why a payload is not redundant coding (RFC 2198).
 public enum RedundantPayloadError: Error, Hashable, Sendable {
-    /// A header, or the blocks that it announces, run past the end.
+    /// A header, or a block that a header announces, runs past the end of the payload.
     case truncated(byteCount: Int)
     case tooManyBlocks
 }

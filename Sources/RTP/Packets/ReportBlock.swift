@@ -2,11 +2,11 @@ public import TenfourAudioCore
 
 /// A receiver's statistics of one source, within a sender or receiver report (RFC 3550 section 6.4.1).
 public struct ReportBlock: Hashable, Sendable {
-    /// The source that it describes.
+    /// The source whose statistics these are.
     public var ssrc: SSRC
     /// The share of lost packets since the last report, in 1/256.
     public var fractionLost: UInt8
-    /// The packets lost since the beginning; below zero if duplicates outnumber losses. 24 bits: −8 388 608…8 388 607.
+    /// The number of packets lost since the beginning; below zero if duplicates outnumber losses. 24 bits: −8 388 608…8 388 607.
     public var cumulativeLost: Int
     /// The highest sequence number received, with the number of its wraps in the upper half.
     public var extendedHighestSequenceNumber: UInt32
@@ -14,12 +14,12 @@ public struct ReportBlock: Hashable, Sendable {
     public var jitter: FrameCount
     /// The time in the last sender report of the source; nil before the first.
     public var lastSenderReport: ShortNTPTime?
-    /// The time from the arrival of that report to the sending of this one, 0…18 hours in steps of 1/65536 s.
+    /// The time from the arrival of the last sender report to the sending of this block, 0…18 hours in steps of 1/65536 s.
     public var delaySinceLastSenderReport: Duration
 
-    /// The length on the wire.
+    /// The length on the wire, in bytes.
     public static let byteCount = 24
-    /// The most blocks in a report, whose count has five bits.
+    /// The largest number of blocks in a report, whose count has five bits.
     public static let maximumCount = 31
 
     public init(
@@ -35,15 +35,15 @@ public struct ReportBlock: Hashable, Sendable {
         self.delaySinceLastSenderReport = delaySinceLastSenderReport
     }
 
-    /// The round-trip time, from a block about ourselves that arrived at `now` by our own wall clock (RFC 3550 section
-    /// 6.4.1, DLSR); nil if the peer has received no report of ours.
+    /// Returns the round-trip time, for a block about our own stream that arrived at `now` by our wall clock (RFC 3550
+    /// section 6.4.1, DLSR); nil if the peer has not received any report from us.
     public func roundTrip(receivedAt now: NTPTime) -> Duration? {
         lastSenderReport?.roundTrip(lessDelay: delaySinceLastSenderReport, receivedAt: now)
     }
 }
 
 extension ReportBlock {
-    /// The caller has checked that 24 bytes are there.
+    /// Parses the block at `offset`; the caller has checked that 24 bytes are there.
     init(parsing datagram: Span<UInt8>, at offset: Int) {
         let loss = datagram.uint32(at: offset + 4)
         let lastSenderReport = datagram.uint32(at: offset + 16)

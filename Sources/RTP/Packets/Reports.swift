@@ -3,15 +3,15 @@
 public struct SenderReport: Hashable, Sendable {
     /// The SSRC of the reporter.
     public var ssrc: SSRC
-    /// The wall clock at sending.
+    /// The reporter's wall clock when the report was sent.
     public var time: NTPTime
-    /// The same time by the stream's clock.
+    /// The time of `time` by the stream's RTP clock.
     public var timestamp: RTPTimestamp
-    /// RTP packets sent since the beginning. Wraps.
+    /// The number of RTP packets sent since the beginning. Wraps.
     public var packetCount: UInt32
-    /// Bytes of payload sent since the beginning. Wraps.
+    /// The number of payload bytes sent since the beginning. Wraps.
     public var octetCount: UInt32
-    /// The first 31 are written; further ones need a `ReceiverReport` behind this.
+    /// The report blocks. The first 31 are written; further blocks need a `ReceiverReport` behind this report.
     public var blocks: [ReportBlock]
 
     public init(
@@ -26,10 +26,10 @@ public struct SenderReport: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// The length on the wire, with the header.
+    /// The length on the wire in bytes, with the header.
     public var byteCount: Int { 28 + ReportBlock.byteCount * min(blocks.count, ReportBlock.maximumCount) }
 
-    /// Appends `byteCount` bytes, for which `datagram` has space.
+    /// Appends the packet, which has `byteCount` bytes; `datagram` must have space for them.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let blocks = blocks.prefix(ReportBlock.maximumCount)
         datagram.append(headerOf: RTCPHeader.senderReport, count: blocks.count, byteCount: byteCount)
@@ -48,7 +48,7 @@ public struct SenderReport: Hashable, Sendable {
 public struct ReceiverReport: Hashable, Sendable {
     /// The SSRC of the reporter.
     public var ssrc: SSRC
-    /// The first 31 are written; further ones need another report behind this.
+    /// The report blocks. The first 31 are written; further blocks need another report behind this one.
     public var blocks: [ReportBlock]
 
     public init(ssrc: SSRC, blocks: [ReportBlock] = []) {
@@ -56,10 +56,10 @@ public struct ReceiverReport: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// The length on the wire, with the header.
+    /// The length on the wire in bytes, with the header.
     public var byteCount: Int { 8 + ReportBlock.byteCount * min(blocks.count, ReportBlock.maximumCount) }
 
-    /// Appends `byteCount` bytes, for which `datagram` has space.
+    /// Appends the packet, which has `byteCount` bytes; `datagram` must have space for them.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let blocks = blocks.prefix(ReportBlock.maximumCount)
         datagram.append(headerOf: RTCPHeader.receiverReport, count: blocks.count, byteCount: byteCount)
@@ -69,7 +69,7 @@ public struct ReceiverReport: Hashable, Sendable {
 }
 
 extension SenderReport {
-    /// Bytes after the blocks are a profile's extension and are skipped.
+    /// Parses the report. Bytes after the blocks are a profile's extension and are skipped.
     init(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
         let start = header.body.lowerBound
         guard header.body.count >= 24 + ReportBlock.byteCount * header.count else { throw header.tooShort }
@@ -87,7 +87,7 @@ extension SenderReport {
 }
 
 extension ReceiverReport {
-    /// Bytes after the blocks are a profile's extension and are skipped.
+    /// Parses the report. Bytes after the blocks are a profile's extension and are skipped.
     init(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
         let start = header.body.lowerBound
         guard header.body.count >= 4 + ReportBlock.byteCount * header.count else { throw header.tooShort }

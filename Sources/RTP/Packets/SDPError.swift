@@ -1,6 +1,6 @@
-/// An error in a description, and its line.
+/// An error in a session description, with its line.
 public struct SDPError: Error, Hashable, Sendable {
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     public var line: Int
     public var reason: Reason
 
@@ -10,11 +10,11 @@ public struct SDPError: Error, Hashable, Sendable {
     }
 
     public enum Reason: Hashable, Sendable {
-        /// More than 64 KiB.
+        /// The description is longer than 64 KiB.
         case tooLarge(byteCount: Int)
         /// The first line is not `v=0`.
         case notADescription
-        /// The line does not have the form that its first letter or attribute requires.
+        /// The line does not have the form that its letter or attribute requires.
         case malformed(String)
         /// The transport is not RTP. Its name is safe to show.
         case unsupportedTransport(String)

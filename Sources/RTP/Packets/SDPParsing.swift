@@ -1,13 +1,13 @@
 internal import TenfourAudioCore
 
 extension SessionDescription {
-    /// A longer description is refused unread.
+    /// The largest length of a description, in bytes. A longer one is refused without being read.
     public static let maximumByteCount = 65_536
-    /// A stream with more formats is refused.
+    /// The largest number of formats of a stream. A stream with more formats is refused.
     public static let maximumFormatCount = 64
 
-    /// Parses a description. Lines end with LF or CR LF; lines that do not concern the first audio stream are skipped,
-    /// and `o=`, `s=` and `t=` may be missing. Total: any bytes give a description, or the line and the reason.
+    /// Parses a description. Lines end with LF or CR LF; lines that do not concern the first audio stream are skipped, and `o=`,
+    /// `s=` and `t=` may be missing. Total: for any bytes it returns a description, or throws the line and the reason.
     public init(parsing bytes: Span<UInt8>) throws(SDPError) {
         guard bytes.count <= Self.maximumByteCount else {
             throw SDPError(line: 1, .tooLarge(byteCount: bytes.count))
@@ -101,7 +101,7 @@ private struct SDPReader {
         String(fromPeer: bytes, limit: SessionDescription.maximumByteCount)
     }
 
-    /// `o=alice 1 2 IN IP4 192.0.2.1`
+    /// Parses `o=alice 1 2 IN IP4 192.0.2.1`.
     private mutating func readOrigin(_ text: String) throws(SDPError) {
         let fields = text.fields(separator: " ")
         guard fields.count == 6, let sessionID = UInt64(fields[1]), let version = UInt64(fields[2]),
@@ -111,7 +111,7 @@ private struct SDPReader {
             username: String(fromPeer: String(fields[0])), sessionID: sessionID, version: version, address: address)
     }
 
-    /// `c=IN IP4 239.0.0.1/15`
+    /// Parses `c=IN IP4 239.0.0.1/15`.
     private mutating func readConnection(_ text: String) throws(SDPError) {
         guard let connection = connection(text.fields(separator: " ")[...]) else {
             throw error(.malformed("the address (c=)"))
@@ -119,7 +119,7 @@ private struct SDPReader {
         if section == .session { session.connection = connection } else { audio.connection = connection }
     }
 
-    /// Parses `IN IP4 239.0.0.1/15/3`. The last number, a count of addresses, is ignored; IPv6 has only that one.
+    /// Parses `IN IP4 239.0.0.1/15/3`. The last number, a count of addresses, is ignored; an IPv6 address has only this number.
     private func connection(_ fields: ArraySlice<Substring>) -> SessionDescription.Connection? {
         let fields = Array(fields)
         guard fields.count == 3, fields[0] == "IN",
@@ -174,7 +174,7 @@ private struct SDPReader {
         }
     }
 
-    /// `a=rtpmap:111 opus/48000/2`, `a=sendonly`, …
+    /// Parses an attribute such as `a=rtpmap:111 opus/48000/2` or `a=sendonly`.
     private mutating func readAttribute(_ text: String) throws(SDPError) {
         let colon = text.unicodeScalars.firstIndex(of: ":")
         let name = text[..<(colon ?? text.endIndex)]
@@ -227,7 +227,7 @@ private struct SDPReader {
         media?.formats[index].parameters = String(rest)
     }
 
-    /// Parses `* nack` or `111 nack pli`. An invalid line, or one too many, is ignored, because audio works without it.
+    /// Parses `* nack` or `111 nack pli`. An invalid line, or one beyond the limit, is ignored, because audio works without it.
     private mutating func readFeedback(_ value: Substring) {
         let fields = value.fields(separator: " ")
         guard let target = fields.first, fields.count > 1,
@@ -239,9 +239,9 @@ private struct SDPReader {
             .init(payloadType: payloadType, kind: fields[1...].map { String($0) }.joined(separator: " ")))
     }
 
-    /// Parses `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. A line that requires more than a key, or one too many, is
-    /// ignored: another may be usable, and a protected stream without any is not opened. The key's lifetime is left to
-    /// the sender.
+    /// Parses `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. A line that requires more than a key, or one beyond the
+    /// limit, is ignored: another line may be usable, and a protected stream without any usable line is not opened. The
+    /// key's lifetime is left to the sender.
     private mutating func readCrypto(_ value: Substring) {
         let fields = value.fields(separator: " ")
         guard fields.count == 3, let tag = UInt32(fields[0]), fields[2].lowercased().hasPrefix("inline:"),

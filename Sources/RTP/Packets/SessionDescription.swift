@@ -2,7 +2,7 @@ public import TenfourAudioCore
 
 /// The destination and encoding of an audio stream, as in SDP (RFC 8866).
 ///
-/// Of a description with several streams the first audio stream is read. All text in it is made safe for a terminal, on
+/// If a description has several streams, the first audio stream is read. All text is made safe for a terminal, on
 /// reading and on writing.
 public struct SessionDescription: Hashable, Sendable {
     public var origin: Origin
@@ -11,13 +11,13 @@ public struct SessionDescription: Hashable, Sendable {
     /// The RTP port, above zero.
     public var port: UInt16
     public var profile: Profile
-    /// In order of preference: 1…64 formats with different payload types.
+    /// The formats in order of preference: 1…64 with different payload types.
     public var formats: [Format]
     /// The duration of a packet. Written in whole milliseconds, rounded up (RFC 7587 section 7).
     public var packetTime: Duration?
     /// The longest duration of a packet.
     public var maximumPacketTime: Duration?
-    /// The RTCP port, if the description has one (RFC 3605). Use `controlPort`.
+    /// The RTCP port, if the description names one (RFC 3605). Use `controlPort` to send.
     public var rtcpPort: UInt16?
     /// Whether RTCP may share RTP's port (RFC 5761).
     public var multiplexesRTCP: Bool
@@ -27,7 +27,7 @@ public struct SessionDescription: Hashable, Sendable {
     /// Keys that protect the stream, in order of preference, at most 64.
     public var cryptos: [Crypto]
 
-    /// `formats` default to one of Opus.
+    /// Creates a description. `formats` contains one format of Opus by default.
     public init(
         origin: Origin, name: String, connection: Connection, port: UInt16 = RTPDefaults.port,
         profile: Profile = .avp, formats: [Format] = [.opus()], packetTime: Duration? = nil,
@@ -49,8 +49,8 @@ public struct SessionDescription: Hashable, Sendable {
         self.cryptos = cryptos
     }
 
-    /// The port for RTCP: RTP's port if it is shared, otherwise the one described, otherwise the next. Nil beyond 65
-    /// 535.
+    /// The port for RTCP: RTP's port if RTCP shares it, otherwise the described port, otherwise the port after RTP's.
+    /// Nil beyond 65 535.
     public var controlPort: UInt16? {
         if multiplexesRTCP { return port }
         return rtcpPort ?? (port < .max ? port + 1 : nil)
@@ -89,12 +89,12 @@ public struct SessionDescription: Hashable, Sendable {
 }
 
 extension SessionDescription {
-    /// The `o=` line: the creator of the description. The first three fields and the address identify it globally.
+    /// The `o=` line: the creator of the description. The first three fields and the address identify the session globally.
     public struct Origin: Hashable, Sendable {
-        /// Without spaces; "-" if there is none.
+        /// The user name, without spaces; "-" if there is none.
         public var username: String
         public var sessionID: UInt64
-        /// Increases with each change.
+        /// The version of the description, which increases with each change.
         public var version: UInt64
         public var address: Connection
 
@@ -105,12 +105,12 @@ extension SessionDescription {
             self.address = address
         }
 
-        /// For a description without an origin.
+        /// The origin of a description without an `o=` line.
         public static let unknown = Origin(sessionID: 0, address: Connection("0.0.0.0"))
     }
 
-    /// The `c=` line: an IP address or a host name. It is the destination of the stream; `0.0.0.0` means that it may
-    /// come from anywhere.
+    /// The `c=` line: an IP address or a host name, which is the destination of the stream. With `0.0.0.0` the stream
+    /// may come from anywhere.
     public struct Connection: Hashable, Sendable {
         public enum Family: String, Hashable, Sendable {
             case v4 = "IP4"
@@ -118,19 +118,19 @@ extension SessionDescription {
         }
 
         public var family: Family
-        /// As text. When read, it contains letters, digits and `.:-_%` only.
+        /// The address as text. When read, it contains letters, digits and `.:-_%` only.
         public var address: String
         /// The time to live of an IPv4 multicast address, if the description has one.
         public var timeToLive: UInt8?
 
-        /// If `family` is nil, it is IPv6 for an address with a colon.
+        /// Creates a connection. If `family` is nil, an address with a colon is IPv6.
         public init(_ address: String, family: Family? = nil, timeToLive: UInt8? = nil) {
             self.address = address
             self.family = family ?? (address.contains(":") ? .v6 : .v4)
             self.timeToLive = timeToLive
         }
 
-        /// 224.0.0.0 to 239.255.255.255, and ff00::/8.
+        /// Whether the address is in 224.0.0.0…239.255.255.255 or ff00::/8.
         public var isMulticast: Bool {
             switch family {
             case .v4:
@@ -142,7 +142,7 @@ extension SessionDescription {
         }
     }
 
-    /// Plain or secure (S), without or with early feedback (F).
+    /// The RTP profile: plain or secure (S), without or with early feedback (F).
     public enum Profile: String, Hashable, Sendable, CaseIterable {
         case avp = "RTP/AVP"
         case avpf = "RTP/AVPF"
@@ -160,9 +160,9 @@ extension SessionDescription {
 
     /// A kind of feedback (`a=rtcp-fb`).
     public struct Feedback: Hashable, Sendable {
-        /// Nil for all payload types.
+        /// The payload type to which the feedback applies; nil for all payload types.
         public var payloadType: UInt8?
-        /// With its parameters: `nack`, `nack pli`, `ccm fir`, …
+        /// The kind with its parameters: `nack`, `nack pli`, `ccm fir`, …
         public var kind: String
 
         public init(payloadType: UInt8? = nil, kind: String) {
@@ -170,15 +170,15 @@ extension SessionDescription {
             self.kind = kind
         }
 
-        /// Requests for retransmission.
+        /// Requests for retransmission (generic NACK).
         public static let nack = Feedback(kind: "nack")
     }
 
-    /// An SRTP key (`a=crypto`, RFC 4568). Only lines with one key, without its index and without session parameters
+    /// An SRTP key (`a=crypto`, RFC 4568). Only lines with one key, without a key index and without session parameters,
     /// are supported.
     public struct Crypto: Hashable, Sendable {
         public var tag: UInt32
-        /// The crypto suite: cipher and authentication, by its name in RFC 4568 or later.
+        /// The crypto suite, which is a cipher and an authentication, by its name in RFC 4568 or later.
         public var suite: String
         /// Key and salt in base64. Secret.
         public var key: String
@@ -192,9 +192,9 @@ extension SessionDescription {
 
     /// A payload type and its encoding.
     public struct Format: Hashable, Sendable {
-        /// 0…127.
+        /// The payload type, 0…127.
         public var payloadType: UInt8
-        /// Nil if neither the description nor RFC 3551's table defines it.
+        /// The encoding; nil if neither the description nor RFC 3551's table defines it.
         public var encoding: Encoding?
         /// The format's own parameters (`a=fmtp`), as text.
         public var parameters: String?
@@ -242,7 +242,7 @@ extension SessionDescription {
 
         public static let opus = Encoding(name: "opus", clockRate: 48_000, channelCount: 2)
 
-        /// Encoding names are case-insensitive.
+        /// Whether the encoding has the name `other`. Encoding names are case-insensitive.
         public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
         /// The encodings of static payload types (RFC 3551 table 4).
@@ -264,7 +264,7 @@ extension SessionDescription {
 }
 
 extension SessionDescription {
-    /// The text for a file or an announcement. RFC 8866 ends lines with CR LF; PulseAudio accepts only LF.
+    /// The description as text for a file or an announcement. RFC 8866 ends lines with CR LF; PulseAudio accepts only LF.
     public func text(endingLinesWith lineEnd: String = "\r\n") -> String {
         var lines = [
             "v=0",
@@ -274,7 +274,7 @@ extension SessionDescription {
             "t=0 0",
             "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
         ]
-        // The most preferred last: ffmpeg uses the last one only.
+        // The most preferred format is written last, because ffmpeg uses the last one only.
         for format in formats.reversed() {
             if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
             if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }
@@ -303,7 +303,7 @@ extension SessionDescription.Encoding {
 }
 
 extension Duration {
-    /// Rounded up.
+    /// The duration in whole milliseconds, rounded up.
     fileprivate var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

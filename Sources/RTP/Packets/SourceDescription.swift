@@ -2,13 +2,13 @@ internal import TenfourAudioCore
 
 /// Describes the participants behind SSRCs (SDES, RTCP packet type 202, RFC 3550 section 6.5).
 public struct SourceDescription: Hashable, Sendable {
-    /// The first 31 are written.
+    /// The chunks, one for each source. The first 31 are written.
     public var chunks: [Chunk]
 
     public init(chunks: [Chunk]) { self.chunks = chunks }
 
-    /// A description of ourselves. `canonicalName` stays the same when the SSRC changes and should not reveal a person
-    /// or place (RFC 7022); `name` is for people. `extensions` are private items.
+    /// Creates a description of our own source. `canonicalName` stays the same when the SSRC changes and should not
+    /// reveal a person or place (RFC 7022); `name` is for people. `extensions` are private items.
     public init(
         ssrc: SSRC, canonicalName: String, name: String? = nil, tool: String? = nil, extensions: [Item] = []
     ) {
@@ -28,7 +28,7 @@ public struct SourceDescription: Hashable, Sendable {
             self.items = items
         }
 
-        /// The first item of this kind.
+        /// The first item of the given kind; nil if the chunk has none.
         public subscript(kind: Item.Kind) -> Item? { items.first { $0.kind == kind } }
     }
 
@@ -37,7 +37,7 @@ public struct SourceDescription: Hashable, Sendable {
         /// The value as sent, at most 255 bytes. Use it to compare; use `text` to show.
         public private(set) var value: [UInt8]
 
-        /// Text beyond 255 bytes of UTF-8 is cut between two Unicode scalars.
+        /// Creates an item. Text beyond 255 bytes of UTF-8 is cut between two Unicode scalars.
         public init(_ kind: Kind, _ text: String) {
             self.kind = kind
             value = Array(text.prefix(ofUTF8: 255).utf8)
@@ -48,7 +48,7 @@ public struct SourceDescription: Hashable, Sendable {
             self.value = value
         }
 
-        /// PRIV (RFC 3550 section 6.5.8): `prefix` defines the meaning of `text`. Together at most 254 bytes.
+        /// Creates a PRIV item (RFC 3550 section 6.5.8): `prefix` defines the meaning of `text`. Together they have at most 254 bytes.
         public init(privatePrefix prefix: String, _ text: String) {
             precondition(prefix.utf8.count + text.utf8.count <= 254, "an SDES item holds 255 bytes")
             kind = .privateExtension
@@ -58,23 +58,23 @@ public struct SourceDescription: Hashable, Sendable {
         /// The value, made safe for a terminal.
         public var text: String { String(fromPeer: value.span) }
 
-        /// The value of a PRIV item with this prefix, made safe for a terminal. Nil for any other item.
+        /// The value of a PRIV item with the prefix `prefix`, made safe for a terminal. Nil for any other item.
         public func text(behindPrivatePrefix prefix: String) -> String? {
             let head = [UInt8(truncatingIfNeeded: prefix.utf8.count)] + Array(prefix.utf8)
             guard kind == .privateExtension, value.starts(with: head) else { return nil }
             return String(fromPeer: value.span.extracting(head.count..<value.count))
         }
 
-        /// RFC 3550 section 6.5.1 to 6.5.8. Other kinds are kept.
+        /// The kind of an item: RFC 3550 section 6.5.1 to 6.5.8. Items of other kinds are kept.
         public struct Kind: Hashable, Sendable {
             public var rawValue: UInt8
-            /// 1…255; zero ends a list of items on the wire.
+            /// Creates a kind from its number, 1…255; zero ends a list of items on the wire.
             public init(rawValue: UInt8) {
                 precondition(rawValue != 0, "an SDES item has a kind")
                 self.rawValue = rawValue
             }
 
-            /// CNAME.
+            /// The canonical name (CNAME).
             public static let canonicalName = Kind(rawValue: 1)
             public static let name = Kind(rawValue: 2)
             public static let email = Kind(rawValue: 3)
@@ -88,10 +88,10 @@ public struct SourceDescription: Hashable, Sendable {
         }
     }
 
-    /// The length on the wire, with the header.
+    /// The length on the wire in bytes, with the header.
     public var byteCount: Int { chunks.prefix(31).reduce(4) { $0 + $1.byteCount } }
 
-    /// Appends `byteCount` bytes, for which `datagram` has space.
+    /// Appends the packet, which has `byteCount` bytes; `datagram` must have space for them.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         let chunks = chunks.prefix(31)
         datagram.append(headerOf: RTCPHeader.sourceDescription, count: chunks.count, byteCount: byteCount)
@@ -110,7 +110,7 @@ extension SourceDescription {
 }
 
 extension SourceDescription.Chunk {
-    /// The items end with a zero byte, and the chunk with the 32-bit word that holds it.
+    /// Parses a chunk. Its items end with a zero byte, and the chunk ends with the 32-bit word that contains this byte.
     fileprivate init(
         parsing datagram: Span<UInt8>, at position: inout Int, _ header: RTCPHeader
     ) throws(RTCPParseError) {

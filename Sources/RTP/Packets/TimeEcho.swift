@@ -4,7 +4,7 @@ public struct TimeEcho: Hashable, Sendable {
     /// The SSRC of the participant that sent the time.
     public var teller: SSRC
     public var time: ShortNTPTime
-    /// The time from its arrival to this report; written in 1/65536 s, 0…18 hours.
+    /// The time from the arrival of `time` to the sending of this echo; written in 1/65536 s, 0…18 hours.
     public var delay: Duration
 
     public init(teller: SSRC, time: ShortNTPTime, delay: Duration) {
@@ -13,7 +13,7 @@ public struct TimeEcho: Hashable, Sendable {
         self.delay = delay
     }
 
-    /// The round-trip time, from an echo of our own time that arrived at `now` by the same clock.
+    /// Returns the round-trip time, for an echo of our own time that arrived at `now` by the same clock.
     public func roundTrip(receivedAt now: NTPTime) -> Duration { time.roundTrip(lessDelay: delay, receivedAt: now) }
 
     static let byteCount = 12
@@ -24,7 +24,7 @@ public struct TimeEcho: Hashable, Sendable {
         datagram.append(bigEndian: delay.shortNTP)
     }
 
-    /// The caller has checked that twelve bytes are there.
+    /// Parses the echo at `start`; the caller has checked that twelve bytes are there.
     init(parsing datagram: Span<UInt8>, at start: Int) {
         teller = SSRC(datagram.uint32(at: start))
         time = ShortNTPTime(rawValue: datagram.uint32(at: start + 4))
@@ -33,8 +33,8 @@ public struct TimeEcho: Hashable, Sendable {
 }
 
 extension ShortNTPTime {
-    /// The time from this instant to `now`, less the delay at the other end. A negative result, from rounding or a
-    /// wrong report, counts as zero.
+    /// Returns the time from this instant to `now`, less the delay at the other end. A negative result, from rounding
+    /// or a wrong report, counts as zero.
     func roundTrip(lessDelay delay: Duration, receivedAt now: NTPTime) -> Duration {
         let passed = now.short.rawValue &- rawValue &- delay.shortNTP
         return Int32(bitPattern: passed) < 0 ? .zero : Duration(shortNTP: passed)

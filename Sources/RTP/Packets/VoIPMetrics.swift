@@ -1,7 +1,7 @@
-/// The quality of a stream at the other end: loss, bursts, and delay (the VoIP metrics block of an extended report, RFC
+/// The quality of a stream at its receiver: loss, bursts, and delay (the VoIP metrics block of an extended report, RFC
 /// 3611 section 4.7).
 public struct VoIPMetrics: Hashable, Sendable {
-    /// The source that it describes.
+    /// The source of the stream.
     public var source: SSRC
     /// The shares of all packets since the beginning that were lost, and that were discarded as late, in 1/256.
     public var lossRate: UInt8 = 0
@@ -15,14 +15,14 @@ public struct VoIPMetrics: Hashable, Sendable {
     /// The round-trip time that the reporter measured, and the delay within the reporter's own system.
     public var roundTrip = Duration.zero
     public var endSystemDelay = Duration.zero
-    /// A gap ends if fewer packets in a row were received (RFC 3611 section 4.7.2).
+    /// The number of packets received in a row from which on a gap begins; fewer belong to a burst (RFC 3611 section 4.7.2).
     public var minimumGap: UInt8 = 16
-    /// The rating of ITU-T G.107, 0…100, and the mean opinion scores that follow from it, 1…5 in tenths; nil if not
-    /// known.
+    /// The rating of ITU-T G.107, 0…100, and the mean opinion scores that follow from the rating, 1…5 in tenths; nil if
+    /// not known.
     public var rating: UInt8?
     public var listeningQuality: UInt8?
     public var conversationalQuality: UInt8?
-    /// The jitter buffer's present and maximum delay in milliseconds.
+    /// The jitter buffer's present and maximum delay, written in milliseconds.
     public var nominalDelay = Duration.zero
     public var maximumDelay = Duration.zero
 
@@ -31,7 +31,7 @@ public struct VoIPMetrics: Hashable, Sendable {
 
     public init(source: SSRC) { self.source = source }
 
-    /// The length of the block.
+    /// The length of the block in bytes.
     static let byteCount = 36
 
     func write(into datagram: inout OutputSpan<UInt8>) {
@@ -50,7 +50,7 @@ public struct VoIPMetrics: Hashable, Sendable {
         datagram.append(Self.unknown)
         datagram.append(listeningQuality ?? Self.unknown)
         datagram.append(conversationalQuality ?? Self.unknown)
-        // Enhanced concealment, an adaptive jitter buffer.
+        // The flags for enhanced concealment and an adaptive jitter buffer.
         datagram.append(0b11_11_0000)
         datagram.append(0)
         for time in [nominalDelay, maximumDelay, maximumDelay] { datagram.append(bigEndian: time.clampedMilliseconds) }
@@ -58,7 +58,7 @@ public struct VoIPMetrics: Hashable, Sendable {
 }
 
 extension VoIPMetrics {
-    /// The caller has checked that 36 bytes are there.
+    /// Parses the block at `start`; the caller has checked that 36 bytes are there.
     init(parsing datagram: Span<UInt8>, at start: Int) {
         func known(_ offset: Int) -> UInt8? {
             let value = datagram[start + offset]
@@ -84,7 +84,7 @@ extension VoIPMetrics {
 }
 
 extension Duration {
-    /// 0…65 535, rounded down.
+    /// The duration in milliseconds, rounded down and limited to 0…65 535.
     fileprivate var clampedMilliseconds: UInt16 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
