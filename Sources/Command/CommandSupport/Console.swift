@@ -6,8 +6,9 @@ public enum Console {
     /// Prints a message line to standard error.
     public static func log(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
-    /// Writes data to standard output. Exits with 1 if that fails, since a secret that was not saved would be lost
-    /// silently. Exits with 0 if the reader has ended, such as `head`. SIGPIPE is ignored from then on.
+    /// Writes data to standard output. Exits with 1 if the data cannot be written, since a new secret would otherwise
+    /// be lost silently; exits with 0 if the reader of the pipe, such as `head`, has ended. After the first call
+    /// SIGPIPE is ignored.
     public static func write(_ text: String) {
         signal(SIGPIPE, SIG_IGN)
         if write(text, to: STDOUT_FILENO) { return }
@@ -41,7 +42,7 @@ public enum Console {
             .unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name a file that is there")
     }
 
-    /// Writes `text`. Returns whether all of it was written.
+    /// Writes `text` to the file descriptor `file`. Returns whether all bytes were written.
     @discardableResult
     static func write(_ text: String, to file: Int32) -> Bool { write(Array(text.utf8), to: file) }
 

@@ -1,14 +1,14 @@
 internal import Glibc
 public import TenfourRadio
 
-/// A file that is opened at the start, so that errors show early, and written completely at the end. Until then an
-/// existing file stays unchanged. `-` is standard output.
+/// An output file: opened at the start of the program, so that errors show early, and written in one piece at its end.
+/// Until `write` an existing file stays unchanged. The path `-` is standard output.
 public final class OutputFile {
     private let path: String
     private let file: Int32
     private var isNew = false
 
-    /// Throws `.unavailable` if it cannot be opened for writing.
+    /// Opens the file without changing its content. Throws `.unavailable` if it cannot be opened for writing.
     public init(path: String) throws(RadioError) {
         self.path = path
         guard path != "-" else {
@@ -25,14 +25,14 @@ public final class OutputFile {
         self.file = file
     }
 
-    /// A new file that was never written is removed.
+    /// Removes the file if this object created it and `write` was never called.
     deinit {
         guard path != "-" else { return }
         close(file)
         if isNew { _ = unsafe unlink(path) }
     }
 
-    /// Replaces the content. Throws `.failure`, as for a full disk.
+    /// Replaces the file's content. Throws `.failure` if the write fails, for example because the disk is full.
     public func write(_ text: String) throws(RadioError) { try write(Array(text.utf8)) }
 
     public func write(_ bytes: [UInt8]) throws(RadioError) {

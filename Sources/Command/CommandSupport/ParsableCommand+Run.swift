@@ -5,7 +5,7 @@ public import TenfourRadio
 internal import TenfourUV
 
 extension ParsableCommand {
-    /// Parses the arguments (default: the typed ones), runs the command and exits with one of `Console.exitCodes`.
+    /// Parses `arguments` (nil: those of the process), runs the command and exits with one of `Console.exitCodes`.
     /// Messages go to standard error, help to standard output. `check` examines the arguments before they are parsed.
     /// `reminder` is appended to usage errors.
     public static func runAndExit(
@@ -79,7 +79,8 @@ struct Usage {
         }
     }
 
-    /// Extracts `'tenfour plot --help'` from the line "USAGE: tenfour plot song.mp3 …"; empty without one.
+    /// Extracts `'tenfour plot --help'` from the line "USAGE: tenfour plot song.mp3 …"; empty if `text` has no usage
+    /// line.
     private static func helpCommand(in text: String) -> String {
         guard let usage = text.split(separator: "\n").first(where: { $0.hasPrefix("USAGE: ") }) else { return "" }
         let names = usage.dropFirst(7).split(separator: " ").prefix { $0.allSatisfy(\.isLetter) }
@@ -110,7 +111,7 @@ extension Console {
         unavailable; 78 configuration error.
         """
 
-    /// Throws `.usage` if more than one of these options writes to standard output by a `-`.
+    /// Throws `.usage` if more than one of these options has the value `-`, which is standard output.
     public static func checkStandardOutput(_ places: [(option: String, path: String?)]) throws(RadioError) {
         let options = places.filter { $0.path == "-" }.map(\.option)
         guard options.count > 1 else { return }
@@ -120,7 +121,7 @@ extension Console {
 }
 
 extension RadioError {
-    /// The exit code, as in BSD's sysexits where that has one.
+    /// The process's exit code for this error, from BSD's sysexits.h if it defines one for the case.
     public var exitCode: Int32 {
         switch kind {
         case .usage: 2

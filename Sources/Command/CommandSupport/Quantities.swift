@@ -104,19 +104,19 @@ public enum Jitter: ExpressibleByArgument {
 }
 
 extension Jitter {
-    /// Nil for `auto`.
+    /// The fixed depth; nil for `auto`.
     public var depth: Duration? {
         if case .fixed(let depth) = self { depth } else { nil }
     }
 }
 
-/// For `validate` of a command: rejects port 0 if others must find the port.
+/// For `validate` of a command: throws if `port` is 0 (any free port), since the other end must know the port.
 public func checkPort(_ port: UInt16?) throws {
     guard port == 0 else { return }
     throw ValidationError("--port 0 is not a port that others can send to: write a number from 1 to 65535.")
 }
 
-/// For `validate` of a command: rejects a depth of the jitter buffer above 5 s.
+/// For `validate` of a command: throws if a depth of the jitter buffer is above 5 s.
 public func checkDepth(_ depth: Duration?, of option: String) throws {
     let deepest = Duration.seconds(5)
     guard let depth, depth > deepest else { return }

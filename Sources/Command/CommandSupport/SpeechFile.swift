@@ -4,10 +4,11 @@ public import TenfourRadio
 
 /// Recorded speech, 48 kHz mono, for tools that need test audio.
 public enum SpeechFile {
-    /// Recordings in the Debian package alsa-utils.
+    /// The names of recorded words in the Debian package alsa-utils.
     private static let words = ["Front_Center", "Front_Left", "Front_Right", "Rear_Center", "Rear_Left", "Side_Right"]
 
-    /// Returns the audio file at `path`; without one, a sentence of those words.
+    /// Returns the samples of the audio file at `path`; if `path` is nil, the recordings of alsa-utils one after
+    /// another.
     public static func samples(_ path: String?) throws(RadioError) -> [Float] {
         if let path { return try read(path) }
         var samples: [Float] = []

@@ -11,8 +11,8 @@ enum ArgumentHint {
         if isAudioFile(text) { throw RadioError(.usage, "'\(text)' is a file, not an address: \(file(text))") }
     }
 
-    /// Returns whether `text` names an existing file or has an audio file's extension. An SDP file stands for an
-    /// address.
+    /// Returns whether `text` names an existing file or has an audio file's extension. False for an SDP file, which is
+    /// accepted as an address.
     static func isAudioFile(_ text: String) -> Bool {
         guard !text.contains("://"), !text.hasSuffix(".sdp") else { return false }
         let ending = text.split(separator: ".").last?.lowercased() ?? ""

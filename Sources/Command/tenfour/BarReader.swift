@@ -11,12 +11,12 @@ struct BarReader {
     var path: String
     var barCount: Int
     var floor: Float
-    /// The format of samples without a header; nil: such files are refused.
+    /// The format of samples without a header; if nil, files without a header are refused.
     var raw: RawFormat?
     var download = DownloadSettings()
-    /// Called with the entry and the number of entries if the address is a playlist.
+    /// Called if the address is a playlist, with the name of the entry that is read and the number of entries.
     var reportEntry: (String, Int) -> Void = { _, _ in }
-    /// Called regularly with the share read so far, 0…1; nil if the length is unknown.
+    /// Called regularly with the share of the recording read so far, 0…1; nil if its length is unknown.
     var reportProgress: (Double?) -> Void = { _ in }
 
     /// The bars and marks of a recording.
@@ -28,13 +28,14 @@ struct BarReader {
     }
 
     private static let blockFrameCount = 4_096
-    /// Blocks between two calls of `reportProgress`.
+    /// The number of blocks read between two calls of `reportProgress`.
     private static let interval = 512
 
-    /// Throws `.unavailable` if it cannot be read.
+    /// Reads the recording and returns its bars. Throws `.unavailable` if it cannot be read.
     func run() throws(RadioError) -> Result {
         var result = try read(expecting: nil)
-        // If the length was unknown in advance, reads a file once more. A pipe can be read only once.
+        // If the length was unknown in advance, reads a file once more, with the length now known. A pipe can be read
+        // only once.
         if !result.bars.isExact, isRegularFile(path), !Signals.hasEnd {
             let second = try read(expecting: result.bars.frameCount)
             if second.bars.isExact { result = second }
@@ -49,7 +50,7 @@ struct BarReader {
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
         if isAddress(path) || raw == nil && !isRegularFile(path) { return try readMedia(expecting: frameCount) }
         do throws(AudioFileError) {
-            // At the recording's own rate and channel count, since resampling would not be exact.
+            // Read at the recording's own rate and channel count, since resampling would not be exact.
             var file = try AudioFileReader(path: path, rawFormat: raw)
             return try reduce(&file, frameCount: frameCount ?? file.frameCount)
         } catch {
@@ -72,7 +73,7 @@ struct BarReader {
         }
     }
 
-    /// Reads any source with the stated number of frames.
+    /// Reads `source` to its end. `frameCount` is its number of frames; nil if unknown.
     private func reduce<Source: AudioSource & ~Copyable>(
         _ source: inout Source, frameCount: FrameCount?
     ) throws(Source.Failure) -> Result {

@@ -1,6 +1,6 @@
 import TenfourRadio
 
-/// Words notices about the sound cards of a session, each shown once, with a remedy.
+/// Composes the notices about a session's sound cards. Each includes a remedy and is returned once.
 struct CardNotices {
     private let usesCard: Bool
     private let captureChannel: CaptureChannel
@@ -17,10 +17,10 @@ struct CardNotices {
         sendsMono = configuration.coding.channelCount == 1
     }
 
-    /// Returns the notices that `snapshot` gives cause for and that were not shown yet.
+    /// Returns notices for the problems in `snapshot` that were not reported before.
     mutating func newNotices(in snapshot: RadioSnapshot) -> [String] {
         var notices: [String] = []
-        // Without a card a late thread is not heard.
+        // Without a card, a missing real-time priority causes no audible gaps.
         if usesCard, !hasReportedPriority, let denial = snapshot.priorityDenial {
             hasReportedPriority = true
             notices.append(denial)

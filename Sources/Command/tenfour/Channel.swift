@@ -15,14 +15,14 @@ struct ChannelCommand: ParsableCommand {
         subcommands: [NewChannel.self, ChannelKeysCommand.self])
 }
 
-/// Prints a channel: links and keys to standard output, explanations to standard error.
+/// Prints a channel's secrets: links and keys to standard output, explanations to standard error.
 struct ChannelPrint {
     var talk: ChannelLink?
     var listen: ChannelLink
     var keys: ChannelKeys
     var form = ChannelLink.Form.letters
 
-    /// `channel NAME talk=KEY listen=KEY`; nil from a listen link.
+    /// `channel NAME talk=KEY listen=KEY`; nil if only the listen link is known.
     var relayLine: String? {
         keys.talkJoin.map {
             "channel \(keys.name) talk=\($0.configurationText) listen=\(keys.listenJoin.configurationText)"
@@ -40,7 +40,7 @@ struct ChannelPrint {
         ])
     }
 
-    /// Prints it, with QR codes if `drawsCodes`.
+    /// Prints the channel; with `drawsCodes`, each link also as a QR code.
     func write(drawsCodes: Bool) {
         if let talk { write(talk, drawsCodes, "this link lets people talk and listen:") }
         write(listen, drawsCodes, "this link lets people listen:")

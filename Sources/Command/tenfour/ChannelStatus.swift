@@ -3,20 +3,20 @@ import TenfourChannelMember
 import TenfourPackets
 import TenfourRadio
 
-/// Tracks whether a session is in its channel, and words the notices about it.
+/// Tracks whether a session is in its channel, and composes the notices about joining, leaving and members.
 struct ChannelStatus {
     /// The address of the relay, or of the station that answers; nil if we answer ourselves or there is no channel.
     private let place: String?
     private var isInside = false
     private var wasInside = false
-    /// Whether there is a channel.
+    /// Whether the session is in a channel, or is trying to join one.
     let isChannel: Bool
-    /// Talkers that the relay lists.
+    /// The talkers on the relay's roster, by member id.
     private var talkers: [UInt64: ChannelMember] = [:]
-    /// SSRCs of listed talkers, including those who left.
+    /// The SSRCs of talkers that are or were on the roster; emptied when it is full.
     private var listedSSRCs: Set<SSRC> = []
 
-    /// Bounds the memory that a flood of SSRCs takes.
+    /// The most SSRCs in `listedSSRCs`; bounds its memory if a peer sends from many SSRCs.
     private static let maximumListedCount = 1_024
 
     init(_ configuration: RadioConfiguration) {
@@ -30,10 +30,10 @@ struct ChannelStatus {
         place = relay.host.map { endpoint.hasPrefix($0) ? endpoint : "\($0) (\(endpoint))" } ?? endpoint
     }
 
-    /// Whether our audio reaches anybody, as far as known.
+    /// Whether our packets reach the relay or station; always true without one, since nothing confirms delivery.
     var isReached: Bool { isInside || place == nil }
 
-    /// The reason why we are not in the channel; nil if we are, or without a channel.
+    /// The reason why we are not in the channel; nil while we are in it, or if the session has no channel.
     private(set) var absence: RadioError?
 
     mutating func apply(_ event: ChannelEvent) {
@@ -62,10 +62,12 @@ struct ChannelStatus {
         listedSSRCs.insert(talker.info.ssrc)
     }
 
-    /// Returns whether the relay lists the talker, whose coming and going is then already announced.
+    /// Returns whether the talker is or was on the relay's roster. Its joining and leaving are then announced as a
+    /// member's.
     func lists(_ ssrc: SSRC) -> Bool { listedSSRCs.contains(ssrc) }
 
-    /// Returns the notice about members for an event that was not applied yet.
+    /// Returns the notice about a member's joining, leaving or change. Call this before `apply(event)`, which forgets
+    /// the previous state.
     func memberNotice(for event: ChannelEvent, verbose: Bool) -> String? {
         switch event {
         case .membersKnown(let members): return People(members).summary
@@ -80,7 +82,7 @@ struct ChannelStatus {
         }
     }
 
-    /// Returns the notice for an event after `apply`.
+    /// Returns the notice about our own place in the channel. Call this after `apply(event)`.
     func notice(for event: ChannelEvent, verbose: Bool) -> String? {
         switch event {
         case .joined(let role, let endpoint):

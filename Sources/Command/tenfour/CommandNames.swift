@@ -5,7 +5,7 @@ import TenfourRadio
 
 /// Checks the name of a command.
 enum CommandNames {
-    /// Throws `.usage` with the nearest command name if there is none of this name.
+    /// Throws `.usage`, with the most similar command name, if `typed` begins with an unknown command.
     static func check(_ typed: [String]) throws(RadioError) {
         var command: any ParsableCommand.Type = Tenfour.self
         var path = "tenfour"

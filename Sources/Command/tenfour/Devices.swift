@@ -7,7 +7,7 @@ struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the sound cards, with the rates and periods that they support.")
 
-    /// A limit this high means none, as in ALSA's own plugins.
+    /// A channel count or rate this high means "no limit"; ALSA's own plugins report it so.
     private static let any = 10_000_000
 
     @Flag(name: .shortAndLong, help: "Show messages of ALSA's plugins.")
@@ -52,7 +52,7 @@ struct Devices: ParsableCommand {
 extension Device {
     fileprivate var doesAnything: Bool { playback != .nothing || capture != .nothing }
 
-    /// Whether it is ALSA's `null`, or leads to a missing sound server.
+    /// Whether the device is ALSA's `null`, or belongs to a sound server that is not running.
     fileprivate var isNoCard: Bool { name == "null" || (playback.isNoCard && capture.isNoCard) }
 }
 

@@ -41,7 +41,8 @@ struct FetchOptions: ParsableArguments {
         guard timeout.duration > .zero else { throw ValidationError("--timeout 0 is too short: write 1s or more.") }
     }
 
-    /// For `validate` of a command: throws if no address is typed that a header could be sent to.
+    /// For `validate` of a command: throws if `--header` is given but `addresses` has no HTTP address, which alone
+    /// receives headers.
     func checkHeaders(for addresses: [String]) throws {
         guard !header.isEmpty, !addresses.contains(where: isAddress) else { return }
         throw ValidationError(
@@ -49,7 +50,8 @@ struct FetchOptions: ParsableArguments {
         )
     }
 
-    /// `waitsForLive`: a radio station that is off the air is retried without limit by default.
+    /// Applies the options to `settings`. With `waitsForLive`, a live stream that breaks off is retried without limit
+    /// unless an option sets one.
     func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
         settings.proxy = proxy.map(Secrets.reveal)
         settings.timeout = timeout.duration
@@ -63,7 +65,7 @@ struct FetchOptions: ParsableArguments {
     }
 }
 
-/// The options for fetching and buffering what is played.
+/// The options for fetching and buffering the audio to be played.
 struct DownloadOptions: ParsableArguments {
     @OptionGroup var fetch: FetchOptions
 

@@ -2,14 +2,14 @@ import Glibc
 import TenfourAudioCore
 import TenfourChannelKeys
 
-/// Options from the environment: `TENFOUR_FRAME=10ms` means `--frame 10ms`, and typed options override it. Links and
-/// keys are handled by `Secrets`.
+/// Options from the environment: `TENFOUR_FRAME=10ms` means `--frame 10ms`, and typed options override it. Variables
+/// with links and keys are handled by `Secrets`.
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
         "buffer-all", "allow-http", "anonymous",
     ]
-    /// Options with several values, separated by spaces in a variable.
+    /// Options that take several values; the variable separates them by spaces.
     private static let lists: Set = ["rtp-in", "rtp-out"]
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",
@@ -18,7 +18,7 @@ enum Environment {
     private static let coding: Set = [
         "codec", "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
     ]
-    /// The options of the encoder that only Opus has.
+    /// The encoder's options that apply to Opus only.
     private static let opus: Set = ["bitrate", "fec", "expect-loss", "speech", "music"]
     private static let playing: Set = ["jitter", "period-time", "max-latency", "decoder"]
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
@@ -57,12 +57,12 @@ enum Environment {
         if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
             settings.removeAll { $0.option == "input" || $0.option == "output" }
         }
-        // Of `--name` and `--anonymous`, the typed one wins.
+        // A typed `--name` overrides `--anonymous` from the environment, and the reverse.
         for (option, other) in [("--name", "anonymous"), ("--anonymous", "name")]
         where typed.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
             settings.removeAll { $0.option == other }
         }
-        // A typed codec without the settings of Opus leaves those of the environment aside.
+        // With a typed G.711 codec, Opus options from the environment are ignored.
         for name in ["pcmu", "pcma"]
         where typed.contains("--codec=\(name)") || typed.contains("--codec") && typed.contains(name) {
             settings.removeAll { opus.contains($0.option) }
@@ -76,7 +76,7 @@ enum Environment {
         return Array(typed.prefix(isLonger ? 2 : 1))
     }
 
-    /// Lists the options from the environment, as the end of an error message; empty without any.
+    /// Returns a list of the options from the environment, to be appended to an error message; empty if there are none.
     static func reminder(for typed: [String]) -> String {
         let found = settings(for: command(in: typed).joined(separator: " ")).map {
             "\($0.variable)=\(Secrets.shown($0.value, of: $0.option))"
@@ -96,7 +96,7 @@ enum Environment {
         }
     }
 
-    /// Variables that are no options: secrets, the clock's state, and settings of tests and tools.
+    /// Known variables that set no option: secrets, the clock's state, and settings of tests and tools.
     private static let others: Set = [
         Secrets.link, Secrets.key, "TENFOUR_CLOCK", "TENFOUR_LABCARD", "TENFOUR_LONG", "TENFOUR_HOURS", "TENFOUR_FUZZ",
         "TENFOUR_FUZZ_TARGET",
@@ -123,7 +123,7 @@ enum Environment {
         var variable: String
         var value: String
 
-        /// Empty for a switch that is off.
+        /// The option as arguments; empty for a switch that is off.
         var arguments: [String] {
             if switches.contains(option) { return value == "0" ? [] : ["--\(option)"] }
             let values = lists.contains(option) ? value.split(separator: " ").map(String.init) : [value]

@@ -2,19 +2,19 @@ import Glibc
 import Synchronization
 import TenfourCommandSupport
 
-/// Job control: Ctrl-Z (SIGTSTP) requests a stop, which the thread of the keyboard and status line performs; SIGCONT
-/// ends it.
+/// Job control: Ctrl-Z (SIGTSTP) requests a stop of the process, which the thread of the keyboard and status line
+/// performs; SIGCONT continues the process.
 enum JobControl {
     private static let isStopRequested = Atomic(false)
     private static let isContinued = Atomic(false)
     private static let wasStopped = Atomic(false)
 
-    /// Detects from now on that the process was continued after any stop.
+    /// Installs the SIGCONT handler, which records that the process was continued after a stop by any signal.
     static func watchContinuation() { signal(SIGCONT, continued) }
 
     static func begin() {
         watchContinuation()
-        // Shells without job control start programs with SIGTSTP ignored; it stays ignored.
+        // Shells without job control start programs with SIGTSTP ignored; then Ctrl-Z stays ignored.
         if unsafe unsafeBitCast(signal(SIGTSTP, stopRequested), to: Int.self) == ignored { signal(SIGTSTP, SIG_IGN) }
     }
 
@@ -49,23 +49,25 @@ enum JobControl {
 @c private func stopRequested(_: Int32) { JobControl.requestStop() }
 @c private func continued(_: Int32) { JobControl.recordContinuation() }
 
-/// Measures how long this process was stopped by Ctrl-Z or a signal, when nothing was captured, sent or played.
+/// Measures the time for which this process was stopped by Ctrl-Z or a signal. No audio is captured, sent or played
+/// then.
 struct ProcessStopMonitor {
     /// The duration of all stops so far.
     private(set) var total = Duration.zero
     private var lastPoll = SuspendingClock.now
-    /// The gap before the last poll. The signal handler may run only after a poll.
+    /// The time between the last two polls. It is kept, since the SIGCONT handler may run only after the poll that
+    /// follows the stop.
     private var lastGap = Duration.zero
     private var end: SuspendingClock.Instant?
 
-    /// The shortest gap that counts as a stop.
+    /// The shortest time between two polls that counts as a stop.
     private static let shortest = Duration.milliseconds(700)
-    /// How long a stop affects the status line's figures, which cover five seconds.
+    /// The time after a stop for which it affects the status line's figures, which cover five seconds.
     private static let memory = Duration.seconds(6)
 
     init() { JobControl.watchContinuation() }
 
-    /// Call a few times per second. Returns the length of a stop that has just ended.
+    /// Returns the duration of a stop that has just ended; nil if there was none. Call this a few times per second.
     mutating func poll() -> Duration? {
         poll(at: SuspendingClock.now, wasContinued: JobControl.consumeEndOfStop())
     }
@@ -86,7 +88,7 @@ struct ProcessStopMonitor {
         end.map { now - $0 < Self.memory } ?? false
     }
 
-    /// Formats a stop as `4 s` or `1.2 s`.
+    /// Formats a stop's duration as `4 s` or `1.2 s`.
     static func text(_ stop: Duration) -> String {
         decimal(stop / .seconds(1), places: stop < .seconds(10) ? 1 : 0, trimming: true) + " s"
     }

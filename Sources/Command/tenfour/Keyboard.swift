@@ -23,9 +23,9 @@ struct Keyboard: ~Copyable {
         restore()
     }
 
-    /// Returns the next key; nil after `milliseconds` or a signal.
+    /// Returns the next key; nil if none is pressed within `milliseconds`, or after a signal.
     ///
-    /// After Ctrl-Z this stops the process; before that it calls `prepare`, which clears the status line.
+    /// After Ctrl-Z this calls `prepare`, which clears the status line, and then stops the process until SIGCONT.
     func key(within milliseconds: Int32, beforeStopping prepare: () -> Void) -> Key? {
         if JobControl.consumeStop() {
             prepare()
@@ -39,7 +39,7 @@ struct Keyboard: ~Copyable {
         }
         guard hasInput(within: milliseconds) else { return nil }
         guard let byte = byte() else {
-            // The terminal was closed: behaves as if no key was pressed.
+            // The terminal was closed: waits as if no key was pressed.
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }

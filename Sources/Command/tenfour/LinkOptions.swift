@@ -3,7 +3,7 @@ import TenfourChannelKeys
 import TenfourRadio
 import TenfourSession
 
-/// The other end: an address, or a channel's link as argument, from a file or the environment.
+/// The options for the other end: an address, or a channel's link as an argument, from a file or from the environment.
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,17 +11,18 @@ struct LinkOptions: ParsableArguments {
             valueName: "file"))
     var linkFile: String?
 
-    /// Whether a file or the environment gives a link.
+    /// Whether `--link-file` or TENFOUR_LINK gives a link.
     var isGiven: Bool { linkFile != nil || Secrets.variable(Secrets.link) != nil }
 
-    /// For `validate` of a command: throws if no other end is given.
+    /// For `validate` of a command: throws if neither an address nor a link is given.
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
             "Missing expected argument '\(argument)': write it, or name a file with a channel's link with --link-file.")
     }
 
-    /// Returns the address that `typed` names, else the link of `--link-file` or TENFOUR_LINK; nil without any.
+    /// Returns the address or link in `typed`; if `typed` is nil, the link from `--link-file` or TENFOUR_LINK; nil if
+    /// none of these is given.
     func address(typed: String?, quiet: Bool = false) throws -> RadioAddress? {
         if typed != nil, linkFile != nil {
             throw RadioError(.usage, "an address and --link-file are both given: write only one of them")
@@ -48,7 +49,7 @@ struct LinkOptions: ParsableArguments {
         return try channel(text, in: linkFile ?? Secrets.link)
     }
 
-    /// Returns the saved channel of the typed name.
+    /// Returns the channel whose link is saved in `file`; `name` is the typed name.
     private func saved(_ file: String, _ name: String, quiet: Bool) throws(RadioError) -> RadioAddress {
         let channel = try channel(SecretFile.read(file, for: "a link"), in: file)
         if !quiet {
@@ -63,7 +64,7 @@ struct LinkOptions: ParsableArguments {
         throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
     }
 
-    /// Like `address`, but throws for anything but a channel's link.
+    /// Returns the channel's link that `address` finds. Throws if it finds an address that is no link, or nothing.
     func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
         switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link
@@ -75,7 +76,8 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    /// Runs `work`; if it finds no host, adds saved channels of similar names to its error.
+    /// Runs `work`, which looks up a host. If the host is unknown, adds the saved channels with similar names to the
+    /// error.
     static func find<Found>(_ typed: String?, _ work: () throws(RadioError) -> Found) throws(RadioError) -> Found {
         do throws(RadioError) { return try work() } catch {
             guard let typed, error.kind == .unavailable else { throw error }
@@ -83,7 +85,8 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    /// Returns the hint; empty if no saved channel has a similar name.
+    /// Returns the part of an error message that lists saved channels with names similar to `typed`; empty if there are
+    /// none.
     private static func hint(for typed: String) -> String {
         let near = SavedLink.near(typed)
         return near.isEmpty ? "" : "; did you mean the saved channel \(near.joined(separator: " or "))?"
@@ -115,7 +118,8 @@ struct ClockOptions: ParsableArguments {
 }
 
 extension RadioConfiguration {
-    /// Where the members of a channel without a relay meet; follows the channel's name.
+    /// The address at which the members of a channel without a relay meet, as text that follows the channel's name;
+    /// empty for a channel with a relay.
     var meetingPlace: String {
         guard case .channel(let settings) = protection else { return "" }
         guard let relay = settings.relay else {

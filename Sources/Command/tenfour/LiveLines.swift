@@ -3,14 +3,14 @@ import TenfourWaveform
 /// A status line with optional level meters above it, redrawn in place.
 ///
 /// The cursor rests at the start of the first line: a terminal that becomes narrower wraps lines but keeps the cursor's
-/// position in the text, so everything can be erased from there.
+/// position in the text, so everything from the cursor on can be erased.
 struct LiveLines {
     /// The number of lines on the screen.
     private var count = 0
     /// The terminal's width at the last drawing, in columns.
     private var width = 0
 
-    /// Draws the meters and the line that `status` returns for a width in columns.
+    /// Draws the level meters and, below them, the status line. `status` returns this line for a width in columns.
     mutating func draw(_ levels: [LevelView], status: (_ width: Int) -> String) {
         let columns = Terminal.width
         let width = max(columns - 1, 1)

@@ -1,9 +1,9 @@
 import Glibc
 import TenfourChannelKeys
 
-/// The default name that others see: the login name, never the machine's.
+/// The default name that other talkers and members see: the user's login name, never the machine's name.
 enum LoginName {
-    /// Nil if this user has none.
+    /// The login name; nil if this user has none.
     static var current: String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

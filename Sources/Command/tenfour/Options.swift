@@ -68,7 +68,7 @@ struct CommonOptions: ParsableArguments {
         throw ValidationError("--anonymous hides your name, and --name sets it: write only one of them.")
     }
 
-    /// The name that others see.
+    /// The name that other talkers and members see; nil with `--anonymous`.
     private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
 
     func rtpSession(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
@@ -156,7 +156,7 @@ struct CodingOptions: ParsableArguments {
         }
     }
 
-    /// Refuses options of Opus beside G.711.
+    /// Throws if an option for Opus is given with a G.711 codec.
     private func checkCodec() throws {
         guard codec != .opus else { return }
         let given: [(String, Bool)] = [
@@ -167,7 +167,7 @@ struct CodingOptions: ParsableArguments {
         throw ValidationError("\(option) is for Opus, and \(codec.rawValue) has no such setting: leave it out.")
     }
 
-    /// Refuses G.711 in a channel, before the channel's host is looked up.
+    /// Throws if the codec is G.711, which channels do not support. Called before the channel's host is looked up.
     func checkChannel() throws(RadioError) {
         guard codec == .opus else { throw RadioError(inChannel: codec.encoding) }
     }
@@ -259,8 +259,8 @@ struct PlayoutOptions: ParsableArguments {
     }
 }
 
-/// A place for audio: `alsa:NAME` is a card; anything else is a file, with an optional `file:` before it; `-` is
-/// standard input or output.
+/// The location of input or output audio: `alsa:NAME` is a sound card; any other text is a file's path, with an
+/// optional `file:` before it; `-` is standard input or output.
 enum AudioLocation {
     case card(String)
     case file(String)

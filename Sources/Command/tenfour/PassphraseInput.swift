@@ -32,7 +32,7 @@ enum PassphraseInput {
         \(warning)
         """
 
-    /// The security of a passphrase.
+    /// The warning about attacks on a passphrase.
     static let warning = """
         Anybody with a recording of the channel, and any relay, can try passphrases offline
         and unnoticed: a weak one will be found. A random secret cannot be guessed.
@@ -40,7 +40,7 @@ enum PassphraseInput {
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {
         Terminal.draw(prompt)
-        // A signal while echo is off must not leave the terminal that way.
+        // A signal that ends the process while echo is off must not leave the terminal without echo.
         Signals.catchEnd()
         let stopping = signal(SIGTSTP, SIG_IGN)
         var settings = termios()
@@ -56,7 +56,7 @@ enum PassphraseInput {
         return try line()
     }
 
-    /// Reads byte by byte, since the rest of the input belongs to other readers.
+    /// Reads one line, byte by byte, since other code reads the rest of standard input.
     private static func line() throws(RadioError) -> String {
         var bytes: [UInt8] = []
         while bytes.count <= maximumByteCount {

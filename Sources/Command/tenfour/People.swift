@@ -4,12 +4,12 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourRadio
 
-/// Words who is present, for the status line and for the key w.
+/// Composes the list of members and talkers who are present, for the status line and for the key w.
 struct People {
     /// Talkers with open microphones first, then in order of arrival.
     private var persons: [Person] = []
     private var listenerCount = 0
-    /// Talkers of whom only the number is known.
+    /// The number of talkers of whom only the number is known.
     private var unidentifiedCount = 0
 
     private struct Person {
@@ -24,7 +24,7 @@ struct People {
     private static let shownCount = 3
     static let nameLength = 24
 
-    /// Returns nil if the relay does not list members. `now` is in seconds since 1970.
+    /// Returns nil if the relay sends no roster. `now` is in seconds since 1970.
     init?(_ snapshot: RadioSnapshot, isChannel: Bool, now: Int = time(nil)) {
         if isChannel {
             guard let members = snapshot.members else { return nil }
@@ -56,7 +56,7 @@ struct People {
 
     private mutating func putOpenFirst() { persons = persons.filter(\.isOpen) + persons.filter { !$0.isOpen } }
 
-    /// Returns the name as it is shown.
+    /// Returns a member's name for display, cut to `nameLength`, or `nameless`.
     static func name(of member: ChannelMember) -> String { cut(member.name ?? nameless) }
     /// Shown for members who hide their names.
     static let nameless = "somebody"
@@ -66,7 +66,8 @@ struct People {
     }
 
     var count: Int { persons.count + unidentifiedCount + listenerCount }
-    /// Whether somebody present sends nothing.
+    /// Whether anybody present has a closed microphone, is a listener, or is a talker of whom only the existence is
+    /// known.
     var hasSilent: Bool { persons.contains { !$0.isOpen } || listenerCount + unidentifiedCount > 0 }
 
     var hasListeners: Bool { listenerCount > 0 }
@@ -106,7 +107,8 @@ struct People {
         return [head] + lines
     }
 
-    /// Formats a time as `14:02`, or as `Nov 21` if it is more than a day away. Clocks of others may be ahead of ours.
+    /// Formats a time as `14:02`, or as `Nov 21` if it is more than a day away. `seconds` may be later than `now`,
+    /// since the members' clocks differ.
     static func clock(_ seconds: Int, now: Int = time(nil)) -> String {
         var moment = time_t(seconds)
         var parts = tm()

@@ -13,7 +13,7 @@ struct PlayRunner {
     var verbose: Bool
     /// Whether a level meter is shown above the status line.
     var levels = false
-    /// The output file, if any.
+    /// The path of the output file; nil if the audio is played.
     var rendersTo: String?
     var fadeOut: Duration
     var duration: Duration?
@@ -71,25 +71,25 @@ struct PlayRunner {
         return queue.indices.contains(item) ? queue[item].name : ""
     }
 
-    /// Returns the error with the item's name, if it lacks that.
+    /// Returns the error's description, preceded by the item's name if the description lacks the name.
     private func sentence(_ error: StreamError, of item: Int, _ streamer: Streamer) -> String {
         let name = name(item, streamer)
         guard case .read = error, !name.isEmpty, !error.description.contains(name) else { return error.description }
         return "\(name): \(error)"
     }
 
-    /// The reason why a playable item gave no audio.
+    /// Returns the reason why an item that could be opened produced no audio.
     private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
         guard let start, let length, start >= length.value else { return "it contains no audio" }
         let (begin, end) = (PlayStatusLine.clock(start), PlayStatusLine.clock(length))
         return "it contains no audio after \(begin), since it ends at \(end); start earlier"
     }
 
-    /// Fades out before the end, if it is playing.
+    /// If the player is playing to a card, fades out, waits until the fade is heard, and stops.
     private func fade(_ streamer: Streamer) {
         guard streamer.state == .playing, rendersTo == nil else { return }
         streamer.fadeOut(over: fadeOut)
-        // Includes the audio queued in the card. A second signal ends the wait.
+        // Waits 0.1 s more for the audio queued in the card. A second signal ends the wait.
         usleep(UInt32(min(fadeOut / .microseconds(1), 60e6)) + 100_000)
         streamer.stop()
     }
@@ -121,7 +121,7 @@ struct PlayRunner {
         }
     }
 
-    /// Handles a key. Returns true for the key that quits.
+    /// Performs the action of `key`. Returns true for the key that quits.
     private func handle(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayStatusLine) -> Bool {
         switch PlayKeys.action(for: key) {
         case .quit: return true

@@ -35,7 +35,7 @@ struct PlayStatusLine {
 
     mutating func clear() { screen.clear() }
 
-    /// The fields of `▶ 01:23 / 04:56  [━━━━●─── ]  28 s ahead  128 kbit/s`.
+    /// Returns the fields of a status line such as `▶ 01:23 / 04:56  [━━━━●─── ]  28 s ahead  128 kbit/s`.
     static func fields(_ state: StreamState, _ progress: StreamProgress) -> StatusFields {
         var fields = StatusFields()
         fields.add(symbol(of: state))
@@ -77,7 +77,7 @@ struct PlayStatusLine {
         return (hours > 0 ? "\(hours):" : "") + "\(minutes):\(digits(seconds % 60))"
     }
 
-    /// A progress bar: played, position, buffered.
+    /// Returns a progress bar that shows the played part, the position and the buffered part.
     private static func bar(played: Double, downloaded: Range<Double>?) -> String {
         let place = min(max(Int(played * Double(barWidth)), 0), barWidth - 1)
         let here = downloaded.map {

@@ -121,7 +121,7 @@ struct PlotCommand: ParsableCommand {
         if drawsText { Terminal.write(text(audio)) }
     }
 
-    /// The reader, which shows its progress if a person waits for it.
+    /// The reader of the recording. It shows its progress if a status line may be drawn.
     private var reading: BarReader {
         let path = isAddress(file) ? Secrets.reveal(file) : AudioLocation(file).path
         var reading = BarReader(path: path, barCount: barCount, floor: floor)
@@ -143,13 +143,13 @@ struct PlotCommand: ParsableCommand {
         return reading
     }
 
-    /// The number of bars; in the terminal limited to its width.
+    /// The number of bars. For output as text, the terminal's width limits it.
     private var barCount: Int {
         let fitting = drawsText ? terminalStyle.barCount : pictureStyle.barCount
         return drawsText ? min(bars ?? fitting, fitting) : bars ?? fitting
     }
 
-    /// The last component of the name, safe to display.
+    /// The last component of the file's name or address, safe to display.
     private var shownName: String {
         file == "-"
             ? "standard input" : String(fromPeer: file.split(separator: "/").last.map(String.init) ?? file, limit: 80)
@@ -233,7 +233,7 @@ struct PlotCommand: ParsableCommand {
 }
 
 extension PictureFormat {
-    /// The format by the file's extension; nil for another.
+    /// Derives the format from the file's extension; nil for an unknown extension.
     fileprivate init?(path: String) {
         guard let format = path.split(separator: ".").last.flatMap({ Self(rawValue: $0.lowercased()) }) else {
             return nil

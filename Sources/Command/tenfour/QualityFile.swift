@@ -14,7 +14,7 @@ struct QualityFile {
     func write(_ monitor: QualityMonitor, _ names: TalkerNames, _ snapshot: RadioSnapshot) throws(RadioError) {
         var heard = monitor.heard.report
         let sent = snapshot.capture.map { _ in monitor.sent.members }
-        // Both cover the same seconds, but one may have been updated once more.
+        // `heard` and `sent` cover the same seconds, but one of them may have been updated once more.
         while let sent, heard.seconds.count < sent.seconds.count { heard.seconds.append(QualitySummary()) }
         let rows = heard.seconds.enumerated().map { second, summary in
             let own = sent.flatMap { $0.seconds.indices.contains(second) ? $0.seconds[second] : nil }
@@ -30,8 +30,8 @@ struct QualityFile {
         try file.write(json.text)
     }
 
-    /// The members for received audio, followed by those for sent audio. A session that only sends shows the other
-    /// end's figures.
+    /// Returns the JSON members for received audio, followed by the members for sent audio. In a session that only
+    /// sends, the former too have the other end's values.
     private func members(
         _ summary: QualitySummary, sent: [(String, JSON)]?, _ snapshot: RadioSnapshot
     ) -> [(String, JSON)] {

@@ -6,7 +6,7 @@ import TenfourPackets
 import TenfourRadio
 import TenfourSession
 
-/// Measures the call quality of each talker and of our own stream, from one update to the next.
+/// Measures the call quality of each talker and of our own stream from the snapshots given to `update`.
 struct QualityMonitor {
     /// The quality of all talkers together.
     private(set) var heard: QualityMeter
@@ -14,7 +14,7 @@ struct QualityMonitor {
     private var each: [SSRC: QualityMeter] = [:]
     private var decoded: [SSRC: FrameCount] = [:]
 
-    /// `keepsSeconds`: keeps each second, for a report. `coding` is the encoding of our stream.
+    /// With `keepsSeconds` the figures of each second are kept for a report. `coding` is the encoding of our stream.
     init(keepsSeconds: Bool, coding: CodingSettings) {
         heard = QualityMeter(keepsSeconds: keepsSeconds)
         sent = SentMeter(keepsSeconds: keepsSeconds, coding: coding)
@@ -39,7 +39,7 @@ struct QualityMonitor {
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
-    /// Records an event since the last update.
+    /// Records an event. Only receivers' reports are used.
     mutating func record(_ event: Event) {
         if case .receiverReported(let receiver, let view) = event { sent.record(view, of: receiver) }
     }

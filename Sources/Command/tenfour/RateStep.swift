@@ -1,9 +1,10 @@
 /// The steps by which keys change the playback rate.
 enum RateStep {
-    /// Rates at which a step stops. Steps of a tenth would otherwise skip 1.5 and 2.
+    /// Rates at which a step ends early, since steps of a tenth would otherwise skip 1.5 and 2.
     private static let stops = [0.25, 0.5, 1, 1.5, 2, 3, 4, 8, 16, 32]
 
-    /// Returns `rate` times `factor`. A small step ends at the first stop in between, or at one within 1 % of its end.
+    /// Returns `rate` times `factor`. A small step ends early at the first element of `stops` on its way, or at an
+    /// element within 1 % of the result.
     static func step(_ rate: Double, by factor: Double) -> Double {
         let wanted = rate * factor
         guard (0.8...1.25).contains(factor) else { return wanted }

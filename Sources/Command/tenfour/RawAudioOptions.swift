@@ -8,8 +8,8 @@ import TenfourMediaSource
 import TenfourPlayer
 import TenfourRadio
 
-/// The options for samples without a header. Without them a file or pipe of unknown format is refused instead of being
-/// sent as noise.
+/// The options for samples without a header. If they are missing, a file or pipe of unknown format is refused, since it
+/// would be sent as noise.
 struct RawAudioOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -31,7 +31,7 @@ struct RawAudioOptions: ParsableArguments {
         }
     }
 
-    /// Returns nil if neither option was given.
+    /// Returns the format of the samples; nil if neither option was given.
     func raw(channelCount: Int) -> RawFormat? {
         guard rate != nil || format != nil else { return nil }
         return RawFormat(
@@ -47,8 +47,8 @@ extension SampleCoding: ExpressibleByArgument {}
 
 /// Recognises the data on standard input without consuming it.
 enum StandardInput {
-    /// Whether standard input begins as a WAV file. Blocks until its first 12 bytes have arrived. False for a terminal
-    /// or a socket, which cannot be peeked. The C functions are `pread` and `tee`.
+    /// Whether standard input begins with the header of a WAV file. Blocks until its first 12 bytes have arrived. False
+    /// for a terminal or a socket, which cannot be peeked. The C functions are `pread` and `tee`.
     static var isWAV: Bool {
         var status = stat()
         guard unsafe fstat(STDIN_FILENO, &status) == 0 else { return false }
@@ -63,7 +63,8 @@ enum StandardInput {
             && start.dropFirst(8).elementsEqual("WAVE".utf8)
     }
 
-    /// Returns false if the pipe ends before `start` is full.
+    /// Fills `start` with the pipe's first bytes without consuming them. Returns false if the pipe ends before `start`
+    /// is full.
     private static func peek(into start: inout [UInt8]) -> Bool {
         var before = -1
         while true {
@@ -88,7 +89,8 @@ enum StandardInput {
 
 /// Opens audio to be sent through the player: an address, a pipe, or a file that libsndfile cannot read.
 enum SentAudio {
-    /// `place` is as typed. Blocks until the format is known; throws `.unavailable` if it is not audio.
+    /// Opens `place`, an address or path as typed. Blocks until the format is known; throws `.unavailable` if it is not
+    /// audio.
     static func open(
         _ place: String, channelCount: Int, _ configure: (inout StreamerConfiguration) -> Void = { _ in }
     ) throws(RadioError) -> Streamer {
@@ -99,7 +101,7 @@ enum SentAudio {
         do throws(StreamError) {
             let streamer = try Streamer(configuration)
             streamer.open(Secrets.reveal(place))
-            // Does not wait for an address, which may be slow to answer.
+            // Waits for a file or pipe only: the server of an address may be slow to answer.
             while !isAddress(place), streamer.track == nil, !streamer.state.isOver { usleep(5_000) }
             if case .failed(let error) = streamer.state {
                 streamer.close()

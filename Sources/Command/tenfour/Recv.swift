@@ -59,7 +59,7 @@ struct Recv: ParsableCommand {
         }
     }
 
-    /// The stream to receive, and its title.
+    /// Returns the configuration for the stream to be received, and its title for the status line.
     private func source() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: payloadType)
         let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"

@@ -73,8 +73,8 @@ struct RelayCommand: ParsableCommand {
         withExtendedLifetime(keys) { log.write("stopped") }
     }
 
-    /// Reads the configuration again. One with an error changes nothing. `socket` is the status socket's path, which
-    /// stays the same until the end.
+    /// Reads the configuration again. If it has an error, nothing changes. `socket` is the status socket's path, which
+    /// does not change while the relay runs.
     private func reload(_ server: RelayServer, _ socket: String, _ log: RelayLog) {
         server.reload(reading: { [source] in
             do throws(RadioError) {
@@ -91,7 +91,8 @@ struct RelayCommand: ParsableCommand {
         })
     }
 
-    /// Answers status requests. A failure is an error only if the socket's path was configured.
+    /// Opens the status socket and answers status requests. A failure to open it is an error only if its path was
+    /// configured.
     private func answer(
         at socket: (path: String, isNamed: Bool), for server: RelayServer, on loop: EventLoop, _ log: RelayLog
     ) throws(NetworkError) {

@@ -10,7 +10,7 @@ final class RelayKeys {
 
     private static let interval = Duration.milliseconds(200)
 
-    /// Returns nil if standard input is no terminal. Restores the terminal's settings at the end.
+    /// Returns nil if standard input is no terminal. The terminal's settings are restored when this object is released.
     init?() {
         guard let keyboard = Keyboard() else { return nil }
         self.keyboard = keyboard

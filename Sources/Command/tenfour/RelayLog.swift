@@ -1,6 +1,7 @@
 import TenfourRelayServer
 
-/// Prints a relay's notices, one line each, never a secret. Drops are listed by reason, at most every ten seconds.
+/// Prints a relay's notices to standard error, one line each. Never prints a secret. Dropped packets are reported by
+/// reason, at most every ten seconds.
 struct RelayLog: Sendable {
     var isQuiet: Bool
 

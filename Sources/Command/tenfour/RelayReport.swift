@@ -10,10 +10,10 @@ struct RelayReport {
 
     init(_ status: RelayServerStatus) { self.status = status }
 
-    /// The answer of the status socket: the table, a zero byte, the JSON.
+    /// The bytes that the status socket sends: the table, a zero byte, the JSON.
     var answer: [UInt8] { Array(text.utf8) + [0] + Array(json.text.utf8) }
 
-    /// Splits an answer into its two parts; nil if it is malformed.
+    /// Splits the status socket's answer into the table and the JSON; nil if the answer is malformed.
     static func parts(of answer: [UInt8]) -> (text: String, json: String)? {
         guard let middle = answer.firstIndex(of: 0) else { return nil }
         return (
@@ -48,7 +48,7 @@ struct RelayReport {
         return encrypted + plain
     }
 
-    /// The reasons for drops, most frequent first.
+    /// The number of dropped packets per reason and channel, most frequent first.
     private var drops: [(reason: String, channel: String?, count: Int)] {
         var drops = RelayDiscard.allCases.map { ("\($0)", String?.none, status.relay.discards[$0]) }
         for channel in status.plain {
@@ -87,7 +87,7 @@ struct RelayReport {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Aligns names left and numbers right.
+    /// Returns the rows as lines with aligned columns: names to the left, numbers to the right.
     private static func table(_ rows: [[String]]) -> [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

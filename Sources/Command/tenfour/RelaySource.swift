@@ -35,7 +35,7 @@ struct RelaySource: ParsableArguments {
 
     var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }
 
-    /// A configuration that was read.
+    /// The result of reading a relay's configuration.
     struct Read {
         var configuration: RelayServerConfiguration
         var statusSocket: (path: String, isNamed: Bool)
@@ -51,8 +51,8 @@ struct RelaySource: ParsableArguments {
         }
     }
 
-    /// Throws `.unavailable` if the file cannot be read or others can read its keys, `.configuration` if it has an
-    /// error.
+    /// Reads the file and applies the options. Throws `.unavailable` if the file cannot be read or other users can read
+    /// its keys, `.configuration` if the configuration has an error.
     func read() throws(RadioError) -> Read {
         var file = RelayFile()
         var access: WholeFile.Access?
@@ -86,14 +86,14 @@ struct RelaySource: ParsableArguments {
 }
 
 extension RelaySource.Read {
-    /// `2 channels, 1 without encryption`.
+    /// The number of channels, such as `2 channels, 1 without encryption`.
     var counts: String {
         let (channels, plain) = (configuration.relay.channels.count, configuration.plain.count)
         let first = "\(channels) \(channels == 1 ? "channel" : "channels")"
         return plain == 0 ? first : first + ", \(plain) without encryption"
     }
 
-    /// The summary for `--check`.
+    /// The text that `--check` prints.
     var summary: String {
         let limits = configuration.relay.limits
         var lines = [
@@ -123,7 +123,7 @@ extension RelaySource.Read {
 }
 
 extension ChannelLimits {
-    /// A channel's limits; follows its name.
+    /// A channel's limits as text that follows the channel's name; empty without limits.
     fileprivate var text: String {
         let limits = [
             members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
@@ -135,15 +135,15 @@ extension ChannelLimits {
     }
 }
 
-/// Reads a whole file.
+/// Reads a whole file together with its owner and mode.
 private enum WholeFile {
     /// The owner and mode of the file when it was read.
     struct Access {
         var owner: uid_t
         var mode: mode_t
 
-        /// The reason why keys in this file are not safe, and the remedy; nil if they are. systemd protects its
-        /// credentials itself and shows them as root's.
+        /// The reason why the keys in this file are not safe, with the remedy; nil if they are safe. Files in systemd's
+        /// credentials directory always are: systemd restricts who can read them, whatever owner and mode they show.
         func weakness(of path: String) -> String? {
             if Self.isCredential(path) { return nil }
             if owner != geteuid(), owner != 0 {
@@ -155,7 +155,7 @@ private enum WholeFile {
                 + "chmod 600 \(path)"
         }
 
-        /// Whether systemd has put the file into the directory that it names in the environment.
+        /// Whether the file is in systemd's credentials directory, which CREDENTIALS_DIRECTORY names.
         private static func isCredential(_ path: String) -> Bool {
             guard let folder = unsafe getenv("CREDENTIALS_DIRECTORY").map({ unsafe String(cString: $0) }) else {
                 return false
@@ -164,7 +164,8 @@ private enum WholeFile {
         }
     }
 
-    /// Returns nil if the file cannot be read. Bytes beyond `RelayFile`'s limit are cut off.
+    /// Returns the file's bytes, owner and mode; nil if it cannot be read. Bytes beyond `RelayFile`'s limit are cut
+    /// off.
     static func content(of path: String) -> (bytes: [UInt8], access: Access)? {
         guard let file = unsafe fopen(path, "re") else { return nil }
         defer { unsafe fclose(file) }

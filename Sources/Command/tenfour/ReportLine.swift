@@ -7,7 +7,7 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// A session's summary in one line: what was sent, what was received, and what went wrong. `text` has the details.
+/// A session's summary in one line: sent audio, received audio, and problems. `text` has the details.
 extension SessionReport {
     /// The most talkers listed individually.
     private static let longestList = 2

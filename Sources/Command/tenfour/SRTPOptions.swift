@@ -24,7 +24,7 @@ struct SRTPOptions: ParsableArguments {
 
     private var suite: SRTPSuite { srtpSuite?.suite ?? .aesCounterMode }
 
-    /// Returns the stream of `address`, and its key if it is srtp://. Throws `.usage` for a channel's link.
+    /// Returns the stream of `address`, and its key if the address is srtp://. Throws `.usage` for a channel's link.
     func stream(at address: RadioAddress?, quiet: Bool) throws(RadioError) -> (StreamAddress, SRTPMasterKey?) {
         switch address {
         case .rtp(let stream):
@@ -36,7 +36,7 @@ struct SRTPOptions: ParsableArguments {
         }
     }
 
-    /// Returns the key for srtp://. Throws `.usage` without one.
+    /// Returns the key for srtp:// from the options or the environment. Throws `.usage` if no key is given.
     private func key(quiet: Bool) throws(RadioError) -> SRTPMasterKey {
         guard srtpKey == nil || srtpKeyFile == nil else {
             throw RadioError(.usage, "--srtp-key and --srtp-key-file are both given: write only one of them")
@@ -65,7 +65,7 @@ struct SRTPOptions: ParsableArguments {
         return key
     }
 
-    /// For an address without srtp://: throws `.usage` if a key was typed.
+    /// Throws `.usage` if a key was typed. Called for an address without srtp://.
     func checkUnused() throws(RadioError) {
         guard srtpKey == nil, srtpKeyFile == nil else {
             throw RadioError(.usage, "a key is only for srtp://HOST:PORT, and the address does not begin with srtp://")

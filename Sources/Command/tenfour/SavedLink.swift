@@ -6,7 +6,8 @@ import TenfourUV
 /// Channel links saved in the user's configuration, found by the channel's name: `$XDG_CONFIG_HOME/tenfour/NAME.link`,
 /// by default in `~/.config`.
 enum SavedLink {
-    /// Returns the file of the channel named `text`, if it exists. A name with a dot or a colon is always a host.
+    /// Returns the file of the channel named `text`, if it exists. Returns nil for a name with a dot or a colon, which
+    /// is always a host.
     static func path(namedBy text: String) -> String? {
         let name = text.lowercased()
         guard name.wholeMatch(of: /[-_a-z0-9]{1,32}/) != nil, let folder else { return nil }
@@ -21,7 +22,8 @@ enum SavedLink {
         return Spelling.nearest(to: text, among: names.sorted())
     }
 
-    /// Throws `.usage` for a name that `path` would not find, `.unavailable` if the file exists or has no directory.
+    /// Throws `.usage` if `path(namedBy:)` would not find a channel of this name, `.unavailable` if its file already
+    /// exists or no directory is known for it.
     static func check(_ name: String) throws(RadioError) {
         guard !name.contains(".") else {
             throw RadioError(
@@ -66,7 +68,8 @@ enum SavedLink {
         return value.isEmpty ? nil : value
     }
 
-    /// Creates a directory and its parents, for this user only. Errors show when a file is written there.
+    /// Creates a directory and its parents, for this user only. Ignores errors; the later write to the directory
+    /// reports them.
     private static func makeFolder(_ path: String) {
         var made = ""
         for part in path.split(separator: "/") {

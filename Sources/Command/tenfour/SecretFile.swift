@@ -43,9 +43,9 @@ enum SecretFile {
         return text
     }
 
-    /// Writes `text` to a new file that only its owner may read and renames it to `path`. So nobody can open it
-    /// earlier, and a file of another user receives nothing. Throws `.unavailable` with the remedy if `path` is no
-    /// regular file.
+    /// Writes `text` to a new file that only its owner may read and renames it to `path`. Nobody can open the file
+    /// before it is complete, and the secret is never written to an existing file of another user. Throws
+    /// `.unavailable` with the remedy if `path` is no regular file.
     static func write(_ text: String, to path: String) throws(RadioError) {
         var status = stat()
         if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -55,13 +55,14 @@ enum SecretFile {
         }
         let bytes = Array(text.utf8)
         var code = replace(path, with: bytes, isNamedLate: true)
-        // Some file systems lack unnamed files, and some systems `/proc`.
+        // Some file systems lack unnamed files, and some systems lack `/proc`.
         if code != 0 { code = replace(path, with: bytes, isNamedLate: false) }
         if code != 0 { throw unwritable(path, code) }
     }
 
-    /// Returns an `errno`, or 0. With `isNamedLate` the file has no name until it is complete, so nothing is left if
-    /// the process is killed. The C functions are `open` with O_TMPFILE, `linkat` and `rename`.
+    /// Writes `bytes` to a new file and renames it to `path`. Returns 0 or an `errno`. With `isNamedLate` the new file
+    /// has no name until it is complete, so no file remains if the process is killed. The C functions are `open` with
+    /// O_TMPFILE, `linkat` and `rename`.
     private static func replace(_ path: String, with bytes: [UInt8], isNamedLate: Bool) -> Int32 {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let name = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"

@@ -2,20 +2,20 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Removes secrets from the arguments and the environment at the start, so that neither `ps` nor an error message shows
-/// them.
+/// Removes secrets from the arguments and the environment when the program starts, so that neither `ps` nor an error
+/// message shows the secrets.
 enum Secrets {
-    /// A channel's link.
+    /// The variable for a channel's link.
     static let link = "TENFOUR_LINK"
-    /// An SRTP key.
+    /// The variable for an SRTP key.
     static let key = "TENFOUR_SRTP_KEY"
 
-    /// The typed text of each placeholder.
+    /// The typed text that each placeholder stands for.
     private static let typed = Mutex<[String: String]>([:])
     private static let variables = Mutex<[String: String]>([:])
 
-    /// Returns the arguments after the program's name with `…` in place of secrets, and overwrites the process's own
-    /// copy, which every user of the machine can read.
+    /// Returns the arguments after the program's name with `…` in place of secrets, and overwrites the secrets in the
+    /// process's argument memory, which every user of the machine can read.
     static func extractFromArguments() -> [String] {
         // Copied before the original is overwritten.
         let arguments = CommandLine.arguments
@@ -32,12 +32,12 @@ enum Secrets {
         return shown
     }
 
-    /// Returns `argument` with `…` in place of its secret; `revealed` reverses that.
+    /// Returns `argument` with `…` in place of its secret. `revealed` returns the original.
     private static func hide(_ secret: ArgumentSecret, of argument: String) -> String {
         let front = String(decoding: argument.utf8.prefix(secret.range.lowerBound), as: UTF8.self)
         let rest = String(decoding: argument.utf8.dropFirst(secret.range.upperBound), as: UTF8.self)
         return typed.withLock { typed in
-            // Two addresses may differ only in their passwords.
+            // Two addresses may differ only in their passwords, so the placeholder gets more dots until it is unique.
             var dots = "…"
             while true {
                 let text = front + dots + rest
@@ -67,7 +67,7 @@ enum Secrets {
         _ = clinux_set_dumpable(0)
     }
 
-    /// Removes these variables from the environment.
+    /// Removes the variables `link` and `key` from the environment and stores their values.
     static func extractFromEnvironment() {
         for name in [link, key] {
             guard let value = unsafe getenv(name) else { continue }
@@ -97,16 +97,16 @@ enum Secrets {
 
 /// The part of an argument that is a secret.
 struct ArgumentSecret {
-    /// In the argument's UTF-8.
+    /// The position of the secret in the argument's UTF-8.
     let range: Range<Int>
-    /// The start of the value, after `--option=`.
+    /// The offset of the option's value, after `--option=`, in the argument's UTF-8.
     let valueStart: Int
 
     private static let keyOption = "--srtp-key"
     private static let headerOption = "--header"
     private static let proxyOption = "--proxy"
 
-    /// Returns nil if there is no secret. `previous` is the argument before it.
+    /// Finds the secret in `argument`; nil if there is none. `previous` is the argument before `argument`.
     init?(in argument: String, after previous: String) {
         let bytes = Array(argument.utf8)
         let option = [Self.keyOption, Self.headerOption, Self.proxyOption].first {
@@ -126,21 +126,22 @@ struct ArgumentSecret {
         range = secret
     }
 
-    /// The value of a header; all of it if it has no name.
+    /// Returns the range of a header's value; of the whole header if it has no name.
     private static func header(_ bytes: [UInt8], from start: Int) -> Range<Int> {
         let colon = bytes[start...].firstIndex(of: UInt8(ascii: ":"))
         let value = colon.map { bytes[($0 + 1)...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count }
         return (value ?? start)..<bytes.count
     }
 
-    /// A link, or user and password; with both, everything from the user on.
+    /// Returns the range of a link's secret or of an address's user and password; if both exist, the range from the
+    /// user to the end.
     private static func linkOrUserInfo(_ argument: String, _ bytes: [UInt8], from start: Int) -> Range<Int>? {
         let (link, user) = (link(argument, bytes), userInfo(bytes, from: start, needsScheme: true))
         guard let link, let user, !user.isEmpty else { return link ?? user }
         return user.lowerBound..<max(link.upperBound, user.upperBound)
     }
 
-    /// The user and password of an address.
+    /// Returns the range of the user and password in an address.
     private static func userInfo(_ bytes: [UInt8], from start: Int, needsScheme: Bool) -> Range<Int>? {
         let mark = Array("://".utf8)
         let scheme = bytes.indices.first { $0 >= start && bytes[$0...].starts(with: mark) }
@@ -150,7 +151,7 @@ struct ArgumentSecret {
         return authority.lastIndex(of: UInt8(ascii: "@")).map { begin..<$0 }
     }
 
-    /// The part after # of anything that resembles a channel's link, even misspelt.
+    /// Returns the range after `#` if the argument resembles a channel's link, even a misspelt one.
     private static func link(_ argument: String, _ bytes: [UInt8]) -> Range<Int>? {
         guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
         let front = argument.lowercased().prefix { $0 != "#" }

@@ -26,7 +26,7 @@ struct Send: ParsableCommand {
             valueName: "address"))
     var address: String?
 
-    /// The address, if the input was typed before it.
+    /// The second argument: the address, if the input was typed before the address.
     @Argument(help: .hidden) var addressBehindInput: String?
 
     @Option(
@@ -99,7 +99,7 @@ struct Send: ParsableCommand {
 
     private var raw: RawFormat? { rawAudio.raw(channelCount: channels ?? 1) }
 
-    /// The destination, and its title.
+    /// Returns the configuration for the destination, and its title for the status line.
     private func destination() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         if let address, address.hasSuffix(".sdp") {
@@ -161,7 +161,7 @@ struct Send: ParsableCommand {
     }
 
     /// Opens a player for a URL, for a pipe without a WAV header, and for a file if playback is controlled from the
-    /// keyboard or only the player can decode it. Returns nil for other input, which is read directly.
+    /// keyboard or only the player can decode it. Returns nil for other input, which the session reads directly.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isControlledFile(input)
         else { return nil }
@@ -188,7 +188,8 @@ struct Send: ParsableCommand {
     }
 }
 
-/// Returns whether `input` is a pipe or device, which is read once and in order, and does not begin as WAV.
+/// Returns whether `input` is a pipe or device, which can only be read once and in order, and does not begin with a WAV
+/// header.
 func isPipe(_ input: String) -> Bool {
     guard case .file(let path) = AudioLocation(input) else { return false }
     if path == "-" { return !StandardInput.isWAV }

@@ -5,10 +5,10 @@ import TenfourPackets
 import TenfourRadio
 import TenfourSession
 
-/// Measures what was sent per second, and its delivery by the receivers' reports.
+/// Measures the audio sent per second, and its delivery according to the receivers' reports.
 ///
-/// Loss is what reports count as lost, without packets that arrived by retransmission, plus packets sent while a
-/// channel's relay was gone. With several receivers, the last report counts.
+/// Lost packets are the packets that reports count as lost, less packets that arrived by retransmission, plus packets
+/// sent while a channel's relay was unreachable. With several receivers, the last report counts.
 struct SentMeter {
     private var seconds: [Second] = []
     private var current = Second()
@@ -19,18 +19,18 @@ struct SentMeter {
     private(set) var lastReport: Duration?
     /// Packets sent by the time of the last report.
     private var packetCountAtReport = 0
-    /// Packets sent when the relay left; nil while it is there.
+    /// Packets sent before the present outage of the relay; nil if there is no outage.
     private var packetCountAtOutage: Int?
-    /// Packets sent when the relay was back: its counts begin there.
+    /// Packets sent before the relay's last return, at which the counts of its reports begin.
     private var packetCountAtReturn = 0
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
     private let coding: CodingSettings
 
-    /// Bounds the memory that a flood of SSRCs takes.
+    /// The most receivers in `reported`; bounds its memory if reports arrive from many SSRCs.
     private static let maximumReceiverCount = 256
 
-    /// The figures of one second, or of all.
+    /// The figures of one second, or of the whole session.
     struct Second {
         var duration = Duration.seconds(1)
         var packetCount = 0
@@ -89,8 +89,8 @@ struct SentMeter {
         packetCountAtReport = whole.packetCount
     }
 
-    /// Records that the relay left or is back. A relay that falls silent has received what it reported last; one that
-    /// says goodbye, everything until then.
+    /// Records the start or end of the relay's outage. If the relay stops answering, the outage starts at its last
+    /// report; if it says goodbye, at this event.
     mutating func record(_ event: ChannelEvent) {
         guard whole.loss != nil else { return }
         switch event {
@@ -139,7 +139,8 @@ extension SentMeter.Second {
         bitRateSum += packetCount * bitRate
     }
 
-    /// Late arrivals may make the difference negative; that is no loss. Nil without reports.
+    /// The number of packets lost; nil without reports or outages. A negative reported number, which late packets can
+    /// cause, counts as zero.
     fileprivate var lostCount: Int? {
         guard loss != nil || outageCount > 0 else { return nil }
         return max(loss?.lostCount ?? 0, 0) + outageCount
@@ -155,7 +156,8 @@ extension SentMeter.Second {
     /// The codec's mean bit rate, in bit/s.
     private var bitRate: Int? { packetCount > 0 ? bitRateSum / packetCount : nil }
 
-    /// The call quality at the receiver, as far as reports tell; they do not include its playout delay.
+    /// The call quality at the receiver according to its reports, which do not include its playout delay; nil without
+    /// reports.
     private func model(_ coding: CodingSettings) -> EModel? {
         guard let view, let lossShare else { return nil }
         return EModel(

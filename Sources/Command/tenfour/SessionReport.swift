@@ -18,7 +18,7 @@ struct SessionReport {
     /// nil if there was neither a report nor such an outage.
     let lostCount: Int?
 
-    /// How long the program was stopped, by Ctrl-Z or a signal.
+    /// The time for which the program was stopped, by Ctrl-Z or a signal.
     let stopped: Duration
 
     init(_ snapshot: RadioSnapshot, _ names: TalkerNames, _ monitor: QualityMonitor, stopped: Duration = .zero) {
@@ -69,7 +69,7 @@ struct SessionReport {
         return lines.joined(separator: "\n")
     }
 
-    /// `libopus 1.5.2, deep PLC and LACE`.
+    /// Returns the decoder's library and models, such as `libopus 1.5.2, deep PLC and LACE`.
     private func text(of decoder: DecoderSnapshot) -> String {
         let models =
             switch decoder.models {
@@ -83,7 +83,7 @@ struct SessionReport {
         return "\(decoder.library), \(models)\(setbacks)"
     }
 
-    /// The other end's reports in words.
+    /// The loss according to the other end's reports, as text.
     private var reported: String {
         guard let lostCount else { return "no reports arrived, so it is unknown whether anybody received it" }
         let lost = "the other end reported \(lostCount) of them as lost despite recovery"
@@ -92,10 +92,10 @@ struct SessionReport {
         return lost + ", but it has not reported in the last \(silence) s"
     }
 
-    /// Reports come about every five seconds.
+    /// The time without a report after which the text says so. Reports usually arrive about every five seconds.
     private static let longestSilence = Duration.seconds(15)
 
-    /// Audio that was received but not played or not recorded.
+    /// Texts about audio that was received but not played or not recorded.
     private var leftOut: [String] {
         let misplaced = snapshot.talkers.reduce(0) { $0 + $1.playout.discarded }
         let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
@@ -118,7 +118,7 @@ struct SessionReport {
 
     private func text(of talker: RadioSnapshot.TalkerSnapshot) -> [String] {
         let whole = talkers[talker.ssrc] ?? QualitySummary()
-        // Without retransmitted ones: with the lost ones these are all packets of the stream.
+        // Retransmitted packets are not included: received and lost packets together are all packets of the stream.
         let received = whole.expected - max(whole.lost, 0)
         let retransmitted = talker.recovery.retransmittedCount
         return ["received    \(count(received, "packet")) from \(names[talker.ssrc])"]
@@ -137,7 +137,7 @@ struct SessionReport {
 }
 
 extension DiscardReason {
-    /// Follows `3 datagrams`.
+    /// The reason for a drop, as text that follows `3 datagrams`.
     fileprivate var words: String {
         switch self {
         case .empty: "that are empty"

@@ -17,19 +17,21 @@ struct SessionRunner {
     var levels = false
     /// The file for the call quality report.
     var report: String?
-    /// The player of the audio that is sent; it then handles the keys.
+    /// The player whose audio is sent; nil if no player is used. If there is one, the keys control it.
     var streamer: Streamer?
 
-    /// In milliseconds.
+    /// The time between two updates of the status line, in milliseconds.
     private var interval: Int32 { levels ? 100 : 200 }
-    /// Stray datagrams that may reach any port without a notice.
+    /// The number of packets that cannot be decrypted before a notice says so, since stray datagrams may reach any
+    /// port.
     private static let toleratedCount = 10
     private static let help = "space opens and closes the microphone, m mutes the speaker, q quits"
     private static let hearingHelp = "m mutes the speaker, q quits"
     private static let sendingHelp = "q quits"
     private static let peopleHelp = "w lists who is here"
 
-    /// `what` describes the session.
+    /// Runs the session until it ends or is interrupted. `what` returns a description of the session, which is printed
+    /// first.
     func run(_ configuration: RadioConfiguration, doing what: (RadioSession) -> String) throws {
         let file = try report.map { path throws(RadioError) in try QualityFile(path: path) }
         let session = try RadioSession(configuration)
@@ -64,7 +66,7 @@ struct SessionRunner {
         if hasQuit, let absence = channelStatus.absence { throw absence }
     }
 
-    /// Returns the talkers' names.
+    /// Runs until the session ends or is interrupted. Returns the talkers' names for the report.
     private func runLoop(
         _ session: RadioSession, _ configuration: RadioConfiguration, _ keyboard: borrowing Keyboard?,
         _ monitor: inout QualityMonitor, _ channelStatus: inout ChannelStatus, _ stops: inout ProcessStopMonitor
@@ -126,8 +128,8 @@ struct SessionRunner {
         if case .file("-", _) = configuration.input { true } else { false }
     }
 
-    /// Returns the remote that is this station's own address; nil without one, and in a channel, whose members share
-    /// the relay's.
+    /// Returns the remote that is this station's own address; nil if there is none, and in a channel, whose members all
+    /// have the relay's address.
     private func ownAddress(_ configuration: RadioConfiguration, _ session: RadioSession) -> Endpoint? {
         if case .channel = configuration.protection { return nil }
         let local = session.localEndpoint
@@ -146,7 +148,7 @@ struct SessionRunner {
         }
     }
 
-    /// Handles a key. Returns true for the key that quits.
+    /// Performs the action of `key`. Returns true for the key that quits.
     private func handle(
         _ key: Keyboard.Key, _ session: RadioSession, _ configuration: RadioConfiguration,
         _ channelStatus: ChannelStatus, _ who: inout WhoIsHere, _ line: inout StatusLine
@@ -223,10 +225,10 @@ struct SessionRunner {
         }
     }
 
-    /// Returns the notice, with the names known before the event.
+    /// Returns the notice about `event`; nil if it needs none. `names` are the names known before the event.
     private func notice(for event: Event, _ names: TalkerNames, _ channelStatus: ChannelStatus) -> String? {
         switch event {
-        // The relay announces who is present, and this line who is heard.
+        // Members are announced from the relay's roster; this notice is about the first audio of a talker.
         case .sourceAppeared(let ssrc, _) where channelStatus.lists(ssrc):
             verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
         case .sourceLeft(let ssrc, _) where channelStatus.lists(ssrc):
@@ -275,7 +277,8 @@ enum Signals {
     fileprivate static func requestEnd() { end.store(true, ordering: .relaxed) }
 }
 
-/// A second signal of the same kind ends the process at once: the first may wait for a disk or a card.
+/// A second signal of the same kind ends the process immediately, since the orderly end after the first may wait for a
+/// disk or a card.
 @c private func signalled(_ number: Int32) {
     Signals.requestEnd()
     signal(number, SIG_DFL)

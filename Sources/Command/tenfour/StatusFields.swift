@@ -8,7 +8,7 @@ struct StatusFields {
         var separator: String
         /// Fields of the highest rank are left out first.
         var rank: Int
-        /// Whether it is meaningless without the field before it.
+        /// Whether the field is meaningless without the field before it.
         var isJoined: Bool { !separator.hasPrefix("  ") }
     }
 
@@ -19,10 +19,11 @@ struct StatusFields {
         fields.append(Field(text: text, separator: separator, rank: rank))
     }
 
-    /// Adds a field that begins a new part.
+    /// Adds a field that begins a new part of the line, after a vertical bar.
     mutating func addPart(_ text: String, rank: Int = 0) { add(text, rank: rank, after: "  |  ") }
 
-    /// Returns at most `width` characters. Fields that do not fit are left out completely, except a single one.
+    /// Returns the line, at most `width` characters. Fields that do not fit are left out completely; only if a single
+    /// field is left, it is cut.
     func text(width: Int) -> String {
         var fields = fields
         while text(of: fields).count > width, let last = fields.map(\.rank).max(),
@@ -36,7 +37,7 @@ struct StatusFields {
         return text.count <= width ? text : text.prefix(width - 1) + "…"
     }
 
-    /// Returns a field and those joined to it.
+    /// Returns the range of the field at `index` and the fields joined to it.
     private static func group(around index: Int, of fields: [Field]) -> Range<Int> {
         let begin = fields[...index].lastIndex { !$0.isJoined } ?? 0
         let end = fields[(index + 1)...].firstIndex { !$0.isJoined } ?? fields.count

@@ -90,7 +90,7 @@ struct StatusLine {
         }
     }
 
-    /// Adds everybody present.
+    /// Adds the members and talkers who are present, with the quality of the received audio.
     private mutating func addOthers(
         _ playback: RadioSnapshot.PlaybackSnapshot, _ talkers: [RadioSnapshot.TalkerSnapshot], _ people: People?,
         _ session: RadioSession, _ names: TalkerNames, _ monitor: QualityMonitor, _ channelStatus: ChannelStatus,
@@ -130,10 +130,10 @@ struct StatusLine {
             rank: StatusFields.alert)
     }
 
-    /// Adds `2 here: Anna (open), Ben`. Returns whether members are known.
+    /// Adds a field such as `2 here: Anna (open), Ben`. Returns whether the members are known.
     private func addPeople(_ people: People?, _ channelStatus: ChannelStatus, to fields: inout StatusFields) -> Bool {
         guard let people, channelStatus.isChannel || people.count > 0 else { return false }
-        // A single talker who is heard is shown below.
+        // If the only other talker has an open microphone, the fields for talkers show it.
         guard channelStatus.isChannel || people.hasSilent else { return true }
         fields.addPart(people.head)
         if !people.names.isEmpty { fields.add(people.names, rank: 6, after: ": ") }
@@ -168,11 +168,11 @@ struct StatusLine {
     }
 }
 
-/// A level meter that rises at once and falls slowly, so that it is readable during speech.
+/// A level meter that rises immediately and falls slowly, so that it is readable during speech.
 struct Meter {
     private var shown = Level.floor
 
-    /// The fall in decibels per display.
+    /// The largest fall from one display to the next, in decibels.
     private static let fall: Float = 4
 
     mutating func show(_ level: Level) -> String {

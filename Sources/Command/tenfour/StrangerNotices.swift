@@ -3,7 +3,7 @@ import TenfourSession
 
 /// Limits the notices about strangers: anybody who reaches our port can join, leave and change a name at any rate.
 ///
-/// Strangers are peers whose address nobody typed. Notices about others are always shown.
+/// A stranger is a peer whose address the user has not typed. Notices about other peers are always shown.
 struct StrangerNotices {
     private var known: Set<IPAddress>
     /// The start of the minute that began with a notice about a stranger.
@@ -11,13 +11,13 @@ struct StrangerNotices {
     private var shownCount = 0
     private var hiddenCount = 0
 
-    /// Notices per minute. A group of ten talkers that join at once takes twenty.
+    /// The most notices per minute. Ten talkers that join together cause twenty notices.
     static let maximumCount = 30
     private static let interval = Duration.seconds(60)
 
     init(remotes: [Endpoint]) { known = Set(remotes.map(\.address)) }
 
-    /// Returns whether the notice about `event` may be shown; `names` are those known before it.
+    /// Returns whether the notice about `event` may be shown; `names` are the names known before the event.
     mutating func mayShow(_ event: Event, _ names: TalkerNames, at now: ContinuousClock.Instant) -> Bool {
         guard isOfStranger(event, names) else { return true }
         if start == nil { start = now }
@@ -29,7 +29,8 @@ struct StrangerNotices {
         return true
     }
 
-    /// Returns how many notices were left out, once the minute or the session is over.
+    /// Returns a line with the number of notices left out, once the minute or the session is over; nil before, or if
+    /// there were none.
     mutating func summary(at now: ContinuousClock.Instant, isOver: Bool = false) -> String? {
         guard let start, isOver || now - start >= Self.interval else { return nil }
         defer { (self.start, shownCount, hiddenCount) = (nil, 0, 0) }
@@ -52,7 +53,8 @@ struct StrangerNotices {
         }
     }
 
-    /// Members behind a relay have no address, and the relay limits their number.
+    /// Returns whether the peer at `endpoint` is a stranger. Members behind a relay have no address and are no
+    /// strangers, since the relay limits their number.
     private func isStranger(_ endpoint: Endpoint) -> Bool {
         !endpoint.address.isUnspecified && !known.contains(endpoint.address)
     }

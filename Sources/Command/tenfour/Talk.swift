@@ -64,7 +64,7 @@ struct Talk: ParsableCommand {
         try checkPort(port)
     }
 
-    /// The partner or channel, and its title.
+    /// Returns the configuration for the partner or channel, and its title for the status line.
     private func conversation() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
@@ -127,7 +127,7 @@ extension AudioLocation {
         }
     }
 
-    /// Makes it the only output: a file has no card beside it.
+    /// Makes this location the only output: with a file, no card is opened.
     func apply(to configuration: inout RadioConfiguration) {
         switch self {
         case .card(let name): configuration.output = .card(name)

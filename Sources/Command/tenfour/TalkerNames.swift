@@ -3,7 +3,7 @@ import TenfourChannelMember
 import TenfourPackets
 import TenfourSession
 
-/// The names shown for talkers: the one they gave, or else their address.
+/// The names shown for talkers: the name that a talker sent, or else the talker's address.
 struct TalkerNames {
     private var people: [SSRC: Person] = [:]
     private var changeCount = 0
@@ -11,16 +11,17 @@ struct TalkerNames {
     private struct Person {
         var name: String?
         var endpoint: Endpoint?
-        /// Whether their audio was received.
+        /// Whether audio of this talker was received.
         var wasHeard = false
         var isGone = false
-        /// The sequence number of their last event, from 1.
+        /// The sequence number of the talker's last event, from 1.
         var lastChange = 0
     }
 
-    /// The most talkers kept. Those who left are forgotten first, those idle longest before others.
+    /// The most talkers kept. Beyond it, talkers who left are removed first, then the talker without events for the
+    /// longest time.
     static let maximumCount = 256
-    /// In characters, since a status line shows several.
+    /// The maximum length of a shown name in characters, since a status line shows several names.
     private static let maximumLength = People.nameLength
 
     /// Whether nobody has been heard yet.
@@ -28,19 +29,19 @@ struct TalkerNames {
 
     subscript(ssrc: SSRC) -> String { people[ssrc]?.name ?? place(of: ssrc) ?? "station \(ssrc.digits)" }
 
-    /// The name that a talker gave; nil without one.
+    /// The name that a talker sent; nil if it sent none.
     func name(of ssrc: SSRC) -> String? { people[ssrc]?.name }
 
     /// The address of a talker; nil before the first packet.
     func endpoint(of ssrc: SSRC) -> Endpoint? { people[ssrc]?.endpoint }
 
-    /// Returns whether their audio was received before.
+    /// Returns whether audio of this talker was received before.
     func hasHeard(_ ssrc: SSRC) -> Bool { people[ssrc]?.wasHeard ?? false }
 
-    /// Returns whether `name` is the known name.
+    /// Returns whether `name` is the known name of this talker.
     func isCalled(_ ssrc: SSRC, _ name: String) -> Bool { people[ssrc]?.name == cut(name) }
 
-    /// Talkers behind a relay have no address.
+    /// Returns the talker's address as text; nil for a talker behind a relay, which has no address.
     private func place(of ssrc: SSRC) -> String? {
         endpoint(of: ssrc).flatMap { $0.address.isUnspecified ? nil : "\($0)" }
     }
@@ -75,7 +76,8 @@ struct TalkerNames {
         change(member.info.ssrc) { $0.name = name }
     }
 
-    /// Names of talkers that were heard are kept for the report.
+    /// Marks a talker as gone. The name is kept for the report if the talker's audio was received, and otherwise
+    /// removed.
     private mutating func left(_ ssrc: SSRC) {
         if hasHeard(ssrc) { change(ssrc) { $0.isGone = true } } else { people[ssrc] = nil }
     }

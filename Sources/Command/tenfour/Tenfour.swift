@@ -26,7 +26,7 @@ struct Tenfour: ParsableCommand {
         ])
 
     static func main() {
-        // First of all, since other users can see the arguments until then.
+        // Secrets are removed first, since other users can see the arguments until then.
         Secrets.keepInThisProcess()
         let typed = Secrets.extractFromArguments()
         Secrets.extractFromEnvironment()

@@ -21,22 +21,22 @@ enum Terminal {
         return group < 0 || group == getpgrp()
     }
 
-    /// Whether data goes to a terminal.
+    /// Whether standard output is a terminal.
     static var isForPeople: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether data may be coloured; respects https://no-color.org.
+    /// Whether text on standard output may be coloured; respects https://no-color.org.
     static var takesColours: Bool {
         let refusal = unsafe getenv("NO_COLOR").map { unsafe String(cString: $0) } ?? ""
         return isForPeople && refusal.isEmpty
     }
 
-    /// The width in columns; 80 if unknown.
+    /// The terminal's width in columns; 80 if unknown.
     static var width: Int { size(of: STDERR_FILENO)?.columns ?? 80 }
 
-    /// The height in lines; 24 if unknown.
+    /// The terminal's height in lines; 24 if unknown.
     static var height: Int { size(of: STDERR_FILENO)?.lines ?? 24 }
 
-    /// The size of the terminal that data goes to; nil without one.
+    /// The size of the terminal on standard output; nil if that is no terminal.
     static var dataSize: (columns: Int, lines: Int)? { size(of: STDOUT_FILENO) }
 
     private static func size(of file: Int32) -> (columns: Int, lines: Int)? {

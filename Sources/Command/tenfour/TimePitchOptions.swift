@@ -10,7 +10,7 @@ struct TimePitchOptions: ParsableArguments {
             valueName: "factor"))
     var rate: Double?
 
-    // A negative number looks like an option.
+    // Parsed unconditionally, since a negative number looks like an option.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Pitch shift in cents (hundredths of a semitone), -2400 to 2400.", valueName: "cents")
@@ -37,7 +37,7 @@ enum TimePitchKeys {
     static let help =
         "[ and ] change the speed by a tenth, { and } halve and double it, ( and ) lower and raise the pitch, backspace resets both, m mutes, q quits"
 
-    /// Handles a key. Returns false for other keys.
+    /// Changes rate or pitch if `key` is one of these keys. Returns false for other keys.
     static func handle(_ key: Character, _ session: RadioSession) -> Bool {
         switch key {
         case "[": session.rate = max(RateStep.step(session.rate, by: 1 / 1.1), 0.25)

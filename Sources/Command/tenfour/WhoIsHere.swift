@@ -1,7 +1,7 @@
 import TenfourChannelMember
 import TenfourRadio
 
-/// The key w: lists who is present, and in a channel the listeners' names, fifty at a time.
+/// The key w: lists the members and talkers present, and in a channel the listeners' names, fifty at a time.
 struct WhoIsHere {
     let isChannel: Bool
     /// The start of the next page of listeners; nil while none is requested or shown.
@@ -16,7 +16,8 @@ struct WhoIsHere {
     /// The most characters per line, without its prefix.
     private static let width = 68
 
-    /// Returns the lines to show at once; in a channel `lines(of:)` follows.
+    /// Returns the lines that can be shown immediately. In a channel, `lines(of:)` returns the listeners' names when
+    /// they arrive.
     mutating func lines(_ session: RadioSession, isReached: Bool) -> [String] {
         guard let snapshot = session.snapshot, isReached else {
             return ["not in the channel, so the list of members is not available"]
@@ -33,7 +34,7 @@ struct WhoIsHere {
         return nextPage == nil ? people.lines : []
     }
 
-    /// Returns the names of listeners that have arrived.
+    /// Returns lines with the listeners' names if `event` is a page of listeners that was requested.
     mutating func lines(of event: ChannelEvent) -> [String] {
         guard case .listeners(let page) = event, isAsked else { return [] }
         isAsked = false

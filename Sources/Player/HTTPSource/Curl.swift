@@ -3,7 +3,7 @@ internal import TenfourMediaSource
 
 /// libcurl's functions. Nothing writes to this struct after `loadCurl`; the compiler cannot see that.
 ///
-/// `try!` cannot fail after `loadCurl` has returned, and every user of libcurl calls that first.
+/// `try!` cannot fail after `loadCurl` has returned, and all code that uses libcurl calls `loadCurl` first.
 nonisolated(unsafe) let curl = unsafe try! opened.get()
 
 /// Loads libcurl on the first call, from any thread. Throws if it is not installed.
@@ -11,7 +11,8 @@ func loadCurl() throws(ByteSourceError) { _ = unsafe try opened.get() }
 
 private nonisolated(unsafe) let opened = Result { () throws(ByteSourceError) in try openCurl("libcurl.so.4") }
 
-/// The C functions are `dlopen`, `curl_version_info` and `curl_global_init`.
+/// Loads `file` and checks that its version is recent enough. The C functions are `dlopen`, `curl_version_info` and
+/// `curl_global_init`.
 func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
     var failure: UnsafePointer<CChar>?
     let curl = unsafe tenfour_curl_open(file, &failure)
@@ -20,7 +21,7 @@ func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
             "playing from the network needs libcurl, which cannot be loaded; apt-get install \(curlPackage()) (\(unsafe String(cString: failure)))"
         )
     }
-    // 7.85 was the first version that takes the permitted protocols as text. The file name is older.
+    // libcurl before 7.85 does not accept the permitted protocols as text, but has the same file name.
     guard let info = unsafe curl.curl_version_info(CURLVERSION_FIRST), unsafe info.pointee.version_num >= 0x07_55_00
     else {
         throw .failed("playing from the network needs libcurl 7.85 or later; install a newer version")

@@ -12,7 +12,7 @@ internal import TenfourUV
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = unsafe [:]
     private var isClosed = false
 
-    /// The C function is `curl_multi_init`.
+    /// Creates the handle on `loop`. The C function is `curl_multi_init`.
     init(on loop: EventLoop) throws(NetworkError) {
         guard let multi = unsafe curl.curl_multi_init() else {
             throw NetworkError(.refused, function: "curl_multi_init", code: 0)
@@ -25,7 +25,7 @@ internal import TenfourUV
         unsafe tenfour_curl_on_timer(curl, multi, timerChanged, owner)
     }
 
-    /// `CURL_SOCKET_TIMEOUT`.
+    /// The value of `CURL_SOCKET_TIMEOUT`.
     private static let timedOut: Int32 = -1
 
     deinit { close() }
@@ -39,7 +39,7 @@ internal import TenfourUV
         timer?.close()
     }
 
-    /// The C function is `curl_multi_add_handle`.
+    /// Starts a transfer. The C function is `curl_multi_add_handle`.
     func add(_ transfer: CurlTransfer) {
         if isClosed { return }
         unsafe transfers[transfer.easy] = transfer
@@ -53,7 +53,8 @@ internal import TenfourUV
         _ = unsafe curl.curl_multi_remove_handle(multi, transfer.easy)
     }
 
-    /// The C function is `curl_multi_socket_action`.
+    /// Tells libcurl that `socket` is ready for `events`, or that a deadline has passed. The C function is
+    /// `curl_multi_socket_action`.
     private func act(on socket: Int32, _ events: Int32) {
         var running: Int32 = 0
         _ = unsafe curl.curl_multi_socket_action(multi, socket, events, &running)
@@ -71,7 +72,7 @@ internal import TenfourUV
 
     fileprivate func watch(_ socket: Int32, for what: Int32) {
         if what == CURL_POLL_REMOVE {
-            // libcurl may close it as soon as this returns.
+            // libcurl may close the socket as soon as this callback returns.
             sockets.removeValue(forKey: socket)?.close()
             return
         }
@@ -84,7 +85,7 @@ internal import TenfourUV
             }
             try sockets[socket]?.watch(for: readiness)
         } catch {
-            // The transfer then times out.
+            // Ignored: the transfer then times out.
         }
     }
 
@@ -97,7 +98,7 @@ internal import TenfourUV
     }
 
     fileprivate func arm(milliseconds: Int) {
-        // libcurl expects a call even if the new deadline is the one of its last call.
+        // libcurl expects a call even if the new deadline equals the previous deadline.
         timer?.disarm()
         if milliseconds >= 0 { timer?.arm(at: loop.now + .milliseconds(milliseconds)) }
     }

@@ -10,9 +10,9 @@ internal import CCurl
         var code: CURLcode
         /// libcurl's own message.
         var text: String
-        /// The status of the last response; 0 without one.
+        /// The status code of the last response; 0 if there was none.
         var status: Int
-        /// The status of the proxy's answer to CONNECT.
+        /// The status code of the proxy's answer to CONNECT.
         var proxyStatus: Int
         /// `errno` of the failed connection.
         var systemCode: Int32
@@ -34,7 +34,7 @@ internal import CCurl
     /// Whether a request is in progress.
     var isRunning = false
 
-    /// The C function is `curl_easy_init`; nil without memory.
+    /// Creates a handle for transfers on `multi`; nil if there is no memory. The C function is `curl_easy_init`.
     init?(on multi: CurlMulti, for receiver: any Receiver) {
         guard let easy = unsafe curl.curl_easy_init() else {
             unsafe message.deallocate()
@@ -107,9 +107,10 @@ extension CurlTransfer {
         let options = request.options
         set(CURLOPT_URL, request.address)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // Redirects are followed by `Redirect`: libcurl would send all headers but two to another host as well.
+        // `Redirect` follows redirects, since libcurl would send all headers but two to the other host as well.
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // With HTTP/2 the server may send 32 MB while we are paused; with HTTP/1.1 TCP flow control stops it.
+        // With HTTP/2 the server may send 32 MB while the transfer is paused; with HTTP/1.1, TCP flow control stops the
+        // server.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // Some radio stations answer with `ICY` in place of `HTTP`.
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.statusLineAliases)
@@ -119,14 +120,15 @@ extension CurlTransfer {
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTPHEADER, headers)
         if let proxy = options.proxy {
             set(CURLOPT_PROXY, proxy)
-            // Otherwise `no_proxy` in the environment would bypass the proxy that was typed.
+            // Prevents `no_proxy` in the environment from bypassing the typed proxy.
             set(CURLOPT_NOPROXY, "")
         }
         if let certificates = options.certificates { set(CURLOPT_CAINFO, certificates) }
         set(CURLOPT_CONNECTTIMEOUT_MS, options.timeoutMilliseconds)
         set(CURLOPT_BUFFERSIZE, Self.pieceByteCount)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Signals belong to the program. A name server that does not answer must not delay the end.
+        // libcurl must not install signal handlers, and a name server that does not answer must not delay the program's
+        // end.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         unsafe message.pointee = 0
@@ -140,7 +142,7 @@ extension CurlTransfer {
 
     private static let pieceByteCount = 32 << 10
 
-    /// Never freed, since libcurl keeps no copy.
+    /// The status lines accepted in place of `HTTP`. Never freed, since libcurl keeps no copy.
     private nonisolated(unsafe) static let statusLineAliases = unsafe curl.curl_slist_append(nil, "ICY 200 OK")
 
     private func set(_ option: CURLoption, _ number: Int) { unsafe tenfour_curl_set_number(curl, easy, option, number) }

@@ -2,16 +2,16 @@ public import TenfourMediaSource
 
 /// Fetches an `http://` or `https://` address.
 ///
-/// A broken connection is retried for `HTTPOptions.giveUpAfter` and continues where it broke, or at the current moment
-/// for a radio station. The very first connection is not retried: it fails with a sentence.
+/// A broken connection is retried for `HTTPOptions.giveUpAfter`. The download then continues at the next missing byte,
+/// or for a radio station at the current moment. If the first connection fails, it is not retried.
 public final class HTTPByteSource: ByteSource {
     private let window: SharedWindow
     private let fetch: HTTPFetch
     private let loop: HTTPLoop
     private let ownsLoop: Bool
 
-    /// Starts fetching at once. Sources played in sequence should share a `loop`, so that the next may reuse the
-    /// connection of the last; without one a source has its own. Throws if the address is invalid or libcurl is not
+    /// Starts fetching. Sources played in sequence should share a `loop`, so that each can reuse the connection of the
+    /// source before; if `loop` is nil, the source creates its own. Throws if the address is invalid or libcurl is not
     /// installed.
     public init(
         _ address: String, options: HTTPOptions = HTTPOptions(), limits: BufferLimits = BufferLimits(),

@@ -21,21 +21,21 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     /// The request in progress.
     private var request = Request()
-    /// The length and tag that earlier responses stated; nil before the first.
+    /// The length and entity tag stated by earlier responses; nil before the first response.
     private var known: Representation?
-    /// The offset at which the bytes ended, whatever length was stated.
+    /// The offset at which the server had no more bytes, whatever length was stated; nil if unknown.
     private var foundEnd: Int?
     /// Whether the server rejects range requests instead of ignoring them.
     private var avoidsRanges = false
     /// Whether any bytes have arrived. From then on a broken connection is retried.
     private var hasWorked = false
     private var isPaused = false
-    /// Pauses before a broken connection is tried again. It counts the attempts since data last arrived.
+    /// The pauses between attempts to restore a broken connection, and the number of attempts since data last arrived.
     private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(30))
     private var lastProgress = Instant.start
-    /// When the connection broke; nil after bytes arrived again.
+    /// The moment at which the connection broke; nil after bytes have arrived again.
     private var brokenSince: Instant?
-    /// The offset at which the server closed the connection, and how many times in a row.
+    /// The offset at which the server closed the connection, and the number of times in a row that it did.
     private var hangUp = (offset: -1, count: 0)
     /// The redirects of the present request.
     private var redirect: Redirect
@@ -46,21 +46,22 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         var isConditional = false
         var head = ResponseHead()
         var action: ResponseAction?
-        /// Bytes of the body to skip before the requested offset.
+        /// The number of bytes of the body to skip before the requested offset.
         var skipLeft = 0
         var demultiplexer: ICYDemultiplexer?
         var byteCount = 0
         /// Whether the transfer is paused because the window is full.
         var isPausedByWindow = false
-        /// The error of the window.
+        /// The error that the window reported when bytes were stored.
         var failure: ByteSourceError?
     }
 
-    /// After this many bytes a connection counts as stable.
+    /// The number of bytes after which a connection counts as stable.
     private static let stableByteCount = 64 << 10
     /// The most bytes of a redirect's body that are read.
     private static let pageLimit = 16 << 10
-    /// A server that closes the connection this many times at one offset has no more bytes, whatever length it states.
+    /// The number of times that a server must close the connection at the same offset until that offset is taken for
+    /// the end, whatever length was stated.
     private static let hangUpsAtEnd = 3
 
     init(_ resource: Resource, _ options: HTTPOptions, into window: SharedWindow) {
@@ -85,7 +86,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
     }
 
-    /// Serves the reader: its buffer has space again, or it waits for another offset.
+    /// Reacts to the reader, whose buffer has space again or which waits for bytes at another offset.
     func serveReader() {
         guard transfer != nil else { return }
         if let offset = window.restartWhereWanted() { return sendRequest(from: offset) }
@@ -102,7 +103,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if !isPaused, transfer?.isRunning == true, !request.isPausedByWindow { expectProgress() }
     }
 
-    /// Stops for good.
+    /// Stops the download. It cannot be started again.
     func stop() {
         transfer?.cancel()
         transfer = nil
@@ -119,7 +120,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         sendRequestToTarget(from: offset)
     }
 
-    /// Sends the request to the address that redirects have led to.
+    /// Sends the request to the redirects' present target.
     private func sendRequestToTarget(from offset: Int) {
         retryTimer?.disarm()
         request = Request()
@@ -191,13 +192,13 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         guard let transfer, let loop else { return .aborted }
         let action = responseAction(status: transfer.status)
         if case .moved = action {
-            // Reads the body of a redirect to its end, so that the connection can be reused.
+            // The body of a redirect is read to its end, so that the connection can be reused.
             request.byteCount += bytes.count
             return request.byteCount <= Self.pageLimit ? .accepted : .aborted
         }
         guard case .useBody = action else { return .aborted }
         lastProgress = loop.now
-        // Paused before any byte is consumed, since libcurl delivers them again.
+        // Pauses before any byte is consumed, since libcurl delivers all of `bytes` again.
         if request.skipLeft < bytes.count, window.isFull {
             request.isPausedByWindow = true
             stallTimer?.disarm()
@@ -232,7 +233,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if request.byteCount >= Self.stableByteCount { backoff.succeeded() }
     }
 
-    /// Decides how to handle the response, when its body begins or it turns out to have none.
+    /// Decides how to handle the response. Called when its body begins, or at its end if it has no body.
     private func responseAction(status: Int) -> ResponseAction {
         if let action = request.action { return action }
         let action = ResponseAction.on(
@@ -249,7 +250,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if known?.isLive != false {
             known = Representation(request.head, isPart: isPart)
         } else if request.hasRange, request.offset > 0, !isPart {
-            // The whole body was sent. The If-Range condition may be the reason; the next request goes without it.
+            // The whole body was sent. The If-Range condition may be the reason, so the next request is sent without
+            // it.
             if request.isConditional {
                 known?.entityTag = nil
                 known?.lastModified = nil

@@ -9,7 +9,7 @@ public final class HTTPLoop: Sendable {
     private let body: HTTPLoopThread
     private let thread: Locked<WorkerThread?>
 
-    /// Throws if no thread can be created or too many files are open.
+    /// Starts the thread. Throws if no thread can be created or too many files are open.
     public init() throws(ByteSourceError) {
         do throws(NetworkError) {
             let body = try HTTPLoopThread()
@@ -50,10 +50,10 @@ public final class HTTPLoop: Sendable {
     }
 }
 
-/// The work of the loop's thread. Created on one thread and run on its own; only members marked as shared are used by
-/// both.
+/// The work of the loop's thread. Created by the caller's thread and then run on the loop's thread; other threads use
+/// only members marked as shared.
 @safe final class HTTPLoopThread: @unchecked Sendable {
-    /// Shared. nil after the end, when no more jobs are accepted.
+    /// Shared. The jobs that wait; nil after the end, when no more jobs are accepted.
     private let jobs = Locked<[@Sendable (HTTPLoopThread) -> Void]?>([])
     private let wakeup: Wakeup
 
@@ -69,7 +69,7 @@ public final class HTTPLoop: Sendable {
         target.target = self
     }
 
-    /// Any thread.
+    /// Any thread. Appends a job; returns false if the loop has ended.
     fileprivate func enqueue(_ job: @escaping @Sendable (HTTPLoopThread) -> Void) -> Bool {
         let isQueued = jobs.withLock { jobs in
             jobs?.append(job)
@@ -80,19 +80,21 @@ public final class HTTPLoop: Sendable {
     }
 
     fileprivate func run() {
-        // Signals belong to the program's own threads. SIGPIPE would come from a server that closes the connection.
+        // All signals are blocked: they are handled by the program's other threads, and a server that closes the
+        // connection would cause SIGPIPE.
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
         loop.run()
-        // Late jobs run too, so that their callers do not wait forever.
+        // Jobs that still wait are run too, so that their callers do not wait forever.
         for job in jobs.withLock({ $0.take() }) ?? [] { job(self) }
         for fetch in fetches.values { fetch.stop() }
         transfers?.close()
         loop.closeAll()
     }
 
-    /// Thread only. Created on first use: a player of local files has a loop, too, and perhaps no libcurl.
+    /// Loop's thread only. Returns the transfers' handle, created on first use: a player of local files also has a
+    /// loop, but libcurl may not be installed.
     func multi() throws(NetworkError) -> CurlMulti {
         if let transfers { return transfers }
         let made = try CurlMulti(on: loop)
@@ -100,7 +102,7 @@ public final class HTTPLoop: Sendable {
         return made
     }
 
-    /// Thread only: the fetches to be stopped when the loop ends.
+    /// Loop's thread only. Adds a fetch, which is stopped when the loop ends.
     func add(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = fetch }
     func remove(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = nil }
 

@@ -2,22 +2,23 @@ public import TenfourMediaSource
 
 /// The settings of HTTP requests.
 public struct HTTPOptions: Sendable {
-    /// `http://`, `https://`, `socks4a://`, `socks5://` or `socks5h://` and a host with its port. nil: as the environment has
-    /// it (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
+    /// The proxy: `http://`, `https://`, `socks4a://`, `socks5://` or `socks5h://` and a host with its port. nil: the
+    /// proxy from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
     public var proxy: String?
-    /// Header lines such as `X-Key: …`, sent with every request to the origin of `trusted` and never to another.
+    /// Header lines such as `X-Key: …`, sent with every request to the origin of `trusted` and to no other origin.
     public var headers: [String]
-    /// The address that a person typed. `headers`, user and password go only to its origin (scheme, host and port).
+    /// The address that the user typed. `headers`, user and password go only to its origin (scheme, host and port).
     /// nil: the requested address. A file has no origin, so nothing is sent.
     public var trusted: Resource?
-    /// Follows redirects from https to http. `headers`, user and password are not sent there.
+    /// Whether to follow redirects from https to http. `headers`, user and password are not sent to the new address.
     public var allowsDowngrade: Bool
     public var userAgent: String
-    /// The limit on connecting, and then on waiting for each next byte.
+    /// The time limit for connecting, and afterwards for the arrival of each next byte.
     public var timeout: Duration
-    /// How long a broken connection is retried after bytes have arrived; nil: forever. Time in a pause does not count.
+    /// The time for which a broken connection is retried if bytes had arrived before; nil: forever. Pauses are not
+    /// included.
     public var giveUpAfter: Duration? = .seconds(60)
-    /// The same limit for a live stream, whose missed audio cannot be fetched later.
+    /// The value of `giveUpAfter` for a live stream, whose missed audio cannot be fetched later; nil: forever.
     public var giveUpLiveAfter: Duration?
     /// A PEM file of certificates to trust instead of the system's.
     public var certificates: String?
@@ -37,7 +38,7 @@ public struct HTTPOptions: Sendable {
 
     var timeoutMilliseconds: Int {
         let (seconds, attoseconds) = timeout.components
-        // At least 1: libcurl takes 0 for its default of five minutes.
+        // At least 1: 0 would mean libcurl's default of five minutes.
         return max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
     }
 }
@@ -45,7 +46,7 @@ public struct HTTPOptions: Sendable {
 /// An HTTP request.
 struct HTTPRequest {
     var address: String
-    /// The headers typed for this origin; none for another.
+    /// The header lines to send; empty if the address's origin is not trusted.
     var typedHeaders: [String]
     var options: HTTPOptions
     /// The byte range, such as `1000-`.
@@ -56,7 +57,7 @@ struct HTTPRequest {
     static let maximumRedirectCount = 10
 
     var headers: [String] {
-        // Control characters would end the header and begin another.
+        // Lines with control characters are dropped, since these would end the header line and begin another.
         var lines = typedHeaders.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
         // Offsets count uncompressed bytes, so a compressed download could not be resumed.
         if !lines.contains(where: { $0.lowercased().hasPrefix("accept-encoding:") }) {
@@ -69,12 +70,12 @@ struct HTTPRequest {
 }
 
 extension HTTPOptions {
-    /// Returns the request for `target`, which is `asked` or the end of its redirects. Credentials are added only for
-    /// the origin that they were typed for.
+    /// Returns the request for `target`, which is `asked` or the address to which `asked` redirects. Credentials are
+    /// added only for the origin for which they were typed.
     func request(for target: Resource, askedFor asked: Resource, range: String?, ifRange: String?) -> HTTPRequest? {
         let trusted = trusted ?? asked
         let isTrusted = target.origin != nil && target.origin == trusted.origin
-        // An entry of a playlist may have credentials of its own.
+        // The address of a playlist's entry may contain its own credentials.
         let owner = [asked, trusted].first { $0.userInfo != nil && $0.origin == target.origin }
         let resource = owner?.userInfo.map(target.adding) ?? target
         guard case .http(let address) = resource else { return nil }

@@ -110,7 +110,7 @@ struct HTTPRefusal {
         }
     }
 
-    /// The sentence for a compressed body that was requested uncompressed.
+    /// Returns the sentence for a body that is compressed although it was requested uncompressed.
     func packed(_ coding: String) -> String {
         "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`"
     }

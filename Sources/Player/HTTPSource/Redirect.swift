@@ -1,13 +1,13 @@
 package import TenfourMediaSource
 
-/// The chain of redirects from the requested address to the one that has the bytes.
+/// The chain of redirects from the requested address to the address of the bytes.
 package struct Redirect {
     /// The reason why a redirect is not followed.
     package enum Refusal: Error, Equatable {
         case tooMany
         /// The new address is neither http nor https.
         case noAddress
-        /// A redirect from https to http, at this host.
+        /// A redirect from https to http, with the host of the http address.
         case downgrade(String)
     }
 

@@ -1,33 +1,36 @@
 /// The length, entity tag and modification time that an HTTP response states for its resource.
 ///
-/// When a download is resumed, those of the first response are compared with those of the next. If they differ, the
-/// address has another resource now, whose bytes do not continue ours.
+/// When a download is resumed, the values of the first response are compared with the values of the new response. If
+/// they differ, the address now has another resource, whose bytes do not continue the download.
 package struct Representation: Equatable {
     package var byteCount: Int?
     var entityTag: String?
     var lastModified: String?
     /// Whether the server supports range requests.
     var isSeekable: Bool
-    /// Whether it is a radio station, which resumes with whatever is on the air.
+    /// Whether the resource is a radio station, which resumes with the audio broadcast at that moment.
     var isStation: Bool
 
-    /// Reads a response's head. `isPart` says whether the body is a part of the resource (status 206) or all of it.
+    /// Reads a response's head. `isPart` is true if the body is a part of the resource (status 206) and false if it is
+    /// all of it.
     package init(_ head: ResponseHead, isPart: Bool) {
         // A station's stream has no offsets, whatever length it states.
         let isStation = head.metadataInterval != nil
         byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
         entityTag = head.entityTag
         lastModified = head.lastModified
-        // Some servers answer 200 to a range that covers everything.
+        // Some servers answer status 200 to a range that covers the whole resource.
         isSeekable = byteCount != nil && (isPart || head.acceptsRanges == true)
         self.isStation = isStation || (head.isStation && byteCount == nil)
     }
 
-    /// Whether a second request may return other bytes: a station, or a resource without length, tag and time.
+    /// Whether a second request may return other bytes: true for a radio station, and for a resource without length,
+    /// entity tag and modification time.
     var isLive: Bool { isStation || (byteCount == nil && entityTag == nil && lastModified == nil) }
 
-    /// Returns whether both describe the same resource, so that an offset means the same byte in both. Several servers
-    /// behind one name may send different tags for one file, but not different lengths or times.
+    /// Returns whether this and `other` describe the same resource, so that an offset means the same byte in both
+    /// responses. Several servers behind one name may send different tags for one file, but not different lengths or
+    /// times.
     func isSame(as other: Self) -> Bool {
         if let byteCount, let theirs = other.byteCount, byteCount != theirs { return false }
         if let lastModified, let theirs = other.lastModified { return lastModified == theirs }
@@ -35,7 +38,7 @@ package struct Representation: Equatable {
         return true
     }
 
-    /// The validator for `If-Range`, which must not be a weak tag (RFC 9110, section 13.1.5).
+    /// The validator for `If-Range`, which must not be a weak entity tag (RFC 9110, section 13.1.5).
     var validator: String? {
         if let entityTag, !entityTag.hasPrefix("W/") { return entityTag }
         return lastModified
@@ -46,20 +49,21 @@ package struct Representation: Equatable {
 package enum ResponseAction: Equatable {
     /// Use the body after skipping its first bytes.
     case useBody(skipping: Int)
-    /// No bytes exist at or after that offset.
+    /// No bytes exist at or after the requested offset.
     case ended
     /// Repeat the request without a range.
     case retryWithoutRange
-    /// The address has another resource now.
+    /// The address now has another resource than before.
     case changed
     /// The resource lies at another address.
     case moved(to: String)
     /// The body is compressed, so its bytes are not those requested.
     case packed(String)
-    /// The request failed. `isLasting`: a later one would fail, too.
+    /// The request failed. `isLasting`: a later request would fail too.
     case refused(isLasting: Bool)
 
-    /// - `known`: what earlier responses stated; nil for the first.
+    /// Decides by a response's status and head. `known` is the representation stated by earlier responses; nil for the
+    /// first response.
     package static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
         -> ResponseAction
     {
@@ -71,7 +75,7 @@ package enum ResponseAction: Equatable {
             guard known.map({ $0.isSame(as: Representation(head, isPart: false)) }) ?? true else { return .changed }
             return .useBody(skipping: offset)
         case 206:
-            // Some servers omit Content-Range if the range is the whole.
+            // Some servers omit Content-Range if the range is the whole resource.
             guard let first = head.contentRange?.first ?? (offset == 0 ? 0 : nil), first <= offset, hasRange else {
                 return .refused(isLasting: true)
             }
@@ -79,7 +83,7 @@ package enum ResponseAction: Equatable {
             return .useBody(skipping: offset - first)
         case 416:
             if offset == 0 { return hasRange ? .retryWithoutRange : .refused(isLasting: true) }
-            // If the stated length is the known one, or ends at the offset, the resource is just shorter than stated.
+            // If the stated length is the known one, or ends at the offset, the resource is shorter than stated.
             guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {
                 return .ended
             }

@@ -1,7 +1,8 @@
 public import TenfourMediaSource
 
 extension Resource {
-    /// Starts fetching the bytes, from the network or this machine. `options` and `loop` are for addresses.
+    /// Starts fetching the bytes, from the network, a file or standard input. `options` and `loop` are used for HTTP
+    /// addresses only.
     public func open(
         options: HTTPOptions = HTTPOptions(), limits: BufferLimits = BufferLimits(), on loop: HTTPLoop? = nil
     ) throws(ByteSourceError) -> any ByteSource {

@@ -1,9 +1,9 @@
 internal import TenfourAudioCore
 
-/// The response headers that matter to a download (RFC 9110), and those of radio stations. Total: any bytes give a
-/// value.
+/// The response headers that matter to a download (RFC 9110), and the headers of radio stations. Never fails: any bytes
+/// are parsed to some value.
 package struct ResponseHead: Equatable {
-    /// Length of the body; nil if missing or no number.
+    /// The length of the body; nil if the header is missing or not a number.
     package var bodyByteCount: Int?
     package var contentRange: ContentRange?
     package var acceptsRanges: Bool?
@@ -13,17 +13,17 @@ package struct ResponseHead: Equatable {
     /// `icy-metaint`: bytes of audio between two metadata blocks.
     package var metadataInterval: Int?
     package var stationName: String?
-    /// Whether it has a header that only radio stations send.
+    /// Whether the response has a header that only radio stations send.
     package var isStation = false
     /// The address of a redirect, as sent by the server.
     package var location: String?
-    /// The compression of the body, such as `gzip`; nil without.
+    /// The compression of the body, such as `gzip`; nil if it is not compressed.
     package var packing: String?
 
     /// The value of Content-Range: `bytes 0-499/1234`, or `bytes */1234` for an unsatisfiable range.
     package struct ContentRange: Equatable {
         package var first: Int?
-        /// nil for `*`.
+        /// The resource's length; nil for `*`.
         package var total: Int?
     }
 
@@ -31,7 +31,7 @@ package struct ResponseHead: Equatable {
 
     package init() {}
 
-    /// Parses one header line, with or without its line end. The status line of a response resets everything.
+    /// Parses one header line, with or without its line end. The status line of a response resets all values.
     package mutating func parse(_ line: Span<UInt8>) {
         let bytes = line.extracting(first: Self.maximumLineByteCount)
         let text = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
@@ -62,7 +62,8 @@ package struct ResponseHead: Equatable {
         }
     }
 
-    /// Other values, such as `none`, a character set or a media type, mean no compression.
+    /// Returns the compression in a Content-Encoding value. Other values, such as `none`, a character set or a media
+    /// type, mean no compression: nil.
     private static func packing(_ value: String) -> String? {
         value.lowercased().split(separator: ",").map { trimmed($0) }.first {
             ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"].contains($0)

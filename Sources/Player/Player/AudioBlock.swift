@@ -1,9 +1,9 @@
 /// A block of samples on its way from the worker to the audio thread, with its position in the item.
 struct AudioBlock: BitwiseCopyable, Sendable {
-    /// In samples: 10 ms of stereo at 48 kHz.
+    /// The capacity in samples: 10 ms of stereo at 48 kHz.
     static var capacity: Int { 960 }
 
-    /// The seek generation. Each seek begins a new one, and the renderer discards blocks of earlier ones.
+    /// The seek generation. Each seek begins a new generation, and the renderer discards blocks of earlier generations.
     var generation = 0
     /// Index of the item in the queue.
     var item = 0
@@ -14,6 +14,6 @@ struct AudioBlock: BitwiseCopyable, Sendable {
     /// Whether the position is exact.
     var isExact = true
     var frameCount = 0
-    /// Interleaved.
+    /// The samples, interleaved.
     var samples = InlineArray<960, Float>(repeating: 0)
 }

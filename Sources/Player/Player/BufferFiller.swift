@@ -17,7 +17,7 @@ struct BufferFiller: ~Copyable {
     private let blocks: RingBufferProducer<AudioBlock>
     private var effects: EffectChain<TimePitch, Equalizer>
     private var bandsVersion = 0
-    /// The samples read last, and the frames of them that were not processed yet.
+    /// The samples of the last read, and the range of frames in it that is not processed yet.
     private var chunk: FixedBuffer<Float>
     private var unprocessed = 0..<0
     private var output: FixedBuffer<Float>
@@ -28,9 +28,9 @@ struct BufferFiller: ~Copyable {
     private var pushed = 0
     private var totalPushed = 0
 
-    /// The fill level of the ring. It is short, so that a change of rate is heard soon.
-    /// The pause before a full ring is tried again, in microseconds.
+    /// The pause before the next attempt to push into a full ring, in microseconds.
     private static let pollInterval: UInt32 = 5_000
+    /// The fill level of the ring. It is short, so that a change of rate is heard soon.
     private static let targetDuration = Duration.milliseconds(150)
     /// Frames per read.
     private static let chunkFrameCount = 512
@@ -44,12 +44,12 @@ struct BufferFiller: ~Copyable {
         output = FixedBuffer(repeating: 0, count: AudioBlock.capacity)
     }
 
-    /// The duration of this generation's audio in the ring. Blocks of earlier generations lie before it.
+    /// The duration of this generation's audio in the ring, without blocks of earlier generations.
     var ahead: Duration { FrameCount(min(controls.queued, pushed)).duration(at: format.rate) }
 
     var isFull: Bool { ahead >= Self.targetDuration }
 
-    /// Starts a generation and drops the audio read before.
+    /// Starts a generation and drops all audio that was read but not pushed.
     mutating func begin(_ generation: Int) {
         self.generation = generation
         pushed = 0
@@ -57,7 +57,7 @@ struct BufferFiller: ~Copyable {
         effects.clear()
     }
 
-    /// Pushes one block. At the reader's end it holds whatever is left, and `isAtEnd` is true.
+    /// Pushes one block. At the end of `reader` the block holds the remaining frames, and `isAtEnd` becomes true.
     mutating func fill(
         from reader: any MediaReader, item: Int, _ mailbox: WorkerMailbox
     ) throws(ReaderError) -> (FrameCount, isAtEnd: Bool) {
@@ -92,13 +92,14 @@ struct BufferFiller: ~Copyable {
         return (FrameCount(frames), isAtEnd)
     }
 
-    /// The position in nanoseconds of the frame that precedes the next unprocessed one by `latency` frames.
+    /// The position, in nanoseconds, of the frame `latency` frames before the next unprocessed frame.
     private func position(of latency: Double) -> Int64 {
         let behind = (Double(unprocessed.count) + latency) * 1e9 / Double(format.rate.hertz)
         return max(Instant.nanoseconds(in: position.value) - Int64(behind), 0)
     }
 
-    /// The mean playback rate from `start` to here. It is measured, since it varies between splices.
+    /// The mean playback rate from the position `start` to the present position, for `frames` output frames. It is
+    /// measured, since time stretching varies it between splices.
     private func rate(from start: Int64, over frames: Int) -> Double {
         guard effects.rate != 1, frames > 0 else { return 1 }
         let passed = Double(position(of: effects.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
@@ -118,7 +119,7 @@ struct BufferFiller: ~Copyable {
         }
     }
 
-    /// Returns false at the end.
+    /// Reads the next chunk. Returns false at the end of `reader`.
     private mutating func read(from reader: any MediaReader) throws(ReaderError) -> Bool {
         let count = try Self.read(&chunk, from: reader).rawValue
         unprocessed = 0..<count
@@ -161,8 +162,8 @@ struct BufferFiller: ~Copyable {
         return effects.finish(into: &room)
     }
 
-    /// The ring is longer than its target, so only stale blocks, discarded shortly, can fill it. Gives the block up if
-    /// a newer job replaces the present one.
+    /// Pushes the block, waiting while the ring is full. Only stale blocks, which are discarded soon, can fill the
+    /// ring, since its capacity exceeds its target. Drops the block if a newer job replaces the present job.
     private mutating func push(_ mailbox: WorkerMailbox) {
         count(block.frameCount)
         while !blocks.push(block) {
@@ -171,7 +172,8 @@ struct BufferFiller: ~Copyable {
         }
     }
 
-    /// Counted before the renderer can take the block, so that the fill level never becomes negative.
+    /// Counts pushed frames. Must be called before the renderer can take the block, so that the fill level never
+    /// becomes negative.
     private mutating func count(_ frames: Int) {
         totalPushed &+= frames
         pushed += frames

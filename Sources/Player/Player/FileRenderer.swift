@@ -39,7 +39,7 @@ struct FileRenderer: ~Copyable, Sendable {
     /// Whether the requested duration has been written.
     var hasEnough: Bool { renderer.played >= limit }
 
-    /// Writes what the ring holds. Unless `isLast`, an incomplete block waits for more.
+    /// Writes the audio in the ring to the file. Unless `isLast`, an incomplete block is kept until it is full.
     mutating func render(_ controls: RendererControls, isLast: Bool) throws(StreamError) {
         if !controls.isOpen.load(ordering: .relaxed) {
             renderer.discard(before: controls.requested.generation)
@@ -81,6 +81,6 @@ struct FileRenderer: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the file and ignores errors.
+    /// Closes the file. Ignores errors.
     mutating func finish() { try? close() }
 }

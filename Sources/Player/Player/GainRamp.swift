@@ -4,9 +4,9 @@ internal import TenfourEffects
 /// A requested gain and the duration of the change, packed into one word so that threads can exchange it atomically.
 struct GainRamp: Equatable, BitwiseCopyable, Sendable {
     var gain: Float
-    /// In milliseconds, up to 4.6 hours. Zero: at once, as soon as nothing is heard.
+    /// The duration of the change in milliseconds, up to 4.6 hours. Zero: immediately, once the output is silent.
     var duration: UInt32
-    /// Distinguishes successive requests of the same values.
+    /// Distinguishes successive requests with the same gain and duration.
     var number: UInt8 = 0
 
     /// The shortest change without a click, in milliseconds.

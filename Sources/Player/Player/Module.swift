@@ -1,3 +1,3 @@
-// Plays what `MediaReader` reads. One thread parses and decodes, the audio thread plays, a ring of blocks connects
-// them; `StreamStateMachine` decides and performs nothing itself. This module knows no network protocol, container or
-// codec.
+// Plays what `MediaReader` reads. The worker thread parses and decodes, the audio thread plays, and a ring of blocks
+// connects the two. `StreamStateMachine` decides which actions are taken but performs none. This module knows no
+// network protocol, container or codec.

@@ -4,8 +4,8 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourThreads
 
-/// Performs what the state machine decides, on the thread of the caller, and sends events to the observers. Never
-/// blocks.
+/// Performs the actions that the state machine returns, on the caller's thread, and sends events to the observers.
+/// Never blocks.
 final class PlaybackController: Sendable {
     /// The facts that the worker knows about an item.
     struct Facts: Sendable {
@@ -26,12 +26,12 @@ final class PlaybackController: Sendable {
 
     let controls: RendererControls
     let mailbox: WorkerMailbox
-    /// Signalled when the monitor has to poll again.
+    /// Signalled when the monitor must poll immediately.
     let monitorWakeup: WakeupPipe
     private let contents: Locked<Contents>
     private let settings: Settings
 
-    /// The clock of the sound card.
+    /// Returns the present moment on the monotonic clock, which also times the output.
     private let now: @Sendable () -> Instant
 
     private static let maximumQueueLength = 100_000
@@ -110,7 +110,7 @@ extension PlaybackController {
 
 // MARK: Reports of the worker
 extension PlaybackController {
-    /// Applies the worker's input unless its generation is over.
+    /// Applies an input from the worker. Ignored if `generation` is not the present one.
     func apply(_ input: StreamStateMachine.Input, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
@@ -126,7 +126,7 @@ extension PlaybackController {
         }
     }
 
-    /// Reports that a seek was impossible; playback continues where it was.
+    /// Reports that a seek was impossible; playback continues at its present position.
     func reportRefusedSeek(_ error: StreamError, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
@@ -152,7 +152,7 @@ extension PlaybackController {
         }
     }
 
-    /// Replaces the item that turned out to be a playlist by its entries.
+    /// Replaces `item`, which is a playlist, by its entries.
     func expand(_ items: [QueueItem], in item: Int, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
@@ -163,7 +163,7 @@ extension PlaybackController {
         }
     }
 
-    /// The item after the one that is read.
+    /// The queue item after the item that the worker reads; nil if there is none.
     var following: QueueItem? {
         contents.withLock { contents in contents.machine.following.map { contents.queue[$0] } }
     }
@@ -176,10 +176,10 @@ extension PlaybackController {
         }
     }
 
-    /// Whether nothing follows what the ring holds.
+    /// Whether no audio follows the audio in the ring.
     var isDraining: Bool { contents.withLock { $0.machine.isDraining } }
 
-    /// Whether waiting would not bring more bytes.
+    /// Whether no more bytes will be fetched: all have arrived, or the buffer is full.
     private var isAllHere: Bool {
         switch mailbox.byteSourceState?.phase {
         case .full, .ended, .failed, nil: true
@@ -190,8 +190,8 @@ extension PlaybackController {
 
 // MARK: Polling
 extension PlaybackController {
-    /// Updates the state from the renderer's report. Called every 50 ms; returns whether it must be called again that
-    /// soon.
+    /// Updates the state from the renderer's report. Called every 50 ms. Returns whether the next call must follow
+    /// after 50 ms; otherwise it may wait for `monitorWakeup`.
     @discardableResult
     func poll(sendsProgress: Bool) -> Bool {
         contents.withLock { contents in
@@ -205,9 +205,9 @@ extension PlaybackController {
                 }
             }
             if controls.queued == 0 {
-                // A file renderer takes what there is and never underruns.
+                // A file renderer writes the audio in the ring and never underruns.
                 if contents.machine.isOpen, settings.hasClock { apply(.starved, to: &contents) }
-                // The last frames may still lie in the card's buffer.
+                // The last frames may still be in the card's buffer.
                 let isSilent = report.timeline.last.map { $0.rate == 0 && $0.start <= moment } ?? true
                 if isSilent, settings.hasClock { apply(.heardAll, to: &contents) }
             }
@@ -218,7 +218,7 @@ extension PlaybackController {
         }
     }
 
-    /// The playback position, or the target of a seek that is not heard yet.
+    /// The playback position, or the target of a seek whose audio is not heard yet.
     private func requestedPosition(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
         guard let segment = contents.report.read().timeline.segment(at: moment),
@@ -227,7 +227,8 @@ extension PlaybackController {
         return segment.estimate(at: moment)
     }
 
-    /// The position of what is heard now. After a seek that is the old position until the card's buffer has run out.
+    /// The position of the audio heard now. After a seek this is the old position until the card's buffer has been
+    /// played.
     private func audiblePosition(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
         if let segment = contents.report.read().timeline.segment(at: moment),
@@ -265,7 +266,7 @@ extension PlaybackController {
         return progress
     }
 
-    /// The duration of the buffered bytes; nil if the bit rate is unknown.
+    /// The duration of the fetched bytes that are not decoded yet; nil if the bit rate is unknown.
     private func undecoded(_ contents: borrowing Contents) -> Duration? {
         guard let bitRate = contents.facts[contents.machine.readItem]?.bitRate, bitRate > 0,
             let byteCount = mailbox.byteSourceState?.available.count
@@ -292,7 +293,7 @@ extension PlaybackController {
         }
     }
 
-    /// Call with the lock held.
+    /// Applies an input and performs the resulting actions. Must be called with the lock held.
     private func apply(_ input: StreamStateMachine.Input, to contents: inout Contents) {
         for action in contents.machine.handle(input) { perform(action, &contents) }
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)

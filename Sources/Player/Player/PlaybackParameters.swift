@@ -14,7 +14,7 @@ final class PlaybackParameters: Sendable {
         set { rateBits.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// In cents.
+    /// The pitch shift in cents.
     var pitch: Double {
         get { Double(bitPattern: pitchBits.load(ordering: .relaxed)) }
         set { pitchBits.store(newValue.bitPattern, ordering: .relaxed) }
@@ -28,6 +28,6 @@ final class PlaybackParameters: Sendable {
         }
     }
 
-    /// Incremented with each change of `bands`, so that readers need not fetch them each time.
+    /// Incremented with each change of `bands`, so that the worker fetches `bands` only after a change.
     var bandsVersion: Int { version.load(ordering: .acquiring) }
 }

@@ -1,10 +1,11 @@
 internal import TenfourAudioCore
 
-/// Maps moments to positions, as far back as the card's buffer reaches, across pauses, seeks and changes of rate.
+/// Maps moments to playback positions, across pauses, seeks and changes of rate. Covers the duration of the card's
+/// buffer.
 struct PlaybackTimeline: BitwiseCopyable, Sendable {
-    /// A segment of constant rate, valid until the next one begins.
+    /// A segment of constant rate, valid until the next segment begins.
     struct Segment: BitwiseCopyable, Sendable {
-        /// The moment at which its first frame is heard.
+        /// The moment at which the segment's first frame is heard.
         var start: Instant
         /// Position of the first frame, in nanoseconds from the start of the item.
         var position: Int64
@@ -35,7 +36,7 @@ struct PlaybackTimeline: BitwiseCopyable, Sendable {
     /// The number of segments recorded so far.
     private var count = 0
 
-    /// A deviation of up to 1 ms from the last segment begins no new one.
+    /// The deviation from the last segment, in nanoseconds, above which a new segment begins.
     private static var tolerance: Int64 { 1_000_000 }
 
     @_noAllocation @_noLocks
@@ -52,7 +53,7 @@ struct PlaybackTimeline: BitwiseCopyable, Sendable {
         count += 1
     }
 
-    /// The segment that is heard at `moment`; nil before the first.
+    /// The segment that is heard at `moment`; nil before the first segment.
     func segment(at moment: Instant) -> Segment? {
         guard count > 0 else { return nil }
         for index in stride(from: count - 1, through: max(count - 16, 0), by: -1) {
@@ -62,6 +63,6 @@ struct PlaybackTimeline: BitwiseCopyable, Sendable {
         return segments[max(count - 16, 0) & 15]
     }
 
-    /// The latest segment, which may still lie in the card's buffer.
+    /// The latest segment, whose audio may still be in the card's buffer.
     var last: Segment? { count > 0 ? segments[(count - 1) & 15] : nil }
 }

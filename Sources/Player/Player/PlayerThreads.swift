@@ -4,7 +4,7 @@ internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourThreads
 
-/// The threads of a player, to be joined at its end.
+/// The threads of a player, which are joined when the player is closed.
 final class PlayerThreads: Sendable {
     private final class Thread: @unchecked Sendable {
         private var thread: AudioThread?
@@ -37,17 +37,18 @@ final class PlayerThreads: Sendable {
     }
 }
 
-/// The values that the worker's thread owns.
+/// The values that are passed to the worker's thread, which then owns them.
 struct StreamWork: ~Copyable, Sendable {
     var producer: RingBufferProducer<AudioBlock>
     var renderer: FileRenderer?
 }
 
-/// Polls the audio thread and sends progress, since the worker may block on bytes.
+/// Polls the audio thread's reports and sends progress events. Has its own thread, since the worker may block while it
+/// waits for bytes.
 struct PlaybackMonitor {
     let controller: PlaybackController
 
-    /// In milliseconds.
+    /// The time between two polls, in milliseconds.
     private static let interval: Int32 = 50
 
     func run() {

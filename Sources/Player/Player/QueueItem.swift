@@ -3,16 +3,16 @@ internal import TenfourMediaSource
 
 /// An item of the queue.
 public struct QueueItem: Equatable, Sendable {
-    /// Its address for display: without a password and without characters that could disturb a terminal.
+    /// The item's address for display: without a password and without characters that could disturb a terminal.
     public let name: String
-    /// The title that the playlist states. Control characters are replaced.
+    /// The title from the playlist; nil if it states none. Control characters are replaced.
     public let title: String?
 
     let resource: Result<Resource, ResourceError>
-    /// The address that a person typed: this one, or that of the playlist that led here. Credentials are sent only to
-    /// it.
+    /// The address that the user typed: this item's, or the address of the playlist that contains the item. Credentials
+    /// are sent only to it.
     let typed: Resource?
-    /// The number of playlists that led to it.
+    /// The number of nested playlists that contain the item; 0 for a typed address.
     let depth: Int
 
     /// Creates an item from a typed address.
@@ -23,7 +23,7 @@ public struct QueueItem: Equatable, Sendable {
         (title, depth) = (nil, 0)
     }
 
-    /// An entry of the playlist `parent`.
+    /// Creates an item for an entry of the playlist `parent`.
     init(_ entry: Playlist.Entry, in parent: QueueItem) {
         name = entry.resource.description
         title = entry.title

@@ -1,12 +1,13 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 
-/// Opens queue items: the player knows nothing else of fetching and decoding.
+/// Opens queue items. The only part of fetching and decoding that the player knows.
 protocol QueueItemOpener: Sendable {
-    /// Starts fetching. Does not block.
+    /// Starts fetching the item's bytes. Does not block.
     func begin(_ item: QueueItem) throws(StreamError) -> any ByteSource
 
-    /// Blocks until the kind of the resource is known. `format` is that of the decoded audio.
+    /// Detects the kind of the resource and opens it. Blocks until enough bytes have arrived. `format` is the format to
+    /// decode to; nil: the recording's own.
     func open(_ byteSource: any ByteSource, of item: QueueItem, as format: LPCMFormat?) throws(StreamError)
         -> OpenedMedia
 
@@ -17,6 +18,6 @@ protocol QueueItemOpener: Sendable {
 /// The result of opening an address.
 enum OpenedMedia {
     case media(any MediaReader)
-    /// At least one entry.
+    /// A playlist with at least one entry.
     case playlist([QueueItem])
 }

@@ -9,11 +9,13 @@ public struct ReaderSource: ~Copyable, AudioSource {
     private let reader: any MediaReader
     private let download: any ByteSource
     private let opener: ResourceOpener
-    /// The playlist entry that is read, for display, and the number of entries; nil if the address is no playlist.
+    /// The name of the playlist entry that is read, for display, and the number of entries; nil if the address is no
+    /// playlist.
     public let entry: (name: String, count: Int)?
 
-    /// Opens `address`, as for `Streamer.open`; of a playlist, its first entry. Without a `format` the recording's own
-    /// is kept. Throws a sentence with its remedy.
+    /// Opens `address`: a URL, a path, or `-` for standard input. If it is a playlist, its first entry is read. If
+    /// `format` is nil, the recording's own format is kept. The error's description is a sentence that includes the
+    /// remedy.
     public init(
         _ address: String, format: LPCMFormat? = nil, download settings: DownloadSettings = DownloadSettings()
     ) throws(StreamError) {
@@ -43,7 +45,7 @@ public struct ReaderSource: ~Copyable, AudioSource {
 
     deinit { download.stop() }
 
-    /// The number of frames, at `format`'s rate; nil without a known end.
+    /// The number of frames at `format`'s rate; nil if the length is unknown.
     public var frameCount: Estimate<FrameCount>? {
         reader.demuxer.duration.map { Estimate(FrameCount($0.value, at: format.rate), isExact: $0.isExact) }
     }

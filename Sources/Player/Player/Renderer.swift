@@ -2,11 +2,12 @@ internal import TenfourAudioCore
 internal import TenfourEffects
 internal import TenfourRings
 
-/// Takes blocks from the ring and renders what the output asks for, without a click where audio starts, ends or jumps.
+/// Takes blocks from the ring and renders the frames that the output requests, without a click where audio starts, ends
+/// or jumps.
 ///
-/// Reads no clock. Runs on the audio thread, or where a file is written. An open renderer plays. A closed one fades out
-/// within 8 ms, keeps its position and continues with the next frame. Audio of an earlier generation fades out as
-/// quickly and is discarded. On an underrun the last sample fades out.
+/// Reads no clock. Runs on the audio thread, or on the thread that writes a file. While open, it plays. When closed, it
+/// fades out within 8 ms and keeps its position; when opened again, it continues with the next frame. Audio of an
+/// earlier generation also fades out within 8 ms and is discarded. On an underrun the last sample fades out.
 struct Renderer: ~Copyable, Sendable {
     private(set) var timeline = PlaybackTimeline()
     /// Frames taken from the ring, played or not. Wraps.
@@ -17,12 +18,13 @@ struct Renderer: ~Copyable, Sendable {
     private let format: LPCMFormat
     private let blocks: RingBufferConsumer<AudioBlock>
     private var block = AudioBlock()
-    /// Frames of `block` that are consumed.
+    /// The number of frames of `block` already consumed.
     private var offset = 0
-    /// 0 while silent, 1 while fully heard.
+    /// The gain of the fade at a start or an end: 0 while silent, 1 at full level.
     private var transitionLevel: Float = 0
     private let transitionStep: Float
-    /// Applied after the ring and not in the effect chain before it, so that a change is heard at once.
+    /// Applied after the ring and not in the effect chain before it, so that a change is heard without the ring's
+    /// delay.
     private var volume = Ramp(1)
     private var fade = Ramp(1)
     private var requested = RendererRequest()
@@ -34,7 +36,7 @@ struct Renderer: ~Copyable, Sendable {
     /// The length of a fade at a start or an end, in milliseconds.
     private static var transitionMilliseconds: Float { 8 }
 
-    /// Supports one or two channels.
+    /// Creates a closed renderer. `format` has one or two channels.
     init(format: LPCMFormat, blocks: consuming RingBufferConsumer<AudioBlock>) {
         precondition(format.channelCount <= 2, "a renderer supports mono and stereo")
         self.format = format
@@ -51,16 +53,16 @@ struct Renderer: ~Copyable, Sendable {
         var frame = 0
         while frame < frameCount {
             if transitionLevel <= 0 {
-                // The previous audio ended under its own fade.
+                // The previous audio has faded out, so the new gain can begin without a ramp.
                 if requested.fade.duration == 0 { fade = Ramp(requested.fade.gain) }
                 if block.generation < requested.generation { skip(to: requested.generation) }
             }
             if offset == block.frameCount {
                 let wasStale = block.generation < requested.generation
-                // The block that faded out ended before it was silent.
+                // The block ended before its fade-out was complete.
                 if !nextBlock() || wasStale && block.generation >= requested.generation { fadeOutLastFrame() }
             }
-            // A block of a later generation waits for the request that announces it.
+            // A block of a later generation waits until a request has that generation.
             let isPlayable = offset < block.frameCount && block.generation <= requested.generation
             if !isPlayable { fadeOutLastFrame() }
             guard isPlayable, requested.isOpen || transitionLevel > 0 else {
@@ -77,7 +79,7 @@ struct Renderer: ~Copyable, Sendable {
 
 // MARK: Stale blocks
 extension Renderer {
-    /// Discards blocks of earlier generations even if nothing is rendered, so that the ring has space again.
+    /// Discards blocks of generations before `generation`, so that the ring has space even while nothing is rendered.
     mutating func discard(before generation: Int) {
         guard block.generation < generation else { return }
         fadeOutLastFrame()
@@ -97,7 +99,7 @@ extension Renderer {
         self.requested = requested
     }
 
-    /// Takes the next block. Returns false if there is none.
+    /// Takes the next block from the ring into `block`. Returns false if the ring is empty.
     @_noAllocation @_noLocks
     private mutating func nextBlock() -> Bool {
         guard blocks.pop(into: &block) else { return false }
@@ -115,7 +117,7 @@ extension Renderer {
         }
     }
 
-    /// Fades out the last frame, since there is no audio to fade.
+    /// Starts a fade-out of the last frame, held constant, since no more audio is available.
     @_noAllocation @_noLocks
     private mutating func fadeOutLastFrame() {
         guard transitionLevel > 0 else { return }
@@ -142,7 +144,8 @@ extension Renderer {
         block.position + Int64(Double(offset) * block.rate * 1e9 / Double(format.rate.hertz))
     }
 
-    /// Renders `frames`, or until the fade-out is complete. Returns the end of what was rendered.
+    /// Renders `frames` of the output, or fewer if the fade-out is complete earlier (`isLeaving`) or the block ends.
+    /// Returns the index after the last rendered frame.
     @_noAllocation @_noLocks
     private mutating func play(_ frames: Range<Int>, of samples: inout FixedBuffer<Float>, isLeaving: Bool) -> Int {
         let channels = format.channelCount
@@ -173,7 +176,7 @@ extension Renderer {
         return frames.upperBound
     }
 
-    /// Renders silence after the rest of a fade-out. The position stays where playback continues.
+    /// Renders the rest of a fade-out and then silence. The timeline keeps the position at which playback continues.
     @_noAllocation @_noLocks
     private mutating func renderSilence(_ frames: Range<Int>, of samples: inout FixedBuffer<Float>, at moment: Instant)
     {

@@ -3,7 +3,7 @@ internal import TenfourAudioCore
 
 /// The values that other threads exchange with the renderer while it runs.
 final class RendererControls: Sendable {
-    /// Audio of earlier generations must not be heard.
+    /// The present generation. Audio of earlier generations must not be heard.
     let generation = Atomic<Int>(0)
     let isOpen = Atomic<Bool>(false)
     let volume = Atomic<UInt64>(GainRamp(1).word)
@@ -15,7 +15,7 @@ final class RendererControls: Sendable {
 
     let isOver = Atomic<Bool>(false)
 
-    /// Frames in the ring.
+    /// The number of frames in the ring.
     var queued: Int { pushed.load(ordering: .acquiring) &- consumed.load(ordering: .acquiring) }
 
     var requested: RendererRequest {
@@ -51,8 +51,8 @@ struct RendererReport: BitwiseCopyable, Sendable {
 
     /// Records the level of `frameCount` rendered frames.
     ///
-    /// Exempt from the allocation check: nothing is freed here, though the compiler takes the end of a Span's life for
-    /// that.
+    /// Exempt from the allocation check: the compiler takes the end of a Span's lifetime for a deallocation, but
+    /// nothing is freed.
     @_semantics("no_performance_analysis")
     mutating func record(_ samples: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int) {
         let samples = samples.span(in: 0..<frameCount * channelCount)

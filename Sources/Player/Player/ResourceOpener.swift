@@ -13,7 +13,7 @@ struct ResourceOpener: QueueItemOpener {
     /// Shared by all items, so that they reuse connections.
     private let loop: HTTPLoop
     private static let sniffedByteLimit = 1 << 24
-    /// Sources that `format(of:)` has opened and `begin` has not returned yet.
+    /// The sources that `format(of:)` has opened and that `begin` will return.
     private let prepared = Locked<[(item: QueueItem, byteSource: any ByteSource)]>([])
 
     init(_ settings: DownloadSettings) throws(StreamError) {
@@ -58,12 +58,12 @@ struct ResourceOpener: QueueItemOpener {
         }
     }
 
-    /// Returns the format of `item`, or of the first entry of a playlist; nil if it cannot be read. Blocks. A later
-    /// `begin` of the same item continues with this source.
+    /// Returns the format of `item`, or of the first entry of a playlist; nil if the item cannot be read. Blocks. A
+    /// later `begin` for the same item returns the source opened here.
     func format(of item: QueueItem) -> LPCMFormat? {
         do throws(StreamError) {
             let byteSource = try begin(item)
-            // The bytes up to the first audio, which may follow a picture, are read twice.
+            // The bytes before the first audio, which may include a picture, are read twice, so they must be kept.
             let limits = byteSource.limits
             byteSource.limits.behind = Self.sniffedByteLimit
             defer { byteSource.limits = limits }
@@ -109,14 +109,14 @@ extension StreamError {
 }
 
 extension DownloadSettings {
-    /// The limits until the bit rate is known.
+    /// The buffer limits before the bit rate is known.
     var limits: BufferLimits {
         if buffersAll { return .all }
         return bufferedByteCount.map { BufferLimits(ahead: $0) } ?? BufferLimits()
     }
 
-    /// The limits for the requested duration at a bit rate, at most 16 MiB; nil if the byte count is fixed by the
-    /// settings.
+    /// The buffer limits for the requested duration at `bitRate`, at most 16 MiB; nil if the settings fix the number of
+    /// bytes.
     func limits(atBitRate bitRate: Int) -> BufferLimits? {
         guard !buffersAll, bufferedByteCount == nil else { return nil }
         let byteCount = min(bufferedDuration / .seconds(1), 86_400) * Double(bitRate) / 8

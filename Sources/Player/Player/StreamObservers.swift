@@ -1,8 +1,8 @@
 internal import TenfourMediaSource
 
-/// The observers of a player's events. Each receives what happens after it was added, and nothing twice.
+/// The observers of a player's events. Each receives the present state and all later events, without repetitions.
 struct StreamObservers: Sendable {
-    /// The values sent last.
+    /// The state, item and title sent last.
     private var state = StreamState.idle
     private(set) var item: Int?
     private var title: String?
@@ -12,8 +12,8 @@ struct StreamObservers: Sendable {
     /// Whether all streams have been finished.
     private var isFinished = false
 
-    /// Adds an observer, which receives the present state at once. `onTermination` is called with its number when its
-    /// stream ends, on any thread.
+    /// Adds an observer, which receives the present state immediately. `onTermination` is called with its number when
+    /// its stream ends, on any thread.
     mutating func addObserver(_ onTermination: @escaping @Sendable (Int) -> Void) -> AsyncStream<StreamEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
@@ -31,8 +31,8 @@ struct StreamObservers: Sendable {
 
     mutating func remove(_ number: Int) { continuations.removeValue(forKey: number) }
 
-    /// Removes all observers and returns their continuations. Finish these outside the lock, since that calls
-    /// `onTermination`.
+    /// Removes all observers and returns their continuations. The caller must finish them outside the lock, since
+    /// finishing calls `onTermination`.
     mutating func removeAll() -> [AsyncStream<StreamEvent>.Continuation] {
         defer { (continuations, isFinished) = ([:], true) }
         return Array(continuations.values)
@@ -41,7 +41,7 @@ struct StreamObservers: Sendable {
     /// Forgets the item and title sent last, for a new queue.
     mutating func resetItem() { (item, title) = (nil, nil) }
 
-    /// Sends the state if it changed. Returns whether it did.
+    /// Sends `state` if it differs from the state sent last. Returns whether it was sent.
     mutating func send(_ state: StreamState) -> Bool {
         guard state != self.state else { return false }
         self.state = state

@@ -4,7 +4,7 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The audio thread: renders and writes one period on each demand of the card or the clock.
+/// The audio thread: renders and writes one period each time the card or the clock requests it.
 struct StreamPlaybackLoop: ~Copyable, Sendable {
     private let controls: RendererControls
     private var output: PlaybackOutput
@@ -28,7 +28,7 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
 
     consuming func run() {
         while !controls.isOver.load(ordering: .relaxed) { handleEvent(isOver: false) }
-        // The output fades before the card is closed.
+        // Two more periods, so that the output fades out before the card is closed.
         for _ in 0..<2 { handleEvent(isOver: true) }
         output.finish()
     }
@@ -38,7 +38,7 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
         case .interrupted(let interruption): record(interruption)
         case .demand(_, _, let playedAt):
             var requested = controls.requested
-            // While the card is lost the clock demands instead; playback waits until it is back.
+            // While the card is lost, the clock requests periods; playback waits until the card is back.
             if isOver || report.isCardLost { requested.isOpen = false }
             play(playedAt, requested)
             controls.consumed.store(renderer.consumed, ordering: .releasing)

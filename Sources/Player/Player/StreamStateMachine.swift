@@ -1,6 +1,6 @@
 internal import TenfourMediaSource
 
-/// Decides what a player does: inputs go in, actions come out. Opens nothing and reads no clock.
+/// Turns inputs (requests and reports) into actions that a player must perform. Opens nothing and reads no clock.
 ///
 /// Every jump begins a new generation of audio. Reports of the worker about earlier generations are ignored.
 struct StreamStateMachine {
@@ -29,16 +29,16 @@ struct StreamStateMachine {
     }
 
     enum Action: Equatable {
-        /// Only audio of `generation` is heard from now on.
+        /// From this action on, only audio of `generation` is heard.
         case begin(generation: Int)
         case open(item: Int, at: Duration?)
         /// Read this item after the present one, without a gap.
         case append(item: Int)
         case seek(Duration)
-        /// The next `play` starts there.
+        /// The next `play` starts at this position.
         case aim(Duration)
         case close
-        /// Nothing follows what the ring holds.
+        /// No audio follows the audio in the ring.
         case finish
         case skipped(item: Int, StreamError)
     }
@@ -46,17 +46,17 @@ struct StreamStateMachine {
     private enum Phase: Equatable {
         case idle
         case opening
-        /// The ring is being filled in silence; after an underrun to a higher level.
+        /// The ring is being filled in silence. After an underrun (`isRefill`) playback waits for a higher fill level.
         case filling(isRefill: Bool)
         case running
-        /// Everything is read but not yet heard.
+        /// All audio is read but not yet heard.
         case draining
         case ended(StreamState.EndReason)
         case failed(StreamError)
     }
 
     private(set) var generation = 0
-    /// The items that are read and heard.
+    /// The item that the worker reads, and the item that is heard.
     private(set) var readItem = 0
     private(set) var heardItem = 0
     /// Whether the queue starts again at its end.
@@ -65,16 +65,16 @@ struct StreamStateMachine {
     private var phase = Phase.idle
     private var itemCount = 0
     private var wantsToPlay = false
-    /// Whether any item of the queue has been played, and the number of failures in a row since.
+    /// Whether any item of the queue has been played, and the number of consecutive items that failed since.
     private var hasPlayed = false
     private var failuresInARow = 0
-    /// Whether the item was requested by `previous`: if it fails, the one before it is tried.
+    /// Whether the item was requested by `previous`: if it fails, the item before it is tried.
     private var goesBack = false
-    /// The position at which the item being opened is to start.
+    /// The start position of the item that is being opened.
     private var start: Duration?
-    /// Where `play` starts after a stop or a failure; nil for the start.
+    /// The position at which `play` starts after a stop or a failure; nil for the item's start.
     private var aim: Duration?
-    /// The error to report after the rest has been heard.
+    /// The error to report after the audio in the ring has been heard.
     private var failure: StreamError?
 
     var state: StreamState {
@@ -90,14 +90,14 @@ struct StreamStateMachine {
     /// Whether the renderer plays.
     var isOpen: Bool { wantsToPlay && (phase == .running || phase == .draining) }
 
-    /// Whether playback waits for audio, and whether after an underrun.
+    /// Whether playback waits for audio, and whether this follows an underrun.
     var isFilling: (Bool, isRefill: Bool) {
         if case .filling(let isRefill) = phase { (true, isRefill) } else { (false, false) }
     }
 
     var isDraining: Bool { phase == .draining }
 
-    /// The item after the one that is read.
+    /// The index of the item after `readItem`; nil if there is none.
     var following: Int? { item(after: readItem) }
 
     private func item(after item: Int) -> Int? {
@@ -114,7 +114,7 @@ struct StreamStateMachine {
             return itemCount > 0 ? open(0, at: position) : end(.ended(.stopped))
         case .enqueued(let itemCount):
             self.itemCount += itemCount
-            // An item that was read to its end has a successor now.
+            // The item that was read to its end now has a successor.
             guard phase == .draining, let item = item(after: readItem) else { return [] }
             phase = .running
             readItem = item
@@ -179,7 +179,7 @@ extension StreamStateMachine {
         wantsToPlay = true
         switch phase {
         case .idle, .ended(.stopped), .failed: return itemCount > 0 ? open(heardItem, at: aim) : []
-        // Continues with what was enqueued after the end, else starts the queue again.
+        // Continues with items enqueued after the end; if there are none, starts the queue again.
         case .ended(.finished): return itemCount > 0 ? open(readItem + 1 < itemCount ? readItem + 1 : 0, at: nil) : []
         case .opening, .filling, .running, .draining: return []
         }
@@ -209,7 +209,7 @@ extension StreamStateMachine {
         return [.begin(generation: generation), .seek(position)]
     }
 
-    /// An item was read to its end.
+    /// Handles the end of reading an item: continues with the next item, or drains the ring.
     private mutating func readOn() -> [Action] {
         guard let item = item(after: readItem) else {
             phase = .draining
@@ -219,14 +219,14 @@ extension StreamStateMachine {
         return [.append(item: item)]
     }
 
-    /// Tries the next item, unless all have failed.
+    /// Handles a failed item: tries the next item, unless all items have failed.
     private mutating func fail(_ error: StreamError) -> [Action] {
         failuresInARow += 1
         let isOneOfMany = itemCount > 1
         let skipped: [Action] = isOneOfMany ? [.skipped(item: readItem, error)] : []
         if phase == .opening, goesBack {
             if readItem > 0 { return skipped + goBack(to: readItem - 1) }
-            // Before the first item there is none, so the rest of the queue is tried.
+            // The first item has no predecessor, so the rest of the queue is tried.
             failuresInARow = 1
         }
         if failuresInARow < itemCount, let item = item(after: readItem) {

@@ -4,7 +4,7 @@ internal import TenfourRings
 internal import TenfourThreads
 internal import TenfourTimePitch
 
-/// Opens, reads and decodes items and fills the ring, on a thread of its own that may block on bytes.
+/// Opens, reads and decodes items and fills the ring. Has its own thread, which may block while it waits for bytes.
 final class StreamWorker {
     private let controller: PlaybackController
     private let opener: any QueueItemOpener
@@ -14,7 +14,7 @@ final class StreamWorker {
     private var renderer: FileRenderer?
     private var filler: BufferFiller
     private var source: Source?
-    /// The next item, which is being prefetched.
+    /// The next item and its source, which is being prefetched.
     private var next: (item: QueueItem, byteSource: any ByteSource)? {
         didSet { mailbox.attach(ahead: next?.byteSource) }
     }
@@ -26,16 +26,16 @@ final class StreamWorker {
         var byteSource: any ByteSource
         var reader: any MediaReader
         var isAtEnd = false
-        /// Whether it was read from its start without a seek.
+        /// Whether the item was read from its start without a seek.
         var isWhole = true
         /// The duration is exact; no more scanning is needed.
         var isScanned = false
         var limits: BufferLimits?
     }
 
-    /// The next item is prefetched when this much is left to read.
+    /// The remaining duration of an item at which prefetching of the next item begins.
     private static let prefetchLead = Duration.seconds(20)
-    /// The duration of one scan, far below what the ring holds.
+    /// The longest duration of one scan, far below the duration of the audio in the ring.
     private static let scanSlice = Duration.milliseconds(2)
 
     init(
@@ -63,7 +63,7 @@ final class StreamWorker {
         renderer?.finish()
     }
 
-    /// How long to wait for the next job, in milliseconds; −1: until the wake-up is signalled.
+    /// The time to wait for the next job, in milliseconds; −1: until the wake-up is signalled.
     private var waitTimeout: Int32 {
         guard let source, !source.isAtEnd else { return -1 }
         return filler.isFull && controller.state == .paused ? -1 : 40
@@ -103,7 +103,7 @@ extension StreamWorker {
         }
     }
 
-    /// Does nothing if the queue was replaced: another job follows then.
+    /// Opens an item of the queue. Does nothing if the queue was replaced, since another job then follows.
     private func open(_ number: Int, at position: Duration?) {
         guard let item = controller.item(number, generation: filler.generation) else { return }
         do throws(StreamError) {
@@ -137,7 +137,7 @@ extension StreamWorker {
         return nil
     }
 
-    /// Seeks. If that is impossible, reading continues where it was; other errors show at the next read.
+    /// Seeks. If the source cannot seek, reading continues at the old position; the next read reports other errors.
     private func seek(to position: Duration) {
         guard let reader = source?.reader else { return }
         source?.isAtEnd = false
@@ -165,7 +165,7 @@ extension StreamWorker {
 
 // MARK: Background work
 extension StreamWorker {
-    /// Fills the ring by one block. Returns whether more may be left to do.
+    /// Fills the ring by one block. Returns whether more work may be possible without waiting.
     private func fill() -> Bool {
         defer { controller.setAhead(filler.ahead, generation: filler.generation) }
         guard let source, !source.isAtEnd, !filler.isFull else { return false }
@@ -180,8 +180,8 @@ extension StreamWorker {
         return true
     }
 
-    /// Scans for the exact duration while the bytes are buffered and the ring is full. Returns whether there is more to
-    /// scan.
+    /// Scans for the exact duration while the bytes are buffered and the ring is full. Returns whether more remains to
+    /// be scanned.
     private func scan() -> Bool {
         guard let source, !source.isAtEnd, !source.isScanned, filler.isFull, isAllHere(source) else {
             return false
@@ -189,14 +189,15 @@ extension StreamWorker {
         do throws(DemuxerError) {
             self.source?.isScanned = try source.reader.demuxer.scan(for: Self.scanSlice)
         } catch {
-            // The error shows when that part is read.
+            // The error is reported when the damaged part is read.
             self.source?.isScanned = true
         }
         reportFacts()
         return self.source?.isScanned == false
     }
 
-    /// Whether all bytes can be read without a request. True for a local file, and for a download that is kept whole.
+    /// Whether all bytes can be read without a request. True for a local file, and for a complete download that is kept
+    /// whole.
     private func isAllHere(_ source: Source) -> Bool {
         let state = source.byteSource.state
         guard state.phase == .ended, state.isSeekable else { return false }
@@ -233,11 +234,11 @@ extension StreamWorker {
         guard next == nil, let following = controller.following else { return }
         let isNearEnd = demuxer.duration.map { $0.value - source.reader.position.value < Self.prefetchLead } ?? false
         guard isNearEnd || state.phase == .ended && !state.isSeekable else { return }
-        // An error here shows when it is the item's turn.
+        // An error is ignored now and reported when the item is opened.
         if let byteSource = try? opener.begin(following) { next = (following, byteSource) }
     }
 
-    /// Without a clock, writes all of the ring to the file.
+    /// Writes the audio in the ring to the output file. Does nothing for other outputs.
     private func render() {
         guard renderer != nil else { return }
         let isLast = controller.isDraining

@@ -4,9 +4,10 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The output of a player as an `AudioSource`, read at real-time pace, as by a session that sends it.
+/// The output of a player as an `AudioSource`, read at real-time pace, for example by a session that sends the audio.
 ///
-/// Never blocks: returns silence while the player is paused or buffering, and ends with it. For one thread at a time.
+/// Never blocks: returns silence while the player is paused or buffering. Ends when the player ends. For one thread at
+/// a time.
 public final class StreamedSource: AudioSource, @unchecked Sendable {
     public let format: LPCMFormat
 

@@ -7,7 +7,7 @@ internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourThreads
 
-/// Plays an address:a URL or a local file.
+/// Plays an address: a URL or a local file.
 ///
 ///     let streamer = try Streamer()
 ///     streamer.open("https://example.org/song.mp3")
@@ -27,14 +27,14 @@ public final class Streamer: MediaPlayer {
     /// The output as a source, if the configuration asks for it.
     public let source: StreamedSource?
 
-    /// Opens the output. Throws `.unusable` with a remedy if that is impossible.
+    /// Opens the output. Throws `.unusable` with a remedy if it cannot be opened.
     public convenience init(_ configuration: StreamerConfiguration = StreamerConfiguration()) throws(StreamError) {
         try self.init(configuration, opener: ResourceOpener(configuration.download))
     }
 
-    /// Opens the output. If a file is written, a rate or channel count that the configuration leaves nil is that of
-    /// `address`, which is opened first. Blocks until that is known. An address that cannot be read fails when it is
-    /// opened.
+    /// Opens the output. For an output file, a rate or channel count that is nil in the configuration is taken from the
+    /// audio at `address`: blocks until it is known. If `address` cannot be read, this is reported when it is opened
+    /// for playback.
     public convenience init(_ configuration: StreamerConfiguration, sampledLike address: String?) throws(StreamError) {
         let opener = try ResourceOpener(configuration.download)
         var configuration = configuration
@@ -98,7 +98,7 @@ public final class Streamer: MediaPlayer {
         try threads.start("look", priority: nil, PlaybackMonitor(controller: controller)) { $0.run() }
     }
 
-    /// SCHED_FIFO priority: below a sound server's and the kernel's threads, above all others.
+    /// SCHED_FIFO priority: below the threads of sound servers and of the kernel, above all other threads.
     private static let priority = 50
 
     private static func card(
@@ -115,7 +115,7 @@ public final class Streamer: MediaPlayer {
 
     deinit { end() }
 
-    /// Fades out, closes the output and joins the threads. The player cannot be used after that.
+    /// Fades out, closes the output and joins the threads. Afterwards the player cannot be used.
     public func close() {
         end()
         threads.join()
@@ -131,15 +131,15 @@ public final class Streamer: MediaPlayer {
 
 // MARK: Queue
 extension Streamer {
-    /// Replaces the queue by `addresses` and prepares to play them without gaps, the first from `position` on. URLs,
-    /// paths, or `-` for standard input; audio or playlists (m3u, pls).
+    /// Replaces the queue by `addresses` and prepares to play them without gaps, the first from `position` on. An
+    /// address is a URL, a path, or `-` for standard input; it may be audio or a playlist (m3u, pls).
     public func open(_ addresses: [String], at position: Duration? = nil) {
         controller.open(addresses.map { QueueItem($0) }, at: position)
     }
 
     public func open(_ address: String, at position: Duration? = nil) { open([address], at: position) }
 
-    /// Appends to the queue.
+    /// Appends `addresses` to the queue.
     public func enqueue(_ addresses: [String]) { controller.enqueue(addresses.map { QueueItem($0) }) }
 
     public func enqueue(_ address: String) { enqueue([address]) }
@@ -147,21 +147,21 @@ extension Streamer {
     /// The items of the queue. Playlists are replaced by their entries.
     public var queue: [QueueItem] { controller.queue }
 
-    /// The track that is heard; nil until it is known.
+    /// The track that is heard; nil until its facts are known.
     public var track: Track? { controller.track }
 
-    /// The recent output levels. Silence in a pause.
+    /// The recent output levels. During a pause the levels are silence.
     public var levelHistory: LevelHistory { controller.report.levelHistory }
 
-    /// Whether the card is lost. It is reopened when it is back; until then playback waits, the state stays the same
-    /// and the position stands still.
+    /// Whether the card is lost. The card is reopened as soon as it is available; until then the state and the position
+    /// do not change.
     public var isCardLost: Bool { controller.report.isCardLost }
 
     /// Plays the next item from its start. At the end of the queue this does nothing, or plays the first item if the
     /// queue loops. For any thread; does not block.
     public func next() { controller.apply(.next) }
-    /// Plays the previous item from its start; the first item if there is none, also in a loop. Items that cannot be
-    /// played are skipped backwards. For any thread; does not block.
+    /// Plays the previous item from its start; at the first item, plays it again, even if the queue loops. An item that
+    /// cannot be played is replaced by the item before it. For any thread; does not block.
     public func previous() { controller.apply(.previous) }
 
     /// Plays `address` and blocks until it ends. Throws the reason if it does not play to its end.
@@ -171,8 +171,8 @@ extension Streamer {
         try wait()
     }
 
-    /// Blocks until playback ends or the player is closed. Throws an error if it failed. With an empty queue this waits
-    /// until something was opened and has ended; in a pause, until it is resumed.
+    /// Blocks until playback ends or the player is closed. Throws an error if playback failed. With an empty queue,
+    /// waits until an item is opened and has ended; during a pause, waits until playback is resumed and has ended.
     public func wait() throws(StreamError) {
         while !controller.controls.isOver.load(ordering: .relaxed) {
             switch state {

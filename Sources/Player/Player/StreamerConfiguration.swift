@@ -1,23 +1,25 @@
 public import TenfourAudioCore
 
-/// The initial settings of a player. Those that can change during playback are properties of `Streamer`.
+/// The initial settings of a player. Settings that can change during playback are properties of `Streamer`.
 public struct StreamerConfiguration: Sendable {
     public enum Output: Equatable, Sendable {
         /// A sound card by its ALSA name.
         case card(String)
         /// No output; the monotonic clock sets the pace.
         case clock
-        /// A WAV file, or raw samples on standard output for `-`, written as fast as they can be read.
+        /// A WAV file, or for `-` raw samples on standard output. Written faster than real time if the audio can be
+        /// read faster.
         case file(String)
-        /// The player's `source`, at 48 000 Hz.
+        /// `Streamer.source`, at 48 000 Hz.
         case source
     }
 
     public var output = Output.card("default")
-    /// 1 or 2; nil: that of the audio if known when the player is created, else 2.
+    /// The number of output channels, 1 or 2. nil: the audio's own number if it is known when the player is created,
+    /// otherwise 2.
     public var channelCount: Int? = 2
-    /// The rate of an output file; nil: that of the audio if known then, else 48 000 Hz. A card has its own rate, and
-    /// other outputs have 48 000 Hz.
+    /// The rate of an output file; nil: the audio's own rate if it is known when the player is created, otherwise 48
+    /// 000 Hz. A card has its own rate, and other outputs have 48 000 Hz.
     public var sampleRate: SampleRate?
     /// The permitted rates, in hertz.
     public static let sampleRates = 8_000...192_000
@@ -27,13 +29,13 @@ public struct StreamerConfiguration: Sendable {
     /// The most audio queued in the output, at least one and a half periods.
     public var queue = Duration.milliseconds(60)
 
-    /// The audio to buffer before playback starts, in the ring and as bytes of a known bit rate; less if the item is
-    /// shorter. At least 80 ms. A file output waits for nothing.
+    /// The duration of audio to buffer before playback starts, in the ring and as bytes of a known bit rate; less if
+    /// the item is shorter. At least 80 ms. Not used for a file output.
     public var startAfter = Duration.zero
     /// The audio to buffer before playback resumes after an underrun.
     public var resumeAfter = Duration.seconds(1)
 
-    /// The duration of an output file; nil for all.
+    /// The maximum duration of an output file; nil: unlimited.
     public var duration: Duration?
 
     public var download = DownloadSettings()
@@ -48,22 +50,22 @@ public struct StreamerConfiguration: Sendable {
 public struct DownloadSettings: Equatable, Sendable {
     /// The audio to buffer ahead of playback.
     public var bufferedDuration = Duration.seconds(30)
-    /// The bytes to buffer ahead; nil: as many as `bufferedDuration` takes.
+    /// The bytes to buffer ahead; nil: the number that `bufferedDuration` requires at the bit rate.
     public var bufferedByteCount: Int?
-    /// Downloads everything as fast as possible, to disk.
+    /// Whether items are downloaded completely, as fast as possible, to disk.
     public var buffersAll = false
-    /// How long to wait for a connection, or for the next byte, before a retry or an error. Above zero. Time in a pause
-    /// does not count.
+    /// The time to wait for a connection, or for the next byte, before a retry or an error. Above zero. Pauses are not
+    /// included.
     public var timeout = Duration.seconds(10)
-    /// How long a broken connection is retried before playback fails; nil: forever. A first connection that fails is
-    /// not retried.
+    /// The time for which a broken connection is retried before playback fails; nil: forever. A first connection that
+    /// fails is not retried.
     public var giveUpAfter: Duration? = .seconds(60)
-    /// The same limit for live streams, such as radio stations.
+    /// The value of `giveUpAfter` for live streams, such as radio stations.
     public var giveUpLiveAfter: Duration?
-    /// The proxy, such as `http://…` or `socks5h://…`; nil: as the environment states.
+    /// The proxy, such as `http://…` or `socks5h://…`; nil: the proxy from the environment.
     public var proxy: String?
     /// Header lines such as `Authorization: Bearer …`, sent with every request to the scheme, host and port of the
-    /// opened address and to no other that a playlist or redirect leads to.
+    /// opened address and to no other origin that a playlist or redirect leads to.
     public var headers: [String] = []
     /// Whether to follow redirects from https to http.
     public var allowsDowngrade = false

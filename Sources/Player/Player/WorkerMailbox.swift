@@ -2,12 +2,12 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourThreads
 
-/// The mailbox of the worker: holds its next job. A job that supersedes the present one interrupts it, even while it
-/// waits for bytes.
+/// The mailbox of the worker: holds its next job. A job that supersedes the present job interrupts it, even while the
+/// worker waits for bytes.
 final class WorkerMailbox: Sendable {
     enum Job: Equatable, Sendable {
         case open(item: Int, at: Duration?, generation: Int)
-        /// Read this item after the present one.
+        /// Read this item after the present item.
         case append(item: Int, generation: Int)
         /// Seek in `item`, which is opened if necessary.
         case seek(Duration, item: Int, generation: Int)
@@ -37,7 +37,7 @@ final class WorkerMailbox: Sendable {
 
     init(wakeup: WakeupPipe) { self.wakeup = wakeup }
 
-    /// Any thread. Posts a job; it replaces one that has not begun.
+    /// Any thread. Posts a job, which replaces a posted job that has not begun.
     func post(_ job: Job) {
         contents.withLock { contents in
             contents.job = job
@@ -56,7 +56,7 @@ final class WorkerMailbox: Sendable {
         wakeup.signal()
     }
 
-    /// Pauses the sources, also those attached later.
+    /// Pauses or resumes the present sources and all sources attached later.
     func pause(_ isPaused: Bool) {
         contents.withLock { contents in
             contents.isPaused = isPaused
@@ -69,7 +69,7 @@ final class WorkerMailbox: Sendable {
 
     // MARK: Worker's thread
 
-    /// Sets the source that is read.
+    /// Sets the source that the worker reads; nil for none.
     func attach(_ byteSource: (any ByteSource)?) {
         contents.withLock { contents in
             contents.byteSource = byteSource
@@ -78,7 +78,7 @@ final class WorkerMailbox: Sendable {
         }
     }
 
-    /// Sets the prefetched source.
+    /// Sets the prefetched source; nil for none.
     func attach(ahead byteSource: (any ByteSource)?) {
         contents.withLock { contents in
             contents.ahead = byteSource
