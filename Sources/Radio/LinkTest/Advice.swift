@@ -4,12 +4,12 @@ internal import TenfourPackets
 internal import TenfourSession
 
 extension LinkTestResult {
-    /// The suggested changes, the most important first; empty if all is well.
+    /// The suggested changes, the most important first; empty if no change is needed.
     public var advice: [String] {
         [missingAdvice, lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
     }
 
-    /// Advice when the other end's reports show that its card drops audio.
+    /// Advice if the other end's reports show that its card drops audio; nil otherwise.
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return
@@ -44,10 +44,10 @@ extension LinkTestResult {
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
     }
 
-    /// Whether more delay would allow bursts to be retransmitted.
+    /// Whether a longer playout delay would allow bursts of loss to be retransmitted.
     private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDelay < .milliseconds(200) }
 
-    /// Advice from the variation of round-trip times. Playout delay would mislead, because recovery may have raised it.
+    /// Advice from the variation of round-trip times. The playout delay would mislead, because recovery may have raised it.
     private var jitterAdvice: String? {
         guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
             slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean

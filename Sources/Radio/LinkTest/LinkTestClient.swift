@@ -6,19 +6,19 @@ public import TenfourRadio
 public import TenfourSession
 public import TenfourSimulation
 
-/// The client of a link test: it does the handshake, sends speech, receives what comes back, and computes the result.
+/// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the result.
 ///
-/// A server with the link test returns everything, so that both the speech and our own reports about it come back: lost
-/// packets are requested and recovered as between two sessions. Any other endpoint is sent the speech all the same, and
-/// its reports are the result.
+/// A server with the link test returns every datagram, so that both the speech and our own reports about it come back: lost packets
+/// are requested and recovered as between two sessions. An endpoint without the link test is sent the speech too, and its reports
+/// are the result.
 ///
-/// After each input, take datagrams until nil, then sleep until `nextDeadline`.
+/// After each input, call `nextDatagram` until it returns false, then sleep until `nextDeadline`.
 public struct LinkTestClient: ~Copyable {
     public enum State: Hashable, Sendable {
         case handshake
         /// Sending speech. `isReturned`: the server returns it; otherwise the endpoint does not know the link test.
         case speaking(isReturned: Bool)
-        /// All speech is sent; packets on their way may still come.
+        /// All speech is sent; the last packets may still be on their way.
         case waiting(isReturned: Bool)
         case over(Ending)
     }
@@ -48,18 +48,18 @@ public struct LinkTestClient: ~Copyable {
     private let createdAt: Instant
     private var nextHandshakePacket: Instant?
     private var handshakePackets: [LinkTestPacket] = []
-    /// FAREWELL, which is sent last because the server returns nothing after it.
+    /// The FAREWELL packet, which is sent last because the server returns nothing after it.
     private var farewell: LinkTestPacket?
     private var start = Instant.start
     private var packetCount = 0
-    /// The loss protection of the packet sent last. Afterwards no loss is measured any more.
+    /// The loss protection of the packet sent last. The session's own value may change afterwards, when no more loss is measured.
     private var lastLossProtection: LossProtection
     private var roundTrips = DelaySamples()
 
     /// The server, the speech and the settings.
     public struct Configuration: Sendable {
         public var host: Endpoint
-        /// At 48 kHz, mono.
+        /// The speech to send, at 48 kHz, mono.
         public var speech: [Float]
         public var duration = Duration.seconds(10)
         public var coding = CodingSettings()
@@ -73,14 +73,14 @@ public struct LinkTestClient: ~Copyable {
     }
 
     private static let handshakeInterval = Duration.milliseconds(200)
-    /// For the first reply, long enough for a satellite link.
+    /// The time in which the first reply must arrive: long enough for a satellite link.
     private static let handshakeTimeout = Duration.seconds(2)
-    /// The time for packets on their way at the end.
+    /// The time at the end in which the last packets may arrive.
     private static let drainTime = Duration.seconds(2)
     private static let packetDuration = Duration.milliseconds(20)
 
-    /// `identity` is that of the sending session; the receiving one's is derived from it. `hear` is called with the
-    /// audio that comes back.
+    /// Creates a client. `identity` is the identity of the sending session; the identity of the receiving session is
+    /// derived from it. `hear` is called with the returned audio.
     public init(
         _ configuration: Configuration, identity: Identity, at now: Instant,
         hear: ((Span<Float>, SimulatedReceiver.Pull) -> Void)? = nil
@@ -112,7 +112,7 @@ public struct LinkTestClient: ~Copyable {
 
     // MARK: - In
 
-    /// Receives a datagram.
+    /// Receives a datagram from the network.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         // Reports may come from another port of the host.
         guard sender.address == configuration.host.address else { return }
@@ -120,7 +120,7 @@ public struct LinkTestClient: ~Copyable {
         guard case .handshake = state else { return receiveMedia(datagram, from: sender, at: now) }
     }
 
-    /// Does the work that is due at `nextDeadline`. Does nothing before.
+    /// Does the work that is due at `nextDeadline`. Does nothing before that time.
     public mutating func timeElapsed(at now: Instant) {
         switch state {
         case .handshake: shakeHands(at: now)
@@ -132,7 +132,7 @@ public struct LinkTestClient: ~Copyable {
         processTimers(at: now)
     }
 
-    /// Ends the test early. The result is what has come so far.
+    /// Ends the test early. The result covers the packets received so far.
     public mutating func stop(at now: Instant) {
         switch state {
         case .handshake: state = .over(.unanswered)
@@ -143,8 +143,8 @@ public struct LinkTestClient: ~Copyable {
 
     // MARK: - Out
 
-    /// Appends the next datagram for the server to `buffer`, which has space for 1500 bytes; returns false when there
-    /// is none.
+    /// Appends the next datagram for the server to `buffer`, which has space for 1500 bytes; returns false if no
+    /// datagram is left.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Bool {
         if !handshakePackets.isEmpty {
             handshakePackets.removeFirst().write(into: &buffer)
@@ -164,7 +164,7 @@ public struct LinkTestClient: ~Copyable {
         return true
     }
 
-    /// When `timeElapsed` has to be called at the latest; nil when the test is over.
+    /// The latest time at which `timeElapsed` must be called; nil when the test is over.
     public var nextDeadline: Instant? {
         let own: Instant
         switch state {
@@ -180,7 +180,7 @@ public struct LinkTestClient: ~Copyable {
     public var result: LinkTestResult {
         let isReturned = state == .over(.heard)
         var quality = isReturned ? receiver.report() : nil
-        // No report gives the round-trip time of our own media.
+        // The round-trip time of our own media is not in any report.
         if let away = roundTrips.quantile(0) { quality?.setRoundTrip(away) }
         return LinkTestResult(
             sentCount: packetCount, quality: quality,
@@ -235,7 +235,7 @@ public struct LinkTestClient: ~Copyable {
             let position = FrameCount(packetCount * SpeechSource.frameCount.rawValue)
             session.send(packet.span, at: position, startsTalkspurt: packetCount == 0, now: now)
             packetCount += 1
-            // The session keeps one packet only, so `nextDatagram` has to be called in between.
+            // The session holds one packet only, so `nextDatagram` has to be called between two packets.
             return
         }
         if nextPacket > start + configuration.duration { state = .waiting(isReturned: isReturned) }
@@ -249,7 +249,7 @@ public struct LinkTestClient: ~Copyable {
         while session.nextEvent() != nil {}
     }
 
-    /// Records the round-trip time of a returned packet. Retransmissions count too: they show as longer times.
+    /// Records the round-trip time of a returned packet. Retransmissions count too, with a longer time.
     private mutating func recordRoundTrip(_ datagram: Span<UInt8>, at now: Instant) {
         guard datagram.count >= 2, !RTCPCompound.isRTCP(secondByte: datagram[1]),
             let header = try? RTPHeader(parsing: datagram), header.ssrc == session.ssrc

@@ -1,20 +1,20 @@
 internal import TenfourPackets
 
-/// A packet of the handshake before and after the media. Each has 32 bytes, so that a reply is never longer than its
-/// cause. Described in Protocol/07-link-test.md.
+/// A packet of the handshake before and after the media. Each packet has 32 bytes, so that a reply is never longer than
+/// the packet that it answers. Described in Protocol/07-link-test.md.
 struct LinkTestPacket: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
-        /// The client asks for a test and sends its number.
+        /// The client requests a test and sends its number.
         case hello = 1
         /// The server replies with its own number.
         case challenge = 2
-        /// The client sends both numbers: it has shown that it receives at its address.
+        /// The client returns both numbers, which shows that it receives datagrams at its address.
         case confirmation = 3
-        /// The server will return everything from now on.
+        /// The server returns every datagram from now on.
         case acceptance = 4
         /// The server is serving another client.
         case refusal = 5
-        /// The client has finished.
+        /// The client has finished the test.
         case farewell = 6
     }
 
@@ -23,7 +23,7 @@ struct LinkTestPacket: Hashable, Sendable {
     var serverNumber: UInt64 = 0
 
     static let byteCount = 32
-    /// `tfrc`, the first bytes. They cannot begin a packet of RTP, RTCP, STUN or DTLS.
+    /// `tfrc`, the first four bytes of each packet. No packet of RTP, RTCP, STUN or DTLS begins with these bytes.
     private static let magic: UInt32 = 0x7466_7263
     private static let version: UInt8 = 1
 
@@ -33,7 +33,7 @@ struct LinkTestPacket: Hashable, Sendable {
         self.serverNumber = serverNumber
     }
 
-    /// Returns nil for anything else, which includes fields that are not zero as they must be.
+    /// Parses a packet. Returns nil for any other datagram, and for a packet with a reserved field that is not zero.
     init?(parsing datagram: Span<UInt8>) {
         guard datagram.count == Self.byteCount, datagram.uint32(at: 0) == Self.magic, datagram[4] == Self.version,
             let kind = Kind(rawValue: datagram[5])
@@ -47,7 +47,7 @@ struct LinkTestPacket: Hashable, Sendable {
         self.init(kind, clientNumber: number(at: 8), serverNumber: number(at: 16))
     }
 
-    /// Appends 32 bytes, for which `datagram` has space.
+    /// Appends the packet of 32 bytes; `datagram` must have space for them.
     func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(bigEndian: Self.magic)
         datagram.append(Self.version)

@@ -6,20 +6,20 @@ public import TenfourSession
 public struct LinkTestResult: Sendable {
     /// The number of packets sent.
     public var sentCount: Int
-    /// The quality of the media that came back; nil if the other end only reports.
+    /// The quality of the returned media; nil if the other end only sends reports.
     public var quality: QualityReport?
-    /// The round-trip times of packets; nil if none came back.
+    /// The round-trip times of packets; nil if no packet came back.
     public var roundTrip: DelaySamples?
     /// The last report of the other end.
     public var view: ReceiverView?
-    /// The loss protection at the end.
+    /// The loss protection of the packet sent last.
     public var lossProtection: LossProtection
-    /// In bit/s.
+    /// The bit rate of the speech at the end of the test, in bit/s.
     public var bitRate: Int
     /// The longest playout delay that was allowed for retransmission.
     public var maximumDelay: Duration
 
-    /// The E-model's estimate: for both directions together if the media came back, otherwise for the direction to the
+    /// The E-model's estimate: for both directions together if the media came back; otherwise for the direction to the
     /// other end, from its reports.
     public var model: EModel? { quality.map { $0.whole.model } ?? view.map(model) }
 
@@ -34,7 +34,7 @@ public struct LinkTestResult: Sendable {
 
     var burstLength: Double? { quality?.whole.burstLength ?? view?.burstLength }
 
-    /// Uses the loss of the whole test, because a report's own share covers its last interval only.
+    /// Returns the E-model for a report, with the loss of the whole test, because a report's own share covers its last interval only.
     private func model(_ view: ReceiverView) -> EModel {
         let lossShare = lossShare ?? view.lossShare
         return EModel(
@@ -45,7 +45,7 @@ public struct LinkTestResult: Sendable {
 }
 
 extension LinkTestResult {
-    /// All values, in the form that all tools share.
+    /// All values, in the JSON form that all tools share.
     public var members: [(String, JSON)] {
         var members: [(String, JSON)] = [
             ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),

@@ -2,11 +2,11 @@ public import TenfourAudioCore
 internal import TenfourChannelKeys
 public import TenfourSession
 
-/// The server of a link test: it returns what a client sends, datagram by datagram.
+/// The server of a link test: it returns the datagrams of a client, one by one.
 ///
-/// It serves one client at a time, and only an address that has proved to receive. Other senders get one reply of the
-/// same size for each handshake packet. So no address gets more bytes than came from it, and a forged sender address
-/// gains nothing.
+/// It serves one client at a time, and only an address that has proved to receive datagrams. Other senders get one
+/// reply of the same size for each handshake packet. So no address gets more bytes than it has sent, and a forged
+/// sender address gains nothing.
 public struct LinkTestServer: Sendable {
     /// The client that is being served.
     public private(set) var client: Endpoint?
@@ -16,17 +16,17 @@ public struct LinkTestServer: Sendable {
     private let challenge: AddressChallenge
     private var lastReceived = Instant.start
 
-    /// A client that is silent for longer has gone.
+    /// The time without a datagram after which the client counts as gone.
     public static let clientTimeout = Duration.seconds(3)
     public static let maximumDatagramByteCount = 1_500
 
-    /// Draws the secret of the server numbers. `generator` must be a CSPRNG outside tests.
+    /// Creates a server and draws the secret of its server numbers. `generator` must be a CSPRNG outside tests.
     public init(using generator: inout some RandomNumberGenerator) {
         challenge = AddressChallenge(using: &generator)
     }
 
-    /// Receives a datagram and appends the reply to `answer`, which is empty and has space for 1500 bytes. Returns
-    /// whether there is one; it goes to `sender`.
+    /// Receives a datagram and appends the reply for `sender` to `answer`, which is empty and has space for 1500 bytes.
+    /// Returns whether there is a reply.
     public mutating func receive(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, answer: inout OutputSpan<UInt8>
     ) -> Bool {

@@ -5,7 +5,7 @@ public import TenfourRadio
 internal import TenfourSession
 public import TenfourSimulation
 
-/// A link test over an emulated network with a seed, on a simulated clock: the result is always the same.
+/// A link test over an emulated network with a seed, on a simulated clock: the same seed always gives the same result.
 public struct SimulatedLinkTest: ~Copyable {
     private var client: LinkTestClient
     private var server: LinkTestServer
@@ -14,9 +14,9 @@ public struct SimulatedLinkTest: ~Copyable {
     private var flight = PacketsInFlight<Way>(capacity: 8_192)
     private var now = Instant.start
 
-    /// The times of sending of the speech packets that were lost in either direction.
+    /// The times at which the lost speech packets were sent; each was lost in one of the two directions.
     public private(set) var losses: [Instant] = []
-    /// When the first packet of speech was sent.
+    /// The time at which the first packet of speech was sent.
     public private(set) var firstSent: Instant?
 
     private enum Way { case there, back }
@@ -24,7 +24,8 @@ public struct SimulatedLinkTest: ~Copyable {
     private static let clientEndpoint = Endpoint(.v4(0xC000_0201), port: 40_000)
     private static let serverEndpoint = Endpoint(.v4(0xC000_0202), port: 5_004)
 
-    /// The way there uses `seed`, the way back the next one, as in badlink. The host of `configuration` is ignored.
+    /// Creates a test. The direction to the server uses `seed`, the direction back the next seed, as in badlink. The
+    /// host of `configuration` is ignored.
     public init(
         _ configuration: LinkTestClient.Configuration, there: NetworkModel, back: NetworkModel, seed: UInt64,
         hear: ((Span<Float>, SimulatedReceiver.Pull) -> Void)? = nil

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourOpusCodec
 internal import TenfourRadio
 
-/// Speech, encoded packet by packet with the settings of the session's loss protection. It repeats when it ends.
+/// Encodes speech packet by packet with the settings of the session's loss protection. The speech repeats when it ends.
 struct SpeechSource: ~Copyable {
     private let samples: [Float]
     private var settings: OpusEncoderSettings
@@ -10,7 +10,7 @@ struct SpeechSource: ~Copyable {
     private var position = 0
     private var frame: [Float]
 
-    /// 20 ms at 48 kHz.
+    /// The duration of a packet: 20 ms at 48 kHz.
     static let frameCount = FrameCount(960)
 
     init(_ samples: [Float], coding: CodingSettings) throws(RadioError) {

@@ -1,12 +1,12 @@
 public import TenfourAudioCore
 
-/// Audio from a program, to be sent: read packet by packet at the pace of playing, on a thread of the session's own.
+/// Audio that a program supplies to be sent. A thread of the session reads it packet by packet, at the pace of playing.
 public struct AudioInput: Sendable {
     let format: LPCMFormat
     let read: @Sendable (inout MutableSpan<Float>) throws(RadioError) -> FrameCount
 
-    /// The session holds `source` as long as it runs. An error that it throws ends the session and becomes its message.
-    /// While it blocks, sending stands still.
+    /// Wraps `source`, which the session holds as long as it runs. An error that `source` throws ends the session with
+    /// that message. While `source` blocks, no audio is sent.
     public init(_ source: some AudioSource & AnyObject & Sendable) {
         format = source.format
         read = { samples throws(RadioError) in

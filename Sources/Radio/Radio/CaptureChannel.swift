@@ -1,6 +1,6 @@
-/// Which channels of a source are sent.
+/// The channels of a source that are sent.
 public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sendable {
-    /// The first channel only: in mono, or on both sides.
+    /// The first channel only: in mono, or on both sides in stereo.
     case left
     /// The second channel only, if there is one.
     case right
@@ -8,26 +8,26 @@ public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sen
     case mix
 }
 
-/// Finds a stereo source with digital silence in one channel and audio in the other: a microphone at one of two inputs.
+/// Detects a stereo source with digital silence in one channel and audio in the other: a microphone at one of two inputs.
 ///
 /// Capture thread. Allocates nothing.
 struct SilentChannelDetector: BitwiseCopyable, Sendable {
-    /// The silent channel; nil if none is silent, or both are.
+    /// The silent channel; nil if neither channel or both channels are silent.
     private(set) var silentChannel: CaptureChannel?
 
-    /// The number of frames since each channel last held a sample other than zero, not counting frames of silence on
-    /// both sides.
+    /// The number of frames since each channel last held a sample other than zero. Frames with silence in both channels
+    /// do not count.
     private var sinceLeft = 0
     private var sinceRight = 0
     private let patience: Int
 
-    /// `rate` is the source's. A channel counts as silent after 2 s.
+    /// `rate` is the sample rate of the source. A channel counts as silent after 2 s.
     init(rate: Int) { patience = 2 * rate }
 
-    /// Counts the next frames; a flag says whether a channel held a sample other than zero.
+    /// Counts the next frames; `soundsLeft` and `soundsRight` are whether the channel held a sample other than zero.
     @_noAllocation @_noLocks
     mutating func append(_ frames: Int, soundsLeft: Bool, soundsRight: Bool) {
-        // Silence on both sides shows nothing: the microphone may be switched off.
+        // Silence in both channels shows nothing: the microphone may be switched off.
         guard soundsLeft || soundsRight else { return }
         sinceLeft = soundsLeft ? 0 : sinceLeft + frames
         sinceRight = soundsRight ? 0 : sinceRight + frames

@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourSoundCard
 
-/// The source of the audio to be sent: a card, which keeps its own time, or a file or pipe, paced by the clock.
+/// The source of the audio to be sent: a card, which has its own clock, or a file or pipe, paced by the system's clock.
 struct CaptureInput: ~Copyable, Sendable {
     enum DeviceEvent {
-        /// The number of frames captured, and before them the number that the source missed.
+        /// The number of frames captured, and the number of frames that the source missed before them.
         case captured(FrameCount, after: FrameCount)
         case interrupted(Interruption)
         case ended
@@ -15,32 +15,32 @@ struct CaptureInput: ~Copyable, Sendable {
     let format: LPCMFormat
     /// The format that the card granted; nil for a file.
     let granted: NegotiatedFormat?
-    /// Receives a notice when a card comes back with another format; nil without a card.
+    /// Receives a notice when a reconnected card has another format; nil without a card.
     let changes: CardChanges?
-    /// Whether a pipe that gives nothing and does not end can block it for ever.
+    /// Whether the input can block for ever, because it is a pipe that may deliver nothing without ending.
     let mayHang: Bool
-    /// The audio of the last call, from index 0 on.
+    /// The audio captured by the last call, from index 0 on.
     private(set) var sound: FixedBuffer<Float>
 
     private var card: CaptureCard?
     private var file: AudioFileReader?
     private let given: AudioInput?
     private var periodTimer: PeriodTimer
-    /// Audio as read, in the source's own channels.
+    /// The audio as read, in the source's own channels.
     private var read: FixedBuffer<Float>
     private let readChannelCount: Int
     private let channel: CaptureChannel
-    /// For a card with two channels; nil otherwise.
+    /// The detector for a card with two channels; nil for other inputs.
     private var detector: SilentChannelDetector?
 
-    /// For a card with two channels, the one with digital silence while the other has audio.
+    /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
     var silentChannel: CaptureChannel? { @_noAllocation @_noLocks get { detector?.silentChannel } }
 
-    /// The period is short even where packets are long, because a sound server takes it for the wanted latency.
+    /// The longest period of the card. It is short even if packets are long, because a sound server uses the period as the latency.
     private static let longestPeriod = Duration.milliseconds(5)
 
-    /// Captures one packet, `frame`, at a time. Both channels of the card are captured, however many are sent, because
-    /// plugins mix them otherwise, and a silent one would halve the other.
+    /// Creates a capture that reads one packet, `frame`, at a time. Both channels of the card are captured, also if one
+    /// is sent, because plugins would otherwise mix them, and a silent channel would halve the level of the other.
     init(
         card name: String, channelCount: Int, of channel: CaptureChannel, frame: Duration
     ) throws(RadioError) {
@@ -67,8 +67,8 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// Reads a file or a pipe one frame at a time. A live pipe keeps its own pace, a file is paced by the clock.
-    /// Without `raw` a file without a header is refused. Mixed to `channelCount`.
+    /// Creates an input that reads a file or a pipe one frame at a time and mixes it to `channelCount`. A live pipe is
+    /// read at its own pace, a file at the pace of the clock. If `raw` is nil, a file without a header is refused.
     init(
         file path: String, raw: RawFormat?, channelCount: Int, of channel: CaptureChannel, frame: Duration
     ) throws(RadioError) {
@@ -93,7 +93,7 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// Audio from a program, paced by the clock as a file is.
+    /// Creates an input of audio from a program, paced by the clock like a file.
     init(_ sound: AudioInput, channelCount: Int, of channel: CaptureChannel, frame: Duration) {
         granted = nil
         changes = nil
@@ -111,7 +111,7 @@ struct CaptureInput: ~Copyable, Sendable {
         detector = nil
     }
 
-    /// Requests a larger quantum from a sound server if the capture thread has no real-time priority.
+    /// Requests a larger quantum from the sound server if the capture thread has no real-time priority.
     mutating func fit(_ priority: RealTime) {
         if case .granted = priority { return }
         card?.allowForLateWakeups()
@@ -168,7 +168,7 @@ struct CaptureInput: ~Copyable, Sendable {
         detector?.append(frames, soundsLeft: soundsLeft, soundsRight: soundsRight)
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
     @_semantics("no_performance_analysis")
     private static func read(_ card: inout CaptureCard?, into sound: inout FixedBuffer<Float>) -> CaptureEvent? {
         var room = sound.mutableSpan

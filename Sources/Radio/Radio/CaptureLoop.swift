@@ -33,7 +33,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         report.rate = self.input.format.rate
     }
 
-    /// Whether `run` may block for ever, because a pipe gives nothing.
+    /// Whether `run` may block for ever, because the input is a pipe that delivers nothing.
     var mayHang: Bool { input.mayHang }
 
     consuming func run(priority: RealTime) {
@@ -65,7 +65,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         wakeup.signal()
     }
 
-    /// A card's audio is live; the beginning of a file must not be lost.
+    /// Waits until audio can be delivered, so that the beginning of a file is not lost. A card does not wait, because its audio is live.
     private func waitForConnection() {
         guard input.granted == nil else { return }
         while !controls.stops, !controls.isConnected.load(ordering: .acquiring) { usleep(5_000) }
@@ -82,7 +82,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,
@@ -92,7 +92,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         levelHistory.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
     }
 
-    /// The stream's time goes on while the card misses audio, so that nothing shifts for listeners.
+    /// Advances the stream's time by the audio that the card has missed, so that later audio keeps its position for listeners.
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) -> Bool {
         report.missed += interruption.missed
@@ -110,14 +110,14 @@ struct CaptureLoop: ~Copyable, Sendable {
 struct CaptureReport: BitwiseCopyable, Sendable {
     var meanSquare: Float = 0
     var xruns = 0
-    /// Frames at `rate` that were not captured, or were dropped because too many waited.
+    /// The number of frames at `rate` that were not captured, or were dropped because too many waited.
     var missed = FrameCount(0)
     var rate = SampleRate.opus
-    /// Packets dropped because the network thread was too slow.
+    /// The number of packets dropped because the network thread was too slow.
     var overruns = 0
     var isCardLost = false
     var priority = RealTime.notAsked
-    /// For a card with two channels, the one with digital silence while the other has audio.
+    /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
     var silentChannel: CaptureChannel?
     /// The levels of the last seconds, whether the microphone is open or not.
     var levelHistory = LevelHistory()

@@ -5,7 +5,7 @@ internal import TenfourPackets
 internal import TenfourSession
 internal import TenfourUV
 
-/// Protection by a channel's keys: through a relay elsewhere, or through a relay of our own, which answers the channel's members.
+/// Protection by a channel's keys. The session uses a relay elsewhere, or is itself the relay of the channel's members.
 /// Network thread.
 final class ChannelLine: Protection {
     private var channel: Channel
@@ -13,13 +13,13 @@ final class ChannelLine: Protection {
     private let tracker: HostTracker?
     private let clockTrust: ClockTrust
     private var lastClockReading: Instant
-    /// Packets for the RTP session.
+    /// Opened packets for the RTP session.
     private var opened = DatagramQueue()
-    /// Datagrams of our own relay for other members.
+    /// Datagrams from our own relay to other members.
     private var outbox = DatagramQueue()
     private var bytes: [UInt8] = []
 
-    /// `ssrc` is that of the RTP session. `local` is where members reach our own relay.
+    /// `ssrc` is the SSRC of the RTP session. `local` is the address at which members reach our own relay.
     init(
         _ settings: ChannelSettings, _ coding: CodingSettings, ssrc: SSRC, local: Endpoint, at now: Instant
     ) {
@@ -49,7 +49,7 @@ final class ChannelLine: Protection {
     // MARK: - In
 
     /// Opens a datagram from the network. Returns false if it was protected neither with the channel's keys nor with
-    /// the session's.
+    /// the session's keys.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         guard let relay else { return open(datagram, from: sender, at: now) }
         guard sender != OwnRelay.endpoint else { return false }
@@ -71,7 +71,7 @@ final class ChannelLine: Protection {
         route(at: now)
     }
 
-    /// Reads the wall clock, and looks up the relay's name when it is due. Call it several times a second.
+    /// Reads the wall clock, and looks up the relay's name if a lookup is due. Call this several times a second.
     func poll(at now: Instant) {
         // The wall clock may be set, or become synchronised.
         if now - lastClockReading >= Self.clockInterval {
@@ -92,7 +92,7 @@ final class ChannelLine: Protection {
         route(at: now)
     }
 
-    /// Requests a page of listeners from the relay. An event delivers it.
+    /// Requests a page of listeners from the relay. An event delivers the page.
     func requestListeners(from position: Int, at now: Instant) {
         channel.requestListeners(from: position, at: now)
         route(at: now)
@@ -101,7 +101,7 @@ final class ChannelLine: Protection {
     /// Sets the new SSRC of the RTP session.
     func setSSRC(_ ssrc: SSRC) { channel.ssrc = ssrc }
 
-    /// Says good-bye to the relay or the members. Send nothing afterwards.
+    /// Sends a good-bye to the relay or the members. Send nothing afterwards.
     func leave(at now: Instant) {
         channel.leave(at: now)
         relay?.stop(at: now)
@@ -126,7 +126,7 @@ final class ChannelLine: Protection {
 
     // MARK: - Between the channel and our own relay
 
-    /// Opens a datagram of the relay, its own or a forwarded one.
+    /// Opens a datagram from the relay, either the relay's own or a forwarded one.
     private func open(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         channel.suspended = RealTimeClock.suspended
         let reception = channel.receive(datagram, from: sender, at: now)
@@ -142,7 +142,7 @@ final class ChannelLine: Protection {
         }
     }
 
-    /// Passes datagrams between the channel, our own relay and the outbox until there are no more.
+    /// Passes datagrams between the channel, our own relay and the outbox until none are left.
     private func route(at now: Instant) {
         guard let relay else { return }
         var isQuiet = false

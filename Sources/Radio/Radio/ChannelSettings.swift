@@ -2,26 +2,26 @@ public import TenfourChannelKeys
 public import TenfourSession
 internal import TenfourUV
 
-/// The channel of a session, and how it is joined.
+/// The channel of a session, and the settings for joining it.
 public struct ChannelSettings: Sendable {
     public var keys: ChannelKeys
     /// Whether we may talk, or only listen.
     public var role: Role
-    /// The relay to join; nil: we are the relay for the channel's members, which needs a talk link.
+    /// The relay to join; nil if we are the relay of the channel's members, which needs a talk link.
     public var relay: Relay?
     /// The SRTP suite of our own packets.
     public var suite = SRTPSuite.aesCounterMode
     public var clock = ClockTrust.kernel
-    /// Our name for the other members; nil sends none. It is encrypted for them.
+    /// The name that the other members see; nil sends none. It is encrypted for the members.
     public var name: String?
 
     /// A relay, or a tenfour that is the relay of its own channel.
     public struct Relay: Sendable {
         /// The relay's id, as in the link.
         public var id: RelayID
-        /// The name to look up again when the relay does not answer any more; nil keeps `endpoints`.
+        /// The host name to look up again when the relay stops answering; nil keeps `endpoints`.
         public var host: String?
-        /// The addresses, at least one, which are tried in turn.
+        /// The addresses of the relay, at least one, which are tried in turn.
         public var endpoints: [Endpoint]
 
         public init(id: RelayID, host: String? = nil, endpoints: [Endpoint]) {
@@ -41,7 +41,7 @@ public struct ChannelSettings: Sendable {
 
 /// Whether this machine's wall clock is trusted. It distinguishes live media from recorded media.
 public enum ClockTrust: String, CaseIterable, Sendable {
-    /// Trusted when the kernel calls it synchronised.
+    /// Trusted if the kernel reports its clock as synchronised.
     case kernel
     /// Always trusted: the host of a virtual machine may keep the clock right without the kernel's knowledge.
     case right

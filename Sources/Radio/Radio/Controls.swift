@@ -2,20 +2,20 @@ internal import Synchronization
 
 /// Settings and flags that other threads share with the audio threads.
 final class Controls: Sendable {
-    /// Whether audio can be delivered. A file does not start before.
+    /// Whether audio can be delivered. Reading of a file starts only then.
     let isConnected: Atomic<Bool>
     let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let isMicrophoneOpen: Atomic<Bool>
-    /// The index of the first listener to request from the relay; below zero: no request.
+    /// The index of the first listener to request from the relay; negative if there is no request.
     let listenerPage = Atomic<Int>(-1)
     let isSpeakerMuted = Atomic<Bool>(false)
     /// Whether the input has ended and all of it is in the ring buffer.
     let hasInputEnded = Atomic<Bool>(false)
-    /// The encoder's settings requested by the network thread, an `EncoderDemand`; zero: no request.
+    /// The encoder settings that the network thread requests, as an `EncoderDemand`; zero if there is no request.
     let encoderDemand = Atomic<UInt64>(0)
 
-    /// The requested playback rate, and the pitch in cents: the bits of a Double each.
+    /// The requested playback rate, and the requested pitch in cents; each as the bits of a Double.
     let rate = Atomic<UInt64>((1.0).bitPattern)
     let pitch = Atomic<UInt64>((0.0).bitPattern)
     /// The lag of time-pitch processing in microseconds.
@@ -23,8 +23,8 @@ final class Controls: Sendable {
     /// The number of samples that time-pitch processing dropped.
     let timePitchLoss = Atomic<Int>(0)
 
-    /// These flags end the thread that waits for them: the network thread has ended, time-pitch processing has ended,
-    /// the playback thread has ended.
+    /// Three flags, each of which ends the threads that wait for it: the network thread has ended, time-pitch
+    /// processing has ended, the playback thread has ended.
     let isOver = Atomic<Bool>(false)
     let isTimePitchOver = Atomic<Bool>(false)
     let isPlaybackOver = Atomic<Bool>(false)

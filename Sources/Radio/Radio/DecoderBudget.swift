@@ -1,29 +1,29 @@
 internal import TenfourAudioCore
 package import TenfourOpusCodec
 
-/// The processor time that the decoders of a mixer may use in one pull. It measures how long they take.
+/// The processor time that the decoders of a mixer may use in one pull. The budget measures the time of each decoder call.
 ///
-/// A frame uses a model if three quarters of the slack suffice even when it takes four times as long as expected.
-/// Otherwise it does without. A frame so slow that the model would never be used again suspends the model: for 10 s at
-/// first, then twice as long each time, up to 5 minutes.
+/// A frame is decoded with a model if three quarters of the slack suffice even when the frame takes four times as long as expected;
+/// otherwise without a model. A frame so slow that the model would never be used again suspends the model: for 10 s at first, then
+/// twice as long each time, up to 5 minutes.
 ///
 /// Playback thread. Times are processor time of that thread, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
     /// The highest complexity in use now.
     package private(set) var complexity: DecoderComplexity
-    /// How often a model was suspended because it was too slow.
+    /// The number of times that a model was suspended because it was too slow.
     package private(set) var setbackCount = 0
 
     private let most: DecoderComplexity
-    /// How late a pull may be; nil if no time is measured.
+    /// The time by which a pull may be late, in nanoseconds; nil if no time is measured.
     private let slack: Int?
-    /// The expected cost of a frame. It rises at once after a slower frame and falls over about 250 pulls.
+    /// The expected cost of a frame. It rises immediately after a slower frame and falls over about 250 pulls.
     private var expected: Costs
-    /// The cost that the trial measured.
+    /// The cost of a frame that the trial measured.
     private let measured: Costs
     /// The time at which this pull began.
     private var start = 0
-    /// The frames until the model is tried again, and their number after the last suspension.
+    /// The number of frames until the model is tried again, and the length of the last suspension in frames.
     private var pausedFrames = 0
     private var lastRest = 0
 
@@ -46,7 +46,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
     /// Whether a model conceals lost frames now.
     var concealsByModel: Bool { @_noAllocation @_noLocks get { .plain < complexity } }
 
-    /// Whether decoder calls have to be measured.
+    /// Whether decoder calls are to be measured.
     var measures: Bool { @_noAllocation @_noLocks get { slack != nil && .plain < most } }
 
     /// Begins a pull of `frames` at 48 000 Hz.
@@ -58,18 +58,18 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         guard pausedFrames > 0 else { return }
         pausedFrames -= frames.rawValue
         guard pausedFrames <= 0 else { return }
-        // Another program may have caused the slowness.
+        // Another program may have caused the slowness, so the suspended model is tried again.
         complexity = most
         expected = measured
     }
 
-    /// The complexity for a lost frame.
+    /// The complexity with which to conceal a lost frame.
     @_noAllocation @_noLocks
     func complexityToConceal(at now: Int) -> DecoderComplexity {
         hasTime(for: expected.concealed, at: now) ? complexity : .plain
     }
 
-    /// The complexity for a received frame.
+    /// The complexity with which to decode a received frame.
     @_noAllocation @_noLocks
     func complexityToDecode(at now: Int) -> DecoderComplexity {
         .plc < complexity && !hasTime(for: expected.decoded, at: now) ? .plc : complexity
@@ -81,7 +81,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         return now - start + 4 * expected <= slack / 4 * 3
     }
 
-    /// Records that a frame was concealed or decoded with `used` and took `time`.
+    /// Records that a frame took `time` to conceal or decode with the complexity `used`.
     @_noAllocation @_noLocks
     mutating func record(_ time: Int, with used: DecoderComplexity, isConcealed: Bool) {
         guard let slack, .plain < used else { return }
@@ -98,7 +98,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         pausedFrames = lastRest
     }
 
-    /// 10 s and 5 minutes.
+    /// The shortest and the longest suspension: 10 s and 5 minutes, in frames.
     private static var shortestRest: Int { @_noAllocation @_noLocks get { 480_000 } }
     private static var longestRest: Int { @_noAllocation @_noLocks get { 14_400_000 } }
 }

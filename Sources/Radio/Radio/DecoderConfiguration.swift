@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 package import TenfourOpusCodec
 package import TenfourPackets
 
-/// Which neural models of libopus the decoder uses; a user's choice.
+/// The user's choice of neural models of libopus for the decoder.
 public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     /// All models of the library for which this machine is fast enough.
     case auto
@@ -10,8 +10,8 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     case plain
     /// Deep PLC conceals lost frames: complexity 5.
     case plc
-    /// Deep PLC, and enhancement of decoded speech: by NoLACE where packets carry in-band FEC (complexity 7), otherwise
-    /// by LACE (6).
+    /// Deep PLC, and enhancement of decoded speech: by NoLACE if packets carry in-band FEC (complexity 7), otherwise by
+    /// LACE (complexity 6).
     case full
 
     init(_ complexity: DecoderComplexity) {
@@ -31,26 +31,26 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The models that the decoders of a mixer may use. It is decided before audio starts.
+/// The models that the decoders of a mixer may use. The configuration is chosen before audio starts.
 package struct DecoderConfiguration: Hashable, Sendable {
     /// The highest complexity.
     package var complexity: DecoderComplexity
-    /// The costs of that complexity, as the trial measured them; zero if no time is measured.
+    /// The costs of decoding at that complexity, as the trial measured them; zero if no time is measured.
     package var costs: DecoderCosts
-    /// How late a pull may be before the card runs dry; nil on a simulated clock, where no time is measured.
+    /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is measured.
     package var slack: Duration?
 
-    /// The part of the slack that one frame may take: a frame that suddenly takes five times as long is then still in
-    /// time.
+    /// The divisor of the slack for one frame: a frame that suddenly takes five times as long as in the trial is then
+    /// still in time.
     private static let share = 8
 
-    /// For a simulated clock: the models in `choice` that the loaded library has.
+    /// Creates the configuration for a simulated clock: the models in `choice` that the loaded library has.
     package init(_ choice: DecoderChoice = .auto) {
         complexity = choice == .plain ? .plain : min(choice.most, DecoderModels.loaded.complexity)
         costs = DecoderCosts()
     }
 
-    /// For a card: the models in `choice` that `trial` found, if a frame takes at most an eighth of `slack`.
+    /// Creates the configuration for a card: the models in `choice` that `trial` found, if a frame takes at most an eighth of `slack`.
     package init(_ choice: DecoderChoice, _ trial: DecoderTrial, slack: Duration) {
         let limit = slack / Self.share
         let here = min(choice.most, trial.models.complexity)
@@ -60,10 +60,10 @@ package struct DecoderConfiguration: Hashable, Sendable {
         self.slack = slack
     }
 
-    /// What reports tell senders about our concealment.
+    /// The concealment that our reports state to senders.
     package var concealment: PacketLossConcealment { complexity > .plain ? .deep : .plain }
 
-    /// For example `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
+    /// A line for people, such as `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
     func summary(_ choice: DecoderChoice, _ trial: DecoderTrial) -> String {
         let wanted = min(choice.most, trial.models.complexity)
         let library = "decodes with \(OpusDecoder.library)"
@@ -84,7 +84,7 @@ package struct DecoderConfiguration: Hashable, Sendable {
 }
 
 extension DecoderComplexity {
-    /// The models in words.
+    /// The names of the models, for people.
     var models: String {
         switch self {
         case .plain: "plain"
@@ -95,7 +95,7 @@ extension DecoderComplexity {
 }
 
 extension DecoderTrial {
-    /// Runs the trial for `choice`. If no model is wanted, nothing is tried.
+    /// Runs the trial for `choice`. If `choice` contains no model, nothing is tried.
     init(of choice: DecoderChoice) throws(RadioError) {
         do { self = try choice == .plain ? .none : Self(measuresCosts: true) } catch { throw RadioError(error) }
     }

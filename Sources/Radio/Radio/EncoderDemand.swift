@@ -3,17 +3,17 @@ internal import TenfourSession
 
 /// The encoder settings that the network thread requests, packed for an `Atomic`.
 struct EncoderDemand: BitwiseCopyable, Sendable {
-    /// Never zero.
+    /// The packed settings; never zero.
     let rawValue: UInt64
 
-    /// Nil if nothing is requested.
+    /// Unpacks the settings; nil if nothing is requested.
     @_noAllocation @_noLocks
     init?(rawValue: UInt64) {
         guard rawValue != 0 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// The settings that `lossProtection` needs, in addition to the fixed ones in `coding`.
+    /// Creates the settings that `lossProtection` needs, with the fixed settings of `coding`.
     init(_ lossProtection: LossProtection, _ coding: CodingSettings) {
         let isAlwaysOn = coding.fec == .on
         let loss = lossProtection.inBandFEC ? lossProtection.expectedLoss : isAlwaysOn ? coding.expectedLoss : 0

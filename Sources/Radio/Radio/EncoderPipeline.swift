@@ -3,20 +3,20 @@ internal import TenfourOpusCodec
 internal import TenfourResampling
 internal import TenfourRings
 
-/// From captured audio to packets: resample, gate, frame, encode.
+/// Converts captured audio to packets: resamples, gates, divides into frames and encodes.
 ///
-/// The gate opens and closes between two Opus frames, over 5 ms so that nothing clicks. The frame in which it closes is
-/// sent too: it fades out, so that the other end conceals silence after it.
+/// The gate opens and closes between two Opus frames, over 5 ms so that nothing clicks. The frame in which the gate
+/// closes is sent too: it fades out, so that the other end conceals silence after it.
 ///
 /// Capture thread. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
-    /// The mean square of the frame encoded last, for the level.
+    /// The mean square of the frame encoded last, from which the level is computed.
     private(set) var meanSquare: Float = 0
-    /// Packets dropped because the network thread was too slow.
+    /// The number of packets dropped because the network thread was too slow.
     private(set) var overrunCount = 0
 
     private let format: LPCMFormat
-    /// The length of a packet at the encoder's rate.
+    /// The duration of a packet in frames at the encoder's rate.
     private let frameCount: Int
     private var encoder: StreamEncoder
     /// The encoder's sample rate.
@@ -30,15 +30,16 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var filled = 0
     /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate) s.
     private var remainder = 0
-    /// Where the frame begins, at the encoder's rate, counted from the start of the stream, silence and missed audio included.
+    /// The position of the current frame's start at the encoder's rate, counted from the start of the stream, silence
+    /// and missed audio included.
     private var position = FrameCount.zero
     private var wasOpen = false
     private var packet = FixedBuffer<UInt8>(repeating: 0, count: PacketSlot.capacity)
 
-    /// 5 ms, at the encoder's rate.
+    /// The duration of a fade: 5 ms, at the encoder's rate.
     private let rampLength: Int
 
-    /// `format` is the source's; it has as many channels as `coding`.
+    /// `format` is the format of the source, which has as many channels as `coding`.
     init(format: LPCMFormat, coding: CodingSettings) throws(RadioError) {
         precondition(format.channelCount == coding.channelCount, "the source is mixed to the channels that are sent")
         let encoder = try StreamEncoder(coding)
@@ -55,7 +56,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         frame = FixedBuffer(repeating: 0, count: frameCount * format.channelCount)
     }
 
-    /// Applies a requested `EncoderDemand` from the next frame on; zero requests nothing.
+    /// Applies a requested `EncoderDemand` from the next frame on; zero requests no change.
     @_noAllocation @_noLocks
     mutating func apply(_ demand: UInt64) {
         guard demand != applied, let wanted = EncoderDemand(rawValue: demand) else { return }
@@ -64,8 +65,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         encoder.apply(settings)
     }
 
-    /// Appends captured audio, and pushes each packet that it completes while the gate `isOpen`. Returns whether there
-    /// was one.
+    /// Appends captured audio, and pushes each packet that is completed while the gate `isOpen`. Returns whether a
+    /// packet was pushed.
     @_noAllocation @_noLocks
     mutating func take(
         _ sound: borrowing FixedBuffer<Float>, frameCount captured: FrameCount, isOpen: Bool,
@@ -81,14 +82,14 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// At the end of the input: pads the last frame with silence and pushes it.
+    /// Ends the input: pads the last frame with silence and pushes its packet.
     @_noAllocation @_noLocks
     mutating func finish(into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
         filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
     }
 
-    /// Skips audio that the source has missed, in frames at its own rate: the stream's time goes on, and the next packet
-    /// begins a talkspurt. Returns whether a packet was pushed.
+    /// Skips audio that the source has missed, in frames at the source's rate: the stream's time advances, and the next
+    /// packet begins a talkspurt. Returns whether a packet was pushed.
     @_noAllocation @_noLocks
     mutating func skip(_ missed: FrameCount, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
         let scaled = missed.rawValue * rate.hertz + remainder
@@ -116,7 +117,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return filled == frameCount
     }
 
-    /// Moves captured audio into the frame until one of them is used up or full. Returns the frames used.
+    /// Moves captured audio into the frame until the audio is used up or the frame is full. Returns the number of frames moved.
     @_noAllocation @_noLocks
     private mutating func fill(_ sound: borrowing FixedBuffer<Float>, from start: Int, to end: Int) -> Int {
         if let frames = Self.convert(
@@ -163,7 +164,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
     }
 
-    // Vetted: nothing is freed in these four, though the compiler takes the end of a Span's life for that.
+    // Reviewed: nothing is freed in the four functions below, though the compiler takes the end of a Span's life for a deallocation.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {

@@ -8,7 +8,8 @@ extension CodingSettings {
 }
 
 extension RadioConfiguration {
-    /// Throws `.usage` for a combination that the codec of what is sent does not have. A session checks it before it opens anything.
+    /// Throws `.usage` for a combination of settings that the codec of the sent audio does not support. A session
+    /// checks this before it opens any device.
     public func checkEncoding() throws(RadioError) {
         guard coding.encoding != .opus, input != nil else { return }
         let name = coding.encoding.name
@@ -28,7 +29,7 @@ extension RadioConfiguration {
 }
 
 extension RadioError {
-    /// The refusal of G.711 in a channel, whose members hear only Opus.
+    /// The error for G.711 in a channel, whose members can decode only Opus.
     public init(inChannel encoding: AudioEncoding) {
         self.init(
             .usage, "\(encoding.name) cannot be used in a channel: write --codec opus, or call a host by its address")

@@ -4,10 +4,10 @@ internal import TenfourSession
 internal import TenfourThreads
 internal import TenfourUV
 
-/// Looks up a host name again while nothing comes from its known address. Network thread.
+/// Looks up a host name again while no datagram arrives from its known address. Network thread.
 ///
-/// Each lookup has a thread of its own, because it blocks as long as the system waits for its name server. The end of
-/// the session does not wait for it.
+/// Each lookup has its own thread, because it blocks as long as the system waits for its name server. The end of the
+/// session does not wait for this thread.
 final class HostTracker {
     private let host: String
     private let port: UInt16
@@ -27,8 +27,8 @@ final class HostTracker {
         case found([Endpoint])
     }
 
-    /// `now` is the time of the last lookup. The next one comes after `interval`, then after twice as long each time,
-    /// at most `longestInterval`.
+    /// `now` is the time of the last lookup. The next lookup starts after `interval`; each later pause is twice as long
+    /// as the one before, and at most `longestInterval`.
     init(
         _ host: String, port: UInt16, every interval: Duration, atMost longestInterval: Duration, at now: Instant,
         resolve: @escaping Resolve = HostTracker.system
@@ -45,8 +45,8 @@ final class HostTracker {
     /// The system's resolver.
     static let system: Resolve = { try? Resolver.resolve($0, port: $1) }
 
-    /// Starts a lookup if it is due. Call it repeatedly. `isReached`: the host answers at its known address. Returns
-    /// the addresses that a lookup has found since the last call, if any.
+    /// Starts a lookup if one is due. Call this repeatedly. `isReached`: the host answers at its known address. Returns
+    /// the addresses that a lookup has found since the last call; nil if there are none.
     func poll(isReached: Bool, at now: Instant) -> [Endpoint]? {
         if isReached { pause = interval }
         let known = lookup.withLock { lookup in
@@ -83,14 +83,15 @@ final class HostTracker {
     }
 }
 
-/// Follows a peer whose address changes, for example a home router that gets another one each night. Network thread.
+/// Follows a peer whose address changes, for example a home router that gets another address each night. Network thread.
 final class PartnerTracker {
     private let tracker: HostTracker
     private let interval: Duration
     /// The time of the last datagram from the peer.
     private var lastReceived: Instant
 
-    /// Default: 10 s. Both ends send reports about every 5 s, whether they talk or not.
+    /// The default time without a datagram after which the name is looked up: 10 s. Both ends send reports about every
+    /// 5 s, whether they talk or not.
     static let interval = Duration.seconds(10)
     static let longestInterval = Duration.seconds(60)
 
@@ -104,9 +105,9 @@ final class PartnerTracker {
         lastReceived = now
     }
 
-    /// Records that a datagram has come from the peer.
+    /// Records that a datagram has arrived from the peer.
     func recordReception(at now: Instant) { lastReceived = now }
 
-    /// Looks up the peer's name if that is due. Call it repeatedly. Returns new addresses, if any.
+    /// Looks up the peer's name if a lookup is due. Call this repeatedly. Returns new addresses; nil if there are none.
     func poll(at now: Instant) -> [Endpoint]? { tracker.poll(isReached: now - lastReceived < interval, at: now) }
 }

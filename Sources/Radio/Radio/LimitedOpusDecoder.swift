@@ -12,7 +12,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     /// The number of packets since the last one with in-band FEC.
     private var packetsSinceFEC = memoryOfFEC + 1
 
-    /// In packets. A silent talker sends none.
+    /// The number of packets for which in-band FEC is remembered; a silent talker sends no packets.
     private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
 
     init(channelCount: Int) throws(RadioError) {
@@ -25,7 +25,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         packetsSinceFEC = Self.memoryOfFEC + 1
     }
 
-    /// As `AudioDecoder.decode`.
+    /// Decodes a packet, as `AudioDecoder.decode`.
     @_noAllocation @_noLocks
     mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
@@ -38,21 +38,21 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         return frames
     }
 
-    /// As `AudioDecoder.recover`.
+    /// Recovers the audio before a packet, as `AudioDecoder.recover`.
     @_noAllocation @_noLocks
     mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>,
         within budget: inout DecoderBudget
     ) -> Bool {
         let start = Self.now(budget)
-        // libopus conceals where it cannot use the FEC.
+        // libopus conceals if it cannot use the FEC.
         set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
         let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
         record(since: start, isConcealed: false, of: &budget)
         return isDone
     }
 
-    /// As `AudioDecoder.conceal`.
+    /// Conceals a lost packet, as `AudioDecoder.conceal`.
     @_noAllocation @_noLocks
     mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
@@ -65,10 +65,10 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         return .plain < complexity ? .neural : .plain
     }
 
-    /// Sets the complexity in the decoder where it changes.
+    /// Sets the complexity of the decoder, if it differs from the present one.
     @_noAllocation @_noLocks
     private mutating func set(_ most: DecoderComplexity) {
-        // NoLACE scores more than LACE where lost frames are recovered from in-band FEC, and no more elsewhere.
+        // NoLACE scores higher than LACE if lost frames are recovered from in-band FEC, and no higher otherwise.
         let wanted = .lace < most && packetsSinceFEC > Self.memoryOfFEC ? .lace : most
         if wanted == complexity { return }
         try? decoder.setComplexity(wanted)

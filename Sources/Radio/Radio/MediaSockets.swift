@@ -3,7 +3,7 @@ internal import TenfourUV
 
 /// The UDP ports of a session.
 extension NetworkLoop {
-    /// Opens the socket for media, and one for reports on the port above if it is wanted.
+    /// Opens the socket for media, and another for reports on the port above it, if one is configured.
     static func open(
         _ configuration: RadioConfiguration, on loop: EventLoop
     ) throws(NetworkError) -> (UDPSocket, UDPSocket?) {
@@ -25,7 +25,7 @@ extension NetworkLoop {
 
     /// Opens the socket for reports on the port above the media's.
     ///
-    /// Some programs send reports there even to a receiver that multiplexes RTCP. If the user did not request the
+    /// Some programs send reports to that port even if the receiver multiplexes RTCP. If the user did not request the
     /// socket, failing to open it is no error, and it yields the port to another tenfour on this machine.
     private static func openControl(
         _ configuration: RadioConfiguration, on loop: EventLoop, above media: Endpoint, _ options: SocketOptions

@@ -8,9 +8,9 @@ internal import TenfourRings
 internal import TenfourSession
 internal import TenfourUV
 
-/// The network thread: passes datagrams, media and time to the RTP session and its protection, and carries out what they say.
+/// The network thread: passes datagrams, media and time to the RTP session and its protection, and acts on their results.
 ///
-/// Made on one thread and run on another; never on two at once.
+/// Created on one thread and run on another; never used by two threads at the same time.
 @safe final class NetworkLoop: @unchecked Sendable {
     let wakeup: Wakeup
     let localEndpoint: Endpoint
@@ -20,11 +20,11 @@ internal import TenfourUV
     private let control: UDPSocket?
     private var rtpSession: RTPSession
     private let protection: any Protection
-    /// The protection where that is a channel; nil elsewhere.
+    /// The protection, if it is a channel's; nil otherwise.
     private let channel: ChannelLine?
     private let coding: CodingSettings
-    /// Whether reports are sent from the port above. Multiplexed ones come from the media's port, the only one that a NAT
-    /// on the path knows.
+    /// Whether reports are sent from the port above the media's. Multiplexed reports are sent from the media's port,
+    /// the only port that a NAT on the path knows.
     private let sendsControlApart: Bool
     /// The loss protection last passed to the encoder.
     private var demanded: LossProtection
@@ -46,34 +46,34 @@ internal import TenfourUV
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var unopenedCount = 0
     private var hasJoined = false
-    /// Why the session is not in its channel; nil while it is, and without a channel.
+    /// The reason why the session is not in its channel; nil while it is in the channel, or without a channel.
     private var absence: RadioError?
-    /// Whether the last source timed out without a good-bye.
+    /// Whether the source that left last timed out without a good-bye.
     private var lastSourceTimedOut = false
     private var droppedCount = 0
     private var heardAnyone = false
-    /// Follows the peer of a call that was given by name; nil otherwise.
+    /// Follows the address of the peer in a call by name; nil for other sessions.
     private let partner: PartnerTracker?
-    /// Detects that all datagrams are refused, in a session that only sends; nil otherwise.
+    /// Detects that all datagrams are refused, in a session that only sends; nil for other sessions.
     private var refusals: RefusalDetector?
-    /// The talkers of the last snapshot. They stay in the next one after they have left.
+    /// The talkers of the last snapshot. A talker who has left stays in later snapshots.
     private var talkers: [RadioSnapshot.TalkerSnapshot] = []
 
-    /// The conditions that end the session. It also ends when something fails.
+    /// The conditions that end the session. An error also ends the session.
     struct Limits {
         var duration: Duration?
         var endsWithLastSource: Bool
         var endsWithInput: Bool
     }
 
-    /// How often the loop does periodic work. While packets come it is done along with them; the timer fires later than
-    /// this, and only if none come.
+    /// The interval of the loop's periodic work, which is done when a packet is handled. The timer's interval is
+    /// longer, so that it fires only if no packets arrive.
     private static let pollInterval = Duration.milliseconds(100)
     private static let longestInterval = Duration.milliseconds(150)
-    /// The shortest time between two checks of the port above, which strangers can cause, and how long we keep
-    /// receiving media for a program that took it.
+    /// The shortest time between two checks of the port above, because strangers can cause the checks. Media for
+    /// another program that took the port may reach us for up to this time.
     private static let aboveInterval = Duration.milliseconds(500)
-    /// In bytes: the longest datagram with its protection.
+    /// The capacity of the datagram buffer in bytes: the longest datagram with its protection.
     private static let room = 2_048
 
     init(
@@ -119,14 +119,14 @@ internal import TenfourUV
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
-        // After everything that throws, because `deinit` is not called for an incomplete object.
+        // This comes after all calls that throw, because `deinit` is not called for an incomplete object.
         unsafe datagram = .allocate(capacity: Self.room)
         target.target = self
     }
 
     deinit { unsafe datagram.deallocate() }
 
-    /// Network thread. Returns when the session has ended.
+    /// Runs the session until it has ended. Network thread.
     func run() {
         start = loop.now
         media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
@@ -175,7 +175,7 @@ internal import TenfourUV
         if control.isPortShared { control.close() }
     }
 
-    /// Receives an opened packet.
+    /// Receives a packet from which the protection has been removed.
     private func receiveOpened(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let reception = rtpSession.receive(datagram, from: sender, at: now)
         if let partner, !reception.isDiscarded { partner.recordReception(at: now) }
@@ -186,7 +186,7 @@ internal import TenfourUV
         }
     }
 
-    /// Called when the capture thread has packets, or when the session is to end.
+    /// Handles a wake-up: the capture thread has packets, or the session is to end.
     private func wake() {
         let now = loop.now
         drain(at: now)
@@ -204,7 +204,7 @@ internal import TenfourUV
         if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
-    /// After each input: passes packets and datagrams on until there are no more, handles events, arms the timer.
+    /// Passes on packets and datagrams until none are left, handles events, and arms the timer. Called after each input.
     private func flush(at now: Instant) {
         while exchange(at: now) {}
         while let event = rtpSession.nextEvent() {
@@ -220,8 +220,8 @@ internal import TenfourUV
         if let deadline { sessionTimer?.arm(at: deadline) }
     }
 
-    /// Passes opened packets to the session, its datagrams to the protection, and protected datagrams to the network.
-    /// Each step may produce more for the others. Returns whether there was anything.
+    /// Passes opened packets to the session, the session's datagrams to the protection, and protected datagrams to the
+    /// network. Each step may produce input for another step. Returns whether anything was passed.
     private func exchange(at now: Instant) -> Bool {
         var hasPassed = false
         while passOn({ protection.nextOpened(into: &$0) }, { receiveOpened($0, from: $1, at: now) }) {
@@ -238,7 +238,7 @@ internal import TenfourUV
         return hasPassed
     }
 
-    /// Passes on one datagram. Returns false when there is none.
+    /// Takes one datagram and passes it on. Returns false if no datagram was left.
     private func passOn<Peer>(
         _ take: (inout OutputSpan<UInt8>) -> Peer?, _ use: (Span<UInt8>, Peer) -> Void
     ) -> Bool {
@@ -254,8 +254,8 @@ internal import TenfourUV
         socket.send(datagram, to: destination.endpoint)
     }
 
-    /// A relay's refusal at the first join ends the session. Later the relay may have been restarted, so the channel is
-    /// joined again, unless the relay has closed the channel or changed its keys.
+    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal, which a
+    /// restarted relay may send, the channel is joined again, unless the relay has closed the channel or changed its keys.
     private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
@@ -274,7 +274,7 @@ internal import TenfourUV
         state.post(event)
     }
 
-    /// Passes new settings to the encoder, which keeps its own until there is loss to protect against.
+    /// Passes new settings to the encoder, which keeps its configured settings until the first change of the loss protection.
     private func applyLossProtection(_ lossProtection: LossProtection) {
         demanded = lossProtection
         controls.encoderDemand.store(EncoderDemand(lossProtection, coding).rawValue, ordering: .relaxed)
@@ -301,7 +301,7 @@ internal import TenfourUV
             limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
         guard controls.stops || state.failure != nil || isDone || isLeft else { return }
-        // A session that ends by itself outside of its channel has not done what it was started for.
+        // A session that ends by itself without being in its channel has failed.
         if !controls.stops, isDone || lastSourceTimedOut, let absence { state.fail(absence) }
         if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
@@ -312,7 +312,7 @@ internal import TenfourUV
         loop.stop()
     }
 
-    /// Applies the addresses of the peer's name. The present address is kept as long as it is among them.
+    /// Applies the addresses of the peer's name. The present address stays in use if it is one of them.
     private func partnerResolved(at endpoints: [Endpoint], _ now: Instant) {
         let addresses = Set(endpoints.map(\.address))
         let remote = rtpSession.configuration.remotes.first
@@ -323,8 +323,8 @@ internal import TenfourUV
         flush(at: now)
     }
 
-    /// Passes the delay that recovery needs to the playback thread, again and again, because the talker may get another
-    /// jitter buffer there.
+    /// Passes the delay that recovery needs to the playback thread. This is repeated, because the talker may get
+    /// another jitter buffer there.
     private func setRecoveryDelay(of source: Source) {
         pass { $0.set(.repair(RecoveryDemand(source.repair)), of: source.ssrc) }
     }
@@ -339,7 +339,7 @@ internal import TenfourUV
                 rtpSession.playout(
                     of: talker.ssrc, due: talker.playout.due, missing: talker.playout.missing, at: loop.now)
             }
-            // The decoder may have become too slow for its models.
+            // The decoder may have suspended its models because they were too slow.
             rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
             snapshot.add(report, present: rtpSession.sources, before: talkers)
             talkers = snapshot.talkers

@@ -9,9 +9,9 @@ final class OwnRelay {
     private var members = RelayMembers()
     private var forwarded = DatagramQueue()
 
-    /// The address of our own RTP session in the relay. Nothing from the network comes from here.
+    /// The address that stands for our own RTP session in the relay. No datagram from the network has this sender.
     static let endpoint = Endpoint(.anyV4, port: 0)
-    /// More members need a relay of their own.
+    /// The largest number of members. A larger channel needs a separate relay.
     private static let memberCount = 32
 
     /// `clock` is the wall-clock time at `now`.
@@ -27,7 +27,7 @@ final class OwnRelay {
             configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: clock, using: &generator)
     }
 
-    /// Receives a datagram of a member. Returns false if it is discarded.
+    /// Receives a datagram from a member. Returns false if it is discarded.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         switch relay.receive(datagram, from: sender, at: now) {
         case .handled: return true
@@ -41,7 +41,7 @@ final class OwnRelay {
         }
     }
 
-    /// Appends the next datagram for a member: forwarded ones first, then the relay's own.
+    /// Appends the next datagram for a member: forwarded datagrams first, then the relay's own.
     func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         applyEvents()
         return forwarded.next(into: &datagram) ?? relay.nextDatagram(into: &datagram)

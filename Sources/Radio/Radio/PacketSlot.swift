@@ -6,7 +6,7 @@ package import TenfourSession
 
 /// An Opus packet in a ring buffer between two threads.
 package struct PacketSlot: BitwiseCopyable, Sendable {
-    /// In bytes. No valid packet of ours is longer.
+    /// The longest payload in bytes. No valid packet that we send is longer.
     static let capacity = 1_440
 
     var byteCount = 0
@@ -17,7 +17,7 @@ package struct PacketSlot: BitwiseCopyable, Sendable {
         get { bytes.span.extracting(first: byteCount) }
     }
 
-    /// Truncates a payload that does not fit.
+    /// Copies a payload into the slot, truncated if it does not fit.
     package mutating func fill(_ payload: Span<UInt8>) {
         byteCount = min(payload.count, bytes.count)
         for index in 0..<byteCount { bytes[index] = payload[index] }
@@ -32,7 +32,7 @@ struct OutgoingPacket: BitwiseCopyable, Sendable {
     var packet = PacketSlot()
 }
 
-/// From the network thread to the playback thread: a packet, or a message about its source.
+/// A packet, or a message about its source, from the network thread to the playback thread.
 package struct IncomingPacket: BitwiseCopyable, Sendable {
     package var ssrc = SSRC(0)
     package var info = PacketInfo(
@@ -46,13 +46,13 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         /// The source has left.
         case goodbye
         /// The delay that recovery needs for the source from now on. It applies to the jitter buffer that the source
-        /// has at that time and is lost with it, so the network thread repeats it.
+        /// has at that time and is lost with that buffer, so the network thread repeats the message.
         case repair(RecoveryDemand)
     }
 
     package init() {}
 
-    /// Sets a message. The slot may keep an older packet.
+    /// Sets a message about the source `ssrc`. The slot may still contain the bytes of an older packet.
     package mutating func set(_ news: News, of ssrc: SSRC) {
         self.ssrc = ssrc
         self.news = news
@@ -76,14 +76,14 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
 }
 
 extension RecoveryDemand {
-    /// Converts the recovery delay of the RTP session to the jitter buffer's form.
+    /// Converts the recovery delay of the RTP session to the type of the jitter buffer.
     package init(_ repair: RecoveryDelay) {
         self.init(lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit)
     }
 }
 
 extension Mixer {
-    /// Inserts a packet, or applies a message about its source.
+    /// Inserts a packet into the mixer, or applies a message about its source.
     @_noAllocation @_noLocks
     mutating func insert(_ packet: borrowing IncomingPacket) {
         switch packet.news {
@@ -93,7 +93,7 @@ extension Mixer {
         }
     }
 
-    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for a deallocation.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket) {
         insert(packet.packet.payload, packet.info, from: packet.ssrc, arrivedAt: packet.arrival)
@@ -101,7 +101,7 @@ extension Mixer {
 }
 
 extension JitterBuffer {
-    /// As `Mixer.insert`; the caller keeps the card's clock.
+    /// Inserts a packet, as `Mixer.insert`; the caller owns the card's clock.
     @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         switch packet.news {
@@ -111,7 +111,7 @@ extension JitterBuffer {
         }
     }
 
-    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for a deallocation.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         insert(packet.packet.payload, packet.info, arrivedAt: arrival)

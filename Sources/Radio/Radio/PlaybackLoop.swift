@@ -4,10 +4,10 @@ internal import TenfourJitterBuffer
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The playback thread: on each demand of the card (or the clock) it pulls from the mixer and writes to the card.
+/// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the card.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
-    /// The state of the card, if another thread drives it; nil otherwise.
+    /// The shared state of the card, if another thread drives the card; nil otherwise.
     private let card: TimePitchSharedState?
     private var player: PlaybackStep
     private var reports: LatestWriter<PlaybackReport>
@@ -45,24 +45,24 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     /// The models that the decoders use now.
     var decoder = DecoderBudget(DecoderConfiguration(.plain))
     var interruptions = Interruptions()
-    /// The card's rate, for the frames in `interruptions`.
+    /// The card's sample rate, which is the unit of the frames in `interruptions`.
     var rate = SampleRate.opus
     var priority = RealTime.notAsked
-    /// Samples that were not recorded because the file was too slow.
+    /// The number of samples that were not recorded because the file was too slow.
     var unrecorded = 0
-    /// The level of the last seconds.
+    /// The levels of the last seconds.
     var levelHistory = LevelHistory()
 
     struct Interruptions: BitwiseCopyable, Sendable {
         var xruns = 0
         var losses = 0
-        /// Frames that the card did not play, at its own rate.
+        /// The number of frames that the card did not play, at its own rate.
         var missed = FrameCount(0)
         var isCardLost = false
     }
 }
 
-/// One period of playback, free of allocations and locks.
+/// One period of playback, which neither allocates nor locks.
 struct PlaybackStep: ~Copyable, Sendable {
     var report = PlaybackReport()
     var isMuted = false
@@ -73,7 +73,7 @@ struct PlaybackStep: ~Copyable, Sendable {
     private let tap: RingBufferProducer<RecordedAudio>?
     private var sound: FixedBuffer<Float>
     private var recorded = RecordedAudio()
-    /// Frames played since the last report.
+    /// The number of frames played since the last report.
     private var framesSinceReport = 0
 
     init(
@@ -116,7 +116,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         report.interruptions = interruptions
     }
 
-    /// Whether a report is due. It is large to copy, so one is made twenty times a second.
+    /// Whether a report is due. A report is large to copy, so it is published twenty times a second only.
     var isReportDue: Bool { @_noAllocation @_noLocks get { framesSinceReport * 20 >= output.format.rate.hertz } }
 
     @_noAllocation @_noLocks
@@ -144,7 +144,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         }
     }
 
-    /// Records audio from the first packet on, so that a recording does not begin with silence.
+    /// Records audio, starting with the first packet, so that a recording does not begin with silence.
     @_noAllocation @_noLocks
     private mutating func record(_ concealed: (ahead: Int, behind: Int)) {
         guard tap != nil, pipeline.mixer.hasHeardAnyone else { return }
@@ -164,7 +164,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         frames * output.format.rate.hertz / SampleRate.opus.hertz
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int,
@@ -173,7 +173,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for that.
+    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
     @_semantics("no_performance_analysis")
     private static func pull(
         _ pipeline: inout PlayoutPipeline, into sound: inout FixedBuffer<Float>, at now: Instant,

@@ -4,7 +4,7 @@ internal import TenfourJitterBuffer
 internal import TenfourOpusCodec
 internal import TenfourRings
 
-/// From packets in a ring buffer to audio for the card: mixer and decoders.
+/// Converts packets from a ring buffer to audio for the card, with a mixer and decoders.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct PlayoutPipeline: ~Copyable, Sendable {
@@ -12,7 +12,7 @@ struct PlayoutPipeline: ~Copyable, Sendable {
     private var decoders: RadioDecoders
     private let format: LPCMFormat
 
-    /// `format` is the card's, and `longestPull` in frames of the card.
+    /// `format` is the card's format; `longestPull` is in frames of the card.
     init(
         format: LPCMFormat, configuration: PlayoutConfiguration, decoding: DecoderConfiguration = .init(),
         longestPull: FrameCount
@@ -27,8 +27,8 @@ struct PlayoutPipeline: ~Copyable, Sendable {
         self.format = format
     }
 
-    /// Fills `output` (interleaved, the card's format) with the next audio. `now` is when the card requested it: the
-    /// moment at which the first frame will be heard, less the card's usual queue.
+    /// Fills `output` (interleaved, the card's format) with the next audio. `now` is the time of the card's request:
+    /// the time at which the first frame will be heard, less the card's usual queue.
     @_noAllocation @_noLocks
     mutating func pull(
         into output: inout MutableSpan<Float>, at now: Instant,
@@ -57,8 +57,8 @@ struct PlayoutPipeline: ~Copyable, Sendable {
 
 /// The decoders of all talkers of a mixer, with one budget.
 ///
-/// It lies in the file of its user because a debug build compiles each file alone, and finds hidden allocations in a
-/// decoder only where it sees the conformance.
+/// The type is in the file that uses it because a debug build compiles each file alone, and detects hidden allocations
+/// in a decoder only if it sees the conformance.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {

@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// A stage between the RTP session, which knows no keys, and the network. It is driven like the session: datagrams and
-/// time go in; datagrams, opened packets and a deadline come out.
+/// A stage between the RTP session, which knows no keys, and the network. Like the session, it is given datagrams and
+/// times, and returns datagrams, opened packets and a deadline.
 ///
 /// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Network
 /// thread.
@@ -14,16 +14,16 @@ protocol Protection: AnyObject {
     /// Protects a datagram of the RTP session.
     func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant)
 
-    /// Does the work that is due at `nextDeadline`. Does nothing before.
+    /// Does the work that is due at `nextDeadline`. Does nothing before that time.
     func timeElapsed(at now: Instant)
 
-    /// Appends the next packet for the RTP session to `packet`; returns its sender, or nil when there is none.
+    /// Appends the next packet for the RTP session to `packet`; returns its sender, or nil if no packet is left.
     func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint?
 
-    /// Appends the next datagram for the network to `datagram`; returns its destination, or nil when there is none.
+    /// Appends the next datagram for the network to `datagram`; returns its destination, or nil if no datagram is left.
     func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination?
 
-    /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
+    /// The latest time at which `timeElapsed` must be called; nil if no work is due.
     var nextDeadline: Instant? { get }
 }
 
@@ -52,7 +52,7 @@ final class PlainLine: Protection {
     var nextDeadline: Instant? { nil }
 }
 
-/// SRTP with one key that both ends have, in both directions.
+/// SRTP in both directions, with one key that both ends have.
 final class SRTPLine: Protection {
     private var srtp: StaticSRTP
     private var opened = DatagramQueue()

@@ -4,12 +4,12 @@ public import TenfourChannelKeys
 public enum RadioAddress: Equatable, Sendable {
     /// `rtp://HOST:PORT`, or without a scheme: standard RTP, which everybody on the path can hear.
     case rtp(StreamAddress)
-    /// `srtp://HOST:PORT`: standard SRTP, with a key that is given separately.
+    /// `srtp://HOST:PORT`: standard SRTP. The key is given separately.
     case srtp(StreamAddress)
     /// `tenfour://HOST:PORT/NAME#SECRET`: a channel.
     case channel(ChannelLink)
 
-    /// Parses what was typed. Throws `.usage` with a remedy, and never repeats a secret.
+    /// Parses the text that a user typed. Throws `.usage` with a remedy, and never repeats a secret.
     public init(parsing text: String) throws(RadioError) {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         switch scheme {

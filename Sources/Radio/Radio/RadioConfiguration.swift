@@ -11,41 +11,41 @@ public import TenfourSession
 public struct RadioConfiguration: Sendable {
     /// The address and port to receive on; with port 0 the system chooses one.
     public var local: Endpoint
-    /// The peers, and what we tell others about us.
+    /// The peers, and the description of ourselves that they receive.
     public var rtpSession: RTPSessionConfiguration
     /// Settings for a multicast group that we receive or send to; nil for unicast.
     public var multicast: Multicast?
-    /// The peer of a call by name, which is looked up again when its address changes; nil keeps the addresses of
+    /// The peer of a call by name, whose name is looked up again when its address changes; nil keeps the addresses of
     /// `rtpSession`.
     var partner: Partner?
     /// The protection of media and reports, in both directions.
     public var protection = Protection.none
-    /// The audio to send; nil: none. A session that only sends ends with its input; one that also receives goes on.
+    /// The audio to send; nil if no audio is sent. A session that only sends ends with its input; a session that also receives continues.
     public var input: Input?
-    /// The output for received audio; nil: none.
+    /// The output for received audio; nil if no audio is played.
     public var output: Output?
-    /// Where received audio is recorded.
+    /// The destination of a recording of received audio; nil if there is none.
     public var recording: Recording?
-    /// How audio is encoded into packets.
+    /// The settings for encoding audio into packets.
     public var coding = CodingSettings()
-    /// How packets are played.
+    /// The settings for playing received packets.
     public var playout = PlayoutSettings()
     /// Whether the microphone is open at the start.
     public var beginsOpen = true
-    /// Ends the session after this time.
+    /// The time after which the session ends; nil if there is no limit.
     public var duration: Duration?
-    /// Ends the session when all talkers have left.
+    /// Whether the session ends when all talkers have left.
     public var endsWithLastSource = false
 
     /// The peer of a call, by name.
     struct Partner: Sendable {
         var address: StreamAddress
-        /// How long nothing comes before the name is looked up again.
+        /// The time without a datagram after which the name is looked up again.
         var interval = PartnerTracker.interval
         var resolve = HostTracker.system
     }
 
-    /// How a multicast group is reached.
+    /// The settings for reaching a multicast group.
     public struct Multicast: Hashable, Sendable {
         /// The group to join; nil for a session that only sends.
         public var group: IPAddress?
@@ -63,20 +63,20 @@ public struct RadioConfiguration: Sendable {
 
     /// The source of the audio to send.
     public enum Input: Sendable {
-        /// A capture PCM by its ALSA name.
+        /// A capture PCM, by its ALSA name.
         case card(String)
-        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; nil refuses it.
+        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; if it is nil, such audio is refused.
         case file(String, raw: RawFormat?)
         case sound(AudioInput)
     }
 
-    /// The protection of a session, which decides who can hear us and be heard.
+    /// The protection of a session, which determines who can listen and talk.
     public enum Protection: Sendable {
         /// Plain RTP: everybody on the path can hear and speak.
         case none
-        /// SRTP: the other end has been given this key beforehand.
+        /// SRTP with this key, which the other end has received beforehand.
         case srtp(SRTPMasterKey)
-        /// A channel: its members.
+        /// A channel: only its members can hear us and be heard.
         case channel(ChannelSettings)
 
         /// SRTP with `key`, or plain RTP for nil.
@@ -87,13 +87,13 @@ public struct RadioConfiguration: Sendable {
 
     /// The output that requests audio.
     public enum Output: Sendable {
-        /// A playback PCM by its ALSA name.
+        /// A playback PCM, by its ALSA name.
         case card(String)
         /// No card: audio is requested at the pace of the clock.
         case clock
     }
 
-    /// Where received audio goes in addition to a card.
+    /// The destination of received audio in addition to a card.
     public enum Recording: Sendable {
         /// A WAV file, or `-` for raw 16-bit LPCM on standard output.
         case file(String)
@@ -124,7 +124,7 @@ public struct RadioConfiguration: Sendable {
     }
 }
 
-/// How audio is encoded into packets.
+/// The settings for encoding audio into packets.
 public struct CodingSettings: Hashable, Sendable {
     /// The codec. G.711 has one channel, a fixed bit rate and no in-band FEC, and cannot be used in channels.
     public var encoding = AudioEncoding.opus
@@ -134,15 +134,15 @@ public struct CodingSettings: Hashable, Sendable {
     public var frame = Duration.milliseconds(20)
     /// The kind of audio for which the codec is tuned.
     public var content = Content.speech
-    /// Whether each packet carries a low-quality copy of the one before.
+    /// Whether each packet carries a low-quality copy of the packet before it.
     public var fec = FEC.automatic
     /// The loss in percent, 0…100, for which `fec` is dimensioned.
     public var expectedLoss = 0
-    /// 1 or 2. A source with another number of channels is mixed, according to `captureChannel`.
+    /// The number of channels, 1 or 2. A source with another number of channels is mixed, according to `captureChannel`.
     public var channelCount = 1
     /// The channels of a card, a file or another source that are sent.
     public var captureChannel = CaptureChannel.mix
-    /// The complexity of the encoder, 0…10: higher costs processor time and sounds better.
+    /// The complexity of the encoder, 0…10: a higher one needs more processor time and sounds better.
     public var complexity = 10
 
     /// The kind of audio.
@@ -150,7 +150,7 @@ public struct CodingSettings: Hashable, Sendable {
     /// In-band FEC; `automatic` sends it when `expectedLoss` is above zero.
     public enum FEC: Hashable, Sendable { case automatic, on, off }
 
-    /// Mono speech, 32 kbit/s in packets of 20 ms.
+    /// Creates settings for mono speech: 32 kbit/s in packets of 20 ms.
     public init() {}
 
     /// The permitted durations of a packet.
@@ -164,7 +164,7 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
     public var rate = 1.0
     /// The pitch shift in cents, ± 2400.
     public var pitch = 0.0
-    /// How far playback may fall behind.
+    /// The longest time by which playback may fall behind.
     public var longestLag = Duration.seconds(30)
 
     public init(rate: Double = 1, pitch: Double = 0) {
@@ -173,27 +173,27 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
     }
 }
 
-/// How packets are played.
+/// The settings for playing received packets.
 public struct PlayoutSettings: Hashable, Sendable {
-    /// The distance of playout from the fastest packet; nil adapts it to the network.
+    /// A constant delay of playout behind the fastest packet; nil adapts the delay to the network.
     public var fixedDelay: Duration?
     /// The minimum of an adaptive delay, in addition to a period of the card.
     public var minimumDelay = Duration.zero
     /// The maximum of the delay.
     public var maximumDelay = Duration.seconds(1)
-    /// The maximum of the delay for the sake of recovering lost packets.
+    /// The maximum to which the delay is raised in order to recover lost packets.
     public var maximumRecoveryDelay = Duration.milliseconds(100)
-    /// Whether that delay is also limited to the time for four retransmission requests: 4 round trips and 40 ms.
+    /// Whether `maximumRecoveryDelay` is also limited to the time for four retransmission requests: 4 round trips and 40 ms.
     public var followsRoundTrip = false
-    /// The period of the playback card: how much it requests at a time.
+    /// The period of the playback card: the duration of audio that it requests at a time.
     public var period = Duration.milliseconds(5)
     /// The capacity of the card's queue, in periods.
     public var queuedPeriods = 2.0
-    /// 1 or 2. Received audio with another number of channels is mixed.
+    /// The number of channels, 1 or 2. Received audio with another number of channels is mixed.
     public var channelCount = 1
     /// The neural models of libopus that are used, if the library has them.
     public var decoder = DecoderChoice.auto
-    /// Allows playback to change rate and pitch, which costs a tenth of a second of delay; nil plays audio as it comes.
+    /// The initial rate and pitch of playback that can change both, which adds a tenth of a second of delay; nil plays audio unchanged.
     public var timePitch: LiveTimePitchSettings?
 
     public init() {}

@@ -6,7 +6,7 @@ internal import TenfourUV
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error, for an exit code.
     public enum Kind: Hashable, Sendable {
-        /// The arguments make no sense.
+        /// The arguments are invalid or contradict each other.
         case usage
         /// A device, file, address or host is not available.
         case unavailable
@@ -17,7 +17,7 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var kind: Kind
-    /// The sentence.
+    /// The sentence for the user, with the remedy.
     public var description: String
 
     public init(_ kind: Kind, _ description: String) {

@@ -13,11 +13,11 @@ internal import TenfourUV
 struct RadioLoops: ~Copyable, Sendable {
     var capture: CaptureLoop?
     var playback: PlaybackLoop?
-    /// Between playback, which then follows the clock, and the card.
+    /// The loop between playback, which then follows the clock, and the card; nil if rate and pitch are fixed.
     var timePitchLoop: TimePitchLoop?
     var card: TimePitchPlaybackLoop?
     var recorder: Recorder?
-    /// The stack that playback touches, in bytes: the decoder's, in addition to the loop's own.
+    /// The stack that the decoders use, in bytes, in addition to the playback loop's own.
     var playbackStackByteCount = 0
 
     struct Opened: ~Copyable {
@@ -27,11 +27,11 @@ struct RadioLoops: ~Copyable, Sendable {
         let cardChanges: [CardChanges]
     }
 
-    /// Packets between the capture thread and the network thread: more than a second of the shortest.
+    /// The number of packets between the capture thread and the network thread: more than a second of the shortest packets.
     private static let outgoingCapacity = 512
-    /// Measured: 80 KiB.
+    /// The stack of a loop, in bytes. Measured use: 80 KiB.
     private static let stackByteCountOfLoop = 1 << 17
-    /// Packets between the network thread and the playback thread.
+    /// The number of packets between the network thread and the playback thread.
     private static let incomingCapacity = 512
 
     static func open(
@@ -44,12 +44,12 @@ struct RadioLoops: ~Copyable, Sendable {
         var cardChanges: [CardChanges] = []
 
         let hears = configuration.output != nil || configuration.recording != nil
-        // Before a card requests audio.
+        // The trial runs before a card is opened and requests audio.
         let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
         let decoding = Self.decoding(configuration.playout, trial, for: output)
-        // Reports to senders use this before the first pull.
+        // Reports to senders use this value before the first pull.
         var noReport = PlaybackReport()
         noReport.decoder = DecoderBudget(decoding)
         let played = LatestValue(noReport)
@@ -86,7 +86,7 @@ struct RadioLoops: ~Copyable, Sendable {
         return Opened(loops: loops, network: network, openings: openings, cardChanges: cardChanges)
     }
 
-    /// Lets playback follow the clock, and puts a worker thread between it and the card.
+    /// Makes playback follow the clock, and inserts a worker thread between playback and the card.
     private mutating func insertTimePitch(
         _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline, _ timePitch: LiveTimePitchSettings,
         _ controls: Controls, packets: consuming RingBufferConsumer<IncomingPacket>,
@@ -218,7 +218,7 @@ struct RadioLoops: ~Copyable, Sendable {
 }
 
 extension CodingSettings {
-    /// Below 10 ms the SILK codec cannot be used; without it Opus looks 4 ms less ahead.
+    /// The mode of the encoder. With frames below 10 ms Opus cannot use SILK; without SILK its look-ahead is 4 ms shorter.
     package var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
         return content == .speech ? .voip : .audio
@@ -236,8 +236,8 @@ extension CodingSettings {
 }
 
 extension PlayoutSettings {
-    /// The configuration of a jitter buffer for a card with this `period` in frames. A packet is needed when the pull
-    /// with its first frame begins, and a thread wakes up to 1.5 ms late even with real-time priority.
+    /// Returns the configuration of a jitter buffer for a card with this `period` in frames. A packet is needed when
+    /// the pull with its first frame begins, and a thread wakes up to 1.5 ms late even with real-time priority.
     package func jitterBuffer(period: FrameCount, _ rate: SampleRate, _ lossProtection: LossProtectionConfiguration)
         -> PlayoutConfiguration
     {
@@ -254,7 +254,7 @@ extension PlayoutSettings {
 }
 
 extension PlayoutSettings {
-    /// How late a pull may be before the card runs dry.
+    /// Returns the time by which a pull may be late before the card runs dry.
     fileprivate func slack(of output: borrowing PlaybackOutput) -> Duration {
         let period = output.period.duration(at: output.format.rate)
         return output.granted == nil ? period : period * max(queuedPeriods - 1, 0.5)
@@ -262,7 +262,7 @@ extension PlayoutSettings {
 }
 
 extension NegotiatedFormat {
-    /// For example `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
+    /// A line for people, such as `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
     var summary: String {
         "\(device) (\(sampleFormat), \(format.summary), periods of \(period.rawValue) frames, buffer of \(buffer.rawValue))"
     }

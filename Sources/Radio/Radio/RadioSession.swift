@@ -5,15 +5,15 @@ public import TenfourSession
 internal import TenfourSoundCard
 internal import TenfourUV
 
-/// A running conversation: it captures and sends, receives and plays, or one of both, on threads of its own.
+/// A running conversation: it captures and sends, receives and plays, or does one of both, on its own threads.
 ///
 ///     let session = try RadioSession(sending: "speech.wav", to: "rtp://10.0.0.7:5004")
 ///     try session.run()
 ///
-/// `RadioConfiguration` has all settings. Any thread may call any method; only `run` and `wait` block. A session stops when
-/// its last reference is gone.
+/// `RadioConfiguration` has all settings. Any thread may call any method; only `run` and `wait` block. A session stops
+/// when its last reference is gone.
 public final class RadioSession: Sendable {
-    /// The devices and files that were opened, a line each, for a person.
+    /// The devices and files that were opened, one line each, for people.
     public let openings: [String]
     /// The local address, including a port that the system chose.
     public let localEndpoint: Endpoint
@@ -25,7 +25,7 @@ public final class RadioSession: Sendable {
     private let loops: Locked<RadioLoops>
     private let threads = Locked<[Thread]>([])
 
-    /// Below the sound server's and the kernel's own, above everything else.
+    /// The real-time priority of audio threads: below the threads of the sound server and the kernel, above all others.
     private static let audioPriority = 50
     private static let networkPriority = 45
 
@@ -54,8 +54,7 @@ public final class RadioSession: Sendable {
 
     deinit { stop() }
 
-    /// Returns the notices since the last call about cards that came back with another format: a line each, for a
-    /// person.
+    /// Returns the notices since the last call about reconnected cards with another format: one line each, for people.
     public func takeCardChanges() -> [String] { cardChanges.flatMap { $0.take() } }
 
     /// Starts the session and waits for its end. Call it once.
@@ -64,8 +63,8 @@ public final class RadioSession: Sendable {
         try wait()
     }
 
-    /// Starts the threads. Call it once; a session that was stopped before ends at once. Throws `.failure` when the
-    /// system has no thread to give.
+    /// Starts the threads. Call this once; a session that was stopped before ends immediately. Throws `.failure` if the
+    /// system cannot create a thread.
     public func start() throws(RadioError) {
         let hasStarted = controls.hasStarted.exchange(true, ordering: .relaxed)
         precondition(!hasStarted, "a session starts once")
@@ -91,8 +90,8 @@ public final class RadioSession: Sendable {
         network.wakeup.signal()
     }
 
-    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns at once when the
-    /// session was never started. Must not be called from the closure of a recording, for which the end waits.
+    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns immediately if the session was
+    /// never started. Must not be called from the closure of a recording, because the end waits for that closure.
     public func wait() throws(RadioError) {
         threads.withLock { threads in
             for thread in threads { thread.join() }
@@ -107,14 +106,14 @@ public final class RadioSession: Sendable {
         set { controls.isMicrophoneOpen.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether received audio is kept from the card. A recording goes on.
+    /// Whether the card plays silence instead of received audio. A recording continues.
     public var isSpeakerMuted: Bool {
         get { controls.isSpeakerMuted.load(ordering: .relaxed) }
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
 
     /// Requests up to fifty listeners of the channel from its relay, from index `position` on. `ChannelEvent.listeners`
-    /// delivers them within three seconds; there is none if the relay does not list listeners.
+    /// delivers them within three seconds; no event comes if the relay does not list listeners.
     public func requestListeners(from position: Int = 0) {
         controls.listenerPage.store(max(position, 0), ordering: .relaxed)
     }
@@ -131,7 +130,7 @@ public final class RadioSession: Sendable {
         set { controls.pitch.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// How far playback lies behind reception because of its rate.
+    /// The time by which playback lies behind reception because of its rate.
     public var lag: Duration { .microseconds(controls.timePitchLag.load(ordering: .relaxed)) }
 
     /// Whether the file or pipe that is sent has ended.
@@ -165,7 +164,7 @@ extension RadioSession {
     private func start(_ loops: consuming RadioLoops) throws(AudioThreadError) {
         let controls = controls
         // The playback thread ends after the network thread, and the recorder after both, because each plays or writes
-        // what is left.
+        // the remaining audio.
         try addThread(
             AudioThread("net", priority: Self.networkPriority, work: network) { network, _ in
                 network.run()
@@ -211,7 +210,7 @@ extension RadioSession {
             let thread = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
                 capture.run(priority: priority)
             }
-            // A thread that a pipe may block is not joined: it ends with the pipe.
+            // A thread that may block on a pipe is not joined: it ends with the pipe.
             if !mayHang { addThread(thread) }
         }
     }

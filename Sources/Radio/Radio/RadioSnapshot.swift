@@ -12,11 +12,11 @@ public struct RadioSnapshot: Sendable {
     public var elapsed: Duration
     /// The stream that we have sent.
     public var sendStream: SendStream
-    /// The protection against loss of what we send.
+    /// The loss protection of the stream that we send.
     public var lossProtection: LossProtection
     /// The number of discarded datagrams, by reason.
     public var discards: DiscardCounts
-    /// The talkers who are, or were, heard: at most eight.
+    /// The talkers who are heard or were heard: at most eight.
     public var talkers: [TalkerSnapshot] = []
     /// The participants of a session without a channel, including those who only send reports.
     public var participants: [ParticipantSnapshot] = []
@@ -28,12 +28,12 @@ public struct RadioSnapshot: Sendable {
     public var playback: PlaybackSnapshot?
     /// Counts of the media socket.
     public var network = SocketStatistics()
-    /// Datagrams that were not protected with our key; 0 without a key.
+    /// The number of datagrams that were not protected with our key; 0 without a key.
     public var unopenedCount = 0
-    /// Received packets that were dropped because the playback thread was too slow.
+    /// The number of received packets that were dropped because the playback thread was too slow.
     public var playbackQueueDropCount = 0
 
-    /// A talker who is, or was, heard.
+    /// A talker who is heard or was heard.
     public struct TalkerSnapshot: Sendable {
         /// The talker's SSRC.
         public var ssrc: SSRC
@@ -45,27 +45,28 @@ public struct RadioSnapshot: Sendable {
         public var isHeard = false
         /// The level of the audio played last; `.floor` for silence.
         public var level = Level.floor
-        /// RTP packets received.
+        /// The number of RTP packets received.
         public var receivedCount = 0
-        /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when packets came twice.
+        /// The number of RTP packets that were sent and have not arrived (RFC 3550 section 6.4.1); below zero if
+        /// duplicates outnumber losses.
         public var lostCount = 0
-        /// Received packets that had come before.
+        /// The number of received packets that had arrived before.
         public var duplicateCount = 0
-        /// Which packets came and which were lost, in their order, up to a few packets ago.
+        /// Counts of losses and bursts in sequence order, except for the newest few packets.
         public var losses = BurstMetrics()
         /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter = Duration.zero
-        /// The loss of the last few seconds, before recovery.
+        /// The loss in the last few seconds, before recovery.
         public var recentLoss = LossSummary()
         /// Whether the packets look encrypted and are not played.
         public var looksEncrypted = false
         /// The round-trip time; nil if it is not known.
         public var roundTrip: Duration?
-        /// Packets recovered by retransmission and by copies.
+        /// The numbers of packets recovered by retransmission and by copies.
         public var recovery = RecoveryCounts()
         /// Counts of the talker's audio.
         public var playout = PlayoutStatistics()
-        /// Counts of the present or last stay, and of all stays before it.
+        /// Counts of the talker's present or last stay, and of all stays before it.
         fileprivate var stay = Stay()
         fileprivate var earlier = Stay()
     }
@@ -77,7 +78,7 @@ public struct RadioSnapshot: Sendable {
         /// The participant's name, safe for a terminal; nil if none was sent.
         public var name: String?
         public var endpoint: Endpoint
-        /// Whether audio packets come: the microphone is open.
+        /// Whether audio packets arrive, because the participant's microphone is open.
         public var isSending: Bool
         /// The time since the participant was first seen.
         public var age: Duration
@@ -85,9 +86,9 @@ public struct RadioSnapshot: Sendable {
         public var sendingAge: Duration
     }
 
-    /// Counts of a talker from the first packet until the talker leaves. A talker who comes back starts again.
+    /// Counts of a talker from the first packet until the talker leaves. A talker who returns begins a new stay.
     fileprivate struct Stay: Sendable {
-        /// Nil before the first packet.
+        /// The highest sequence number; nil before the first packet.
         var highest: SequenceNumber?
         var receivedCount = 0
         var lostCount = 0
@@ -102,15 +103,15 @@ public struct RadioSnapshot: Sendable {
         public var level: Level
         /// The levels of the last seconds, whether the microphone is open or not.
         public var levelHistory: LevelHistory
-        /// The number of overruns of the card, because the capture thread came too late.
+        /// The number of overruns of the card, because the capture thread was late.
         public var xrunCount: Int
-        /// The time that was not captured: lost by the card, or dropped because too much audio waited.
+        /// The duration of audio that was not captured: lost by the card, or dropped because too much audio waited.
         public var missed: Duration
-        /// Packets dropped because our network thread was too slow.
+        /// The number of packets dropped because our network thread was too slow.
         public var overrunCount: Int
-        /// Whether the card is gone. tenfour tries to reopen it and sends silence meanwhile.
+        /// Whether the card is gone. tenfour tries to reopen it and sends silence until then.
         public var isCardLost: Bool
-        /// The channel of a stereo card with digital silence while the other one has audio.
+        /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
         public var silentChannel: CaptureChannel?
         /// The result of the request for real-time priority, in words.
         public var priority: String { realTime.description }
@@ -121,25 +122,24 @@ public struct RadioSnapshot: Sendable {
     public struct PlaybackSnapshot: Sendable {
         /// The levels of received audio in the last seconds, whether the speaker is muted or not.
         public var levelHistory: LevelHistory
-        /// The number of underruns of the card, because the playback thread came too late.
+        /// The number of underruns of the card, because the playback thread was late.
         public var xrunCount: Int
         /// The time in which the card stood still or was gone, whether anybody talked or not.
         public var missed: Duration
-        /// Whether the card is gone. tenfour tries to reopen it; audio meanwhile is lost to the card, not to a
-        /// recording.
+        /// Whether the card is gone. tenfour tries to reopen it; until then, audio is not played, but still recorded.
         public var isCardLost: Bool
         /// The result of the request for real-time priority, in words.
         public var priority: String { realTime.description }
         let realTime: RealTime
-        /// Samples that were dropped because a recording's file or closure, or time-pitch processing, was too slow.
+        /// The number of samples dropped because a recording's file or closure, or time-pitch processing, was too slow.
         public var unrecordedSampleCount: Int
-        /// Packets of talkers for whom there was no jitter buffer.
+        /// The number of packets dropped because no jitter buffer was free for their talker.
         public var crowdedOutCount: Int
         /// The decoder in use.
         public var decoder: DecoderSnapshot
     }
 
-    /// The message for a user whose session has no real-time priority: reason and remedy. Nil if it was granted.
+    /// The message for a user whose session has no real-time priority, with reason and remedy. Nil if the priority was granted.
     public var priorityDenial: String? {
         [playback?.realTime, capture?.realTime].compactMap { $0 }.first(where: \.isDenied)?.description
     }
@@ -168,7 +168,7 @@ public struct RadioSnapshot: Sendable {
             isCardLost: report.isCardLost, silentChannel: report.silentChannel, realTime: report.priority)
     }
 
-    /// `present` are the sources that have not left; the others keep their values from `before`.
+    /// Adds the state of playback. `present` are the sources that have not left; talkers who have left keep their values from `before`.
     mutating func add(_ report: PlaybackReport, present: [Source], before: [TalkerSnapshot]) {
         for index in report.mixer.talkers.indices where report.mixer.talkers[index].isUsed {
             let ssrc = report.mixer.talkers[index].ssrc
@@ -228,8 +228,8 @@ extension RadioSnapshot.Stay {
         recovery = source.recovery
     }
 
-    /// Continues the loss count with `next` after an outage, whose packets count as lost. A jump of the numbers shows
-    /// nothing about loss.
+    /// Continues the loss count with `next` after an outage, whose packets count as lost. A jump of the sequence
+    /// numbers does not count as loss.
     fileprivate mutating func addLosses(before next: SequenceNumber) {
         guard let highest else { return }
         let step = next.distance(after: highest)

@@ -14,7 +14,7 @@ final class RadioState: Sendable {
 
     private let contents = Locked(Contents())
 
-    /// Older events are dropped.
+    /// The largest number of events that are kept. Older events are dropped.
     private static let maximumEventCount = 1_024
 
     func publish(_ snapshot: RadioSnapshot) { contents.withLock { $0.snapshot = snapshot } }
@@ -33,7 +33,7 @@ final class RadioState: Sendable {
         }
     }
 
-    /// Keeps the first failure.
+    /// Records the failure that ends the session. Only the first failure is kept.
     func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
 
     var snapshot: RadioSnapshot? { contents.withLock { $0.snapshot } }
@@ -53,7 +53,7 @@ final class RadioState: Sendable {
         }
     }
 
-    /// Whether no talker is heard any more.
+    /// Whether none of the talkers is heard any longer.
     var isSilent: Bool {
         contents.withLock { $0.snapshot?.talkers.allSatisfy { !$0.isHeard } ?? true }
     }

@@ -3,10 +3,10 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourRings
 
-/// A piece of received audio on its way to a file.
+/// A piece of received audio for the recorder thread.
 struct RecordedAudio: BitwiseCopyable, Sendable {
     var count = 0
-    /// The number of frames at its beginning, and right before it, that were concealed.
+    /// The number of concealed frames at the start of the piece and directly before it.
     var concealedAhead = 0
     var concealedBehind = 0
     var samples = InlineArray<480, Float>(repeating: 0)
@@ -14,8 +14,8 @@ struct RecordedAudio: BitwiseCopyable, Sendable {
 
 /// Writes received audio to a file or a closure, on a thread that may block.
 struct Recorder: ~Copyable, Sendable {
-    /// The number of pieces between the playback thread and this one: at least two seconds. A piece holds a period of
-    /// the card, or as much of it as fits.
+    /// The number of pieces that the ring buffer between the playback thread and the recorder thread holds: at least
+    /// two seconds. A piece contains a period of the card, or as much of the period as fits.
     static func capacity(period: Duration, format: LPCMFormat) -> Int {
         let full = Double(RecordedAudio().samples.count) / Double(format.rate.hertz * format.channelCount)
         return Int(2.5 / min(period / .seconds(1), full))
@@ -31,7 +31,7 @@ struct Recorder: ~Copyable, Sendable {
 
     private static let interval: UInt32 = 20_000
 
-    /// Writes to a file or to a closure, in `format`.
+    /// Creates a recorder that writes to a file or to a closure, in `format`.
     init(
         file: consuming AudioFileWriter?, closure: (@Sendable ([Float], LPCMFormat) -> Void)?, format: LPCMFormat,
         _ pieces: consuming RingBufferConsumer<RecordedAudio>, failed: @escaping @Sendable (RadioError) -> Void
@@ -43,7 +43,7 @@ struct Recorder: ~Copyable, Sendable {
         self.failed = failed
     }
 
-    /// Runs until the playback thread has ended and the rest is written, or writing fails.
+    /// Runs until the playback thread has ended and the remaining audio is written, or until writing fails.
     consuming func run(until isOver: () -> Bool) {
         blockBrokenPipes()
         do throws(AudioFileError) {
@@ -83,8 +83,8 @@ struct Recorder: ~Copyable, Sendable {
         try file?.write(samples.span, unless: isOver)
     }
 
-    /// Blocks SIGPIPE, so that a pipe whose reader has gone is an error of `write` on this thread and does not end the
-    /// process.
+    /// Blocks SIGPIPE, so that a pipe whose reader has ended causes an error of `write` on this thread and does not end
+    /// the process.
     private func blockBrokenPipes() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)

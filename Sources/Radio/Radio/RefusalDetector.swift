@@ -1,25 +1,25 @@
 internal import TenfourAudioCore
 internal import TenfourUV
 
-/// Detects from the socket's counts that no datagram can have reached anybody.
+/// Detects from the socket's counts that no datagram can have reached a receiver.
 ///
-/// Where no program listens, the other machine answers datagrams with ICMP errors, but many machines send only one per
-/// second. So it does not compare the number of errors with that of datagrams, but checks whether errors came all the
-/// time.
+/// If no program listens, the other machine answers datagrams with ICMP errors, but many machines send only one error
+/// per second. So the detector does not compare the number of errors with the number of datagrams, but checks whether
+/// errors arrived all the time.
 struct RefusalDetector {
     private var windowStart: Instant?
     private var sentBefore = 0
     private var failedBefore = 0
     private var windowCount = 0
-    /// Whether datagrams went out for a whole window without an error.
+    /// Whether datagrams were sent for a whole window without an error.
     private var hasWindowWithoutError = false
 
-    /// Errors come once a second, and may take as long again to arrive.
+    /// The length of a window. Errors are sent once a second, and may need another second to arrive.
     private static let window = Duration.seconds(2)
     /// The number of datagrams that may be too recent for an error.
     private static let inFlightCount = 8
 
-    /// Call it several times a second.
+    /// Evaluates the socket's counts. Call this several times a second.
     mutating func poll(_ statistics: SocketStatistics, at now: Instant) {
         guard statistics.sent + statistics.failed > 0 else { return }
         guard let start = windowStart else {
@@ -32,7 +32,7 @@ struct RefusalDetector {
         windowCount += 1
     }
 
-    /// At the end, the reason why nothing can have arrived; nil if something may have.
+    /// Returns, at the end, the reason why no datagram can have arrived; nil if some may have arrived.
     func failure(_ statistics: SocketStatistics) -> RadioError? {
         guard statistics.received == 0, statistics.failed > 0, let last = statistics.lastFailure else { return nil }
         guard statistics.sent > 0 else {

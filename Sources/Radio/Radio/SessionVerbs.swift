@@ -1,13 +1,13 @@
 internal import TenfourAudioFile
 
-/// The three common sessions, in a line each. For other settings use a `RadioConfiguration`.
+/// The three common sessions, each created in one line. For other settings use a `RadioConfiguration`.
 ///
 /// Addresses are parsed by `StreamAddress`: `rtp://10.0.0.7:5004`, `bob.local`. Names are looked up, which may block
-/// for a name server. All throw `.usage` for an invalid address, and `.unavailable` for a device, file or host that is
-/// not available.
+/// until a name server answers. All three throw `.usage` for an invalid address, and `.unavailable` for a device, file
+/// or host that is not available.
 extension RadioSession {
-    /// Sends the audio file at `path` (`-` is standard input) to `address` at the pace of playing, in mono, and ends
-    /// with it.
+    /// Sends the audio file at `path` (`-` is standard input) to `address` at the pace of playing, in mono. The session
+    /// ends when the file ends.
     public convenience init(sending path: String, to address: String) throws(RadioError) {
         var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: address))
         configuration.input = .file(path, raw: path == "-" ? RawFormat() : nil)
@@ -15,8 +15,8 @@ extension RadioSession {
     }
 
     /// Receives on `address` (`rtp://:5004`) and passes the audio to `hear`, in mono at 48 000 Hz, full scale at ±1:
-    /// from the first packet on, about fifty times a second, on a thread of the session's own. Ends when all talkers
-    /// have left.
+    /// from the first packet on, about fifty times a second, on a thread of the session. Ends when all talkers have
+    /// left.
     public convenience init(
         receivingOn address: String, hear: @escaping @Sendable (_ samples: [Float]) -> Void
     ) throws(RadioError) {
@@ -26,8 +26,8 @@ extension RadioSession {
         try self.init(configuration)
     }
 
-    /// Talks with the peer at `address` over the sound card `device` (an ALSA name), until it is stopped. The
-    /// microphone is closed at first, because two open ones with loudspeakers cause feedback.
+    /// Talks with the peer at `address` over the sound card `device` (an ALSA name), until the session is stopped. The
+    /// microphone is closed at first, because two open microphones with loudspeakers cause feedback.
     public convenience init(talkingWith address: String, device: String = "default") throws(RadioError) {
         let address = try StreamAddress(parsing: address)
         var configuration = try RadioConfiguration.talking(with: address, localPort: address.port)

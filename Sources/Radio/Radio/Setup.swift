@@ -6,11 +6,11 @@ public import TenfourPackets
 public import TenfourSession
 internal import TenfourUV
 
-/// Configurations from what a user types. They look up names, which may block for a name server.
+/// Creates configurations from addresses that a user types. Names are looked up, which may block until a name server answers.
 ///
-/// All throw `.usage` for invalid arguments, and `.unavailable` for a host that is not found.
+/// All functions throw `.usage` for invalid arguments, and `.unavailable` for a host that is not found.
 extension RadioConfiguration {
-    /// Sends to `address`.
+    /// Creates a configuration that sends to `address`.
     public static func sending(
         to address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
         multicastInterface: String? = nil, timeToLive: UInt8 = 1

@@ -1,17 +1,17 @@
 internal import TenfourPackets
 
-/// Where a stream goes to or comes from, as a person types it.
+/// The source or destination of a stream, as a person types it.
 ///
 ///     rtp://10.0.0.7:5004    rtp://[2001:db8::7]    rtp://@239.0.1.10:5004    rtp://:5004    bob.local    bob.local:6000
 ///
-/// The scheme may be left out, and so may the port. A `@` before a multicast address is a habit of players and means
-/// nothing here: multicast is seen by the address.
+/// The scheme and the port may be left out. An `@` before a multicast address, as players write it, is accepted and
+/// ignored: multicast is recognized by the address.
 public struct StreamAddress: Hashable, Sendable {
     /// A name or an address; empty for any address of this machine.
     public var host: String
-    /// Nil if no port was typed.
+    /// The port that was typed; nil if none was typed.
     public var typedPort: UInt16?
-    /// The port typed, or RTP's own: 5004.
+    /// The port that was typed, or RTP's default port 5004.
     public var port: UInt16 { typedPort ?? RTPDefaults.port }
 
     public init(host: String, port: UInt16? = nil) {
@@ -19,7 +19,7 @@ public struct StreamAddress: Hashable, Sendable {
         typedPort = port
     }
 
-    /// Parses what was typed. Throws `.usage` with a remedy.
+    /// Parses the text that a user typed. Throws `.usage` with a remedy.
     public init(parsing text: String) throws(RadioError) { try self.init(parsing: text, scheme: "rtp") }
 
     init(parsing text: String, scheme spoken: String) throws(RadioError) {
@@ -77,7 +77,7 @@ public struct StreamAddress: Hashable, Sendable {
 }
 
 extension Substring {
-    /// The first occurrence of `text`.
+    /// The range of the first occurrence of `text`; nil if there is none.
     fileprivate func range(of text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

@@ -9,7 +9,7 @@ internal import TenfourG711Codec
 struct StreamDecoder: ~Copyable, Sendable {
     private var opus: LimitedOpusDecoder
     private var g711: G711Decoder
-    /// The encoding of the packet decoded last, with which concealment continues.
+    /// The encoding of the packet decoded last. Concealment uses the same decoder.
     private var encoding = AudioEncoding.opus
 
     init(channelCount: Int) throws(RadioError) {
@@ -18,7 +18,7 @@ struct StreamDecoder: ~Copyable, Sendable {
         self.opus = opus
     }
 
-    /// As `AudioDecoder.decode`.
+    /// Decodes a packet, as `AudioDecoder.decode`.
     @_noAllocation @_noLocks
     mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
@@ -30,7 +30,7 @@ struct StreamDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// As `AudioDecoder.recover`.
+    /// Recovers the audio before a packet, as `AudioDecoder.recover`.
     @_noAllocation @_noLocks
     mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>,
@@ -42,7 +42,7 @@ struct StreamDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// As `AudioDecoder.conceal`.
+    /// Conceals a lost packet, as `AudioDecoder.conceal`.
     @_noAllocation @_noLocks
     mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget

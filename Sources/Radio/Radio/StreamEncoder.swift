@@ -10,7 +10,7 @@ enum StreamEncoder: AudioEncoder, ~Copyable, Sendable {
     case opus(OpusEncoder)
     case g711(G711Encoder)
 
-    /// An encoder of `coding`, whose settings the codec has (`RadioConfiguration.checkEncoding`).
+    /// Creates an encoder for `coding`, whose settings the codec must support (`RadioConfiguration.checkEncoding`).
     init(_ coding: CodingSettings) throws(RadioError) {
         switch coding.encoding {
         case .opus:
@@ -60,7 +60,7 @@ enum StreamEncoder: AudioEncoder, ~Copyable, Sendable {
         }
     }
 
-    /// Applies settings of Opus from the next frame on. A setting that libopus refuses is left as it was. G.711 has no settings.
+    /// Applies settings of Opus from the next frame on. A setting that libopus refuses stays unchanged. G.711 has no settings.
     @_noAllocation @_noLocks
     mutating func apply(_ settings: OpusEncoderSettings) {
         switch consume self {

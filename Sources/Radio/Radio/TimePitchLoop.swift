@@ -5,7 +5,7 @@ internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourTimePitch
 
-/// The worker thread that changes rate and pitch of received audio, on its way to a card and to a recording.
+/// The worker thread that changes the rate and pitch of received audio before the audio is played and recorded.
 struct TimePitchLoop: ~Copyable, Sendable {
     private var live: LiveTimePitch
     private let controls: Controls
@@ -15,14 +15,14 @@ struct TimePitchLoop: ~Copyable, Sendable {
     private let tap: RingBufferProducer<RecordedAudio>?
     private var piece = RecordedAudio()
     private var sound: [Float]
-    /// The samples that the card's ring buffer should hold: the time by which this thread may be late, and a period.
+    /// The number of samples that the card's ring buffer should hold: the time by which this thread may be late, and a period.
     private let targetLead: Int
     private var producedCount = 0
-    /// Samples that were not recorded because the recording's ring buffer was full.
+    /// The number of samples that were not recorded because the recording's ring buffer was full.
     private var droppedCount = 0
 
     private static let interval: UInt32 = 2_000
-    /// A second. A recorder that has not made space by then has failed.
+    /// The largest number of retries: one second. A recorder that has not made space by then has failed.
     private static let maximumRetryCount = 500
 
     init(
@@ -51,7 +51,7 @@ struct TimePitchLoop: ~Copyable, Sendable {
             collectInput()
             while card == nil || (isLast && tap != nil) || lead < targetLead {
                 guard render(isLast: isLast) else { break }
-                // Rendering may take long; this keeps the small ring buffer from overflowing.
+                // Rendering may take long; this call keeps the small ring buffer from overflowing.
                 collectInput()
             }
             controls.timePitchLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
@@ -61,7 +61,7 @@ struct TimePitchLoop: ~Copyable, Sendable {
         }
     }
 
-    /// The samples that the card's ring buffer holds.
+    /// The number of samples that the card's ring buffer holds.
     private var lead: Int { producedCount &- sharedState.consumedCount.load(ordering: .acquiring) }
 
     private mutating func collectInput() {
@@ -71,13 +71,13 @@ struct TimePitchLoop: ~Copyable, Sendable {
         }
     }
 
-    /// Returns whether there was any audio.
+    /// Renders the next audio. Returns whether there was any.
     private mutating func render(isLast: Bool) -> Bool {
         piece.count = Self.fill(&sound, from: &live, isLast: isLast) * live.format.channelCount
         guard piece.count > 0 else { return false }
         for index in 0..<piece.count { piece.samples[index] = sound[index] }
         if let isTaken = card?.push(piece), isTaken { producedCount &+= piece.count }
-        // The recorder may be slow. Where no card waits, this thread can wait for it.
+        // The recorder may be slow. If no card waits, this thread can wait for the recorder.
         var maximumRetryCount = card == nil || isLast ? Self.maximumRetryCount : 0
         while let isTaken = tap?.push(piece), !isTaken {
             guard maximumRetryCount > 0 else {
@@ -104,7 +104,7 @@ struct TimePitchLoop: ~Copyable, Sendable {
 
 /// The state that the threads before and after time-pitch processing share.
 final class TimePitchSharedState: Sendable {
-    /// Samples that the card's thread has consumed.
+    /// The number of samples that the card's thread has consumed.
     let consumedCount = Atomic<Int>(0)
     private let xruns = Atomic<Int>(0)
     private let losses = Atomic<Int>(0)
@@ -117,7 +117,7 @@ final class TimePitchSharedState: Sendable {
             missed: FrameCount(missed.load(ordering: .relaxed)), isCardLost: isCardLost.load(ordering: .relaxed))
     }
 
-    /// Counts frames that are requested while the card is lost: they are not played.
+    /// Counts frames that are requested while the card is lost, and are therefore not played.
     func recordDemand(_ frames: FrameCount) {
         if isCardLost.load(ordering: .relaxed) { missed.add(frames.rawValue, ordering: .relaxed) }
     }

@@ -3,8 +3,8 @@ internal import TenfourAudioCore
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The card's thread when time-pitch processing is on: on each demand of the card it plays what the worker has
-/// rendered.
+/// The card's thread if time-pitch processing is on: at each request of the card it plays audio that the worker thread
+/// has rendered.
 struct TimePitchPlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
     private let sharedState: TimePitchSharedState
@@ -41,7 +41,7 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
     }
 }
 
-/// Reads the pieces of a ring buffer as a sequence of samples.
+/// Reads a ring buffer of audio pieces as a sequence of samples.
 struct TimePitchSource: ~Copyable, Sendable {
     private let pieces: RingBufferConsumer<RecordedAudio>
     private var piece = RecordedAudio()
@@ -49,7 +49,7 @@ struct TimePitchSource: ~Copyable, Sendable {
 
     init(_ pieces: consuming RingBufferConsumer<RecordedAudio>) { self.pieces = pieces }
 
-    /// Fills `sound`, with silence where no audio is left. Returns the number of samples that were not silence.
+    /// Fills `sound`, with silence at the end if the audio does not suffice. Returns the number of samples that are not silence.
     @_noAllocation @_noLocks
     mutating func fill(_ sound: inout FixedBuffer<Float>) -> Int {
         var filled = 0
