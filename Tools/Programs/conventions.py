@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Names of types and files that are not words of RTP, audio or networks. CONTRIBUTING.md lists the replacements.
+# Names of types and files that are not words of RTP, audio or networks. CONTRIBUTING.md says how a name is chosen.
 RETIRED_NAMES = set(
     """
     Engine Station PlayoutLane Voice DecodedSound Listener TalkerTimeline Arriving Asking Defence Greeting Abilities Plausibility

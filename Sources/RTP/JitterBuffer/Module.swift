@@ -2,8 +2,9 @@
 //
 // `JitterBuffer` is one talker, `Mixer` is eight of them and a limiter. Measuring (DelayEstimate, DelayPeaks, DriftEstimate), deciding
 // (TargetDelay, DecisionLogic, TimeScaleDecision) and performing (SyncBuffer, TimeScaler, and the caller's decoder) are kept in files of
-// their own; PlayoutController connects the first two. This module knows no thread, card or codec, and never allocates after init.
-// Its time is the number of frames that the card has requested: the card is the clock.
+// their own; PlayoutController connects the first two, and TimestampUnwrapper gives packets their place on the talker's timeline.
+// This module knows no thread, card or codec, and never allocates after init. Its time is the number of frames that the card has
+// requested: the card is the clock.
 //
 // How the playout delay is found, in the order of the code:
 //

@@ -47,6 +47,7 @@ func everyFrameSizePlays(frameCount: Int) {
     let packets = talk.packets
     #expect(packets == Array(0..<packets.count))
     #expect(talk.concealed == 0)
+    #expect(talk.buffer.statistics.resyncs == 0)
 }
 
 @Test func nothingThatCameIsLostAcrossTheWrap() {
@@ -60,6 +61,7 @@ func everyFrameSizePlays(frameCount: Int) {
     let sent = (0..<packets.last! + 1).filter { $0 % 7 != 3 }
     #expect(packets == sent)
     #expect(talk.concealed == (packets.last! + 1 - packets.count) * 960)
+    #expect(talk.buffer.statistics.resyncs == 0)
 }
 
 @Test func aTalkspurtBeginsAfreshAndItsPauseIsNotALoss() {

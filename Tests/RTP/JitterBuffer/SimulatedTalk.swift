@@ -86,7 +86,7 @@ struct SimulatedTalk: ~Copyable {
         buffer.skip(frames)
     }
 
-    /// Frames that had to be made up.
+    /// Concealed frames, including those at the end of each talkspurt, which `statistics.concealed` leaves out.
     var concealed: Int { played.reduce(0) { if case .concealed(let frames) = $1 { $0 + frames } else { $0 } } }
 
     /// The numbers of the packets that were decoded, counted from the talker's first.
