@@ -1,17 +1,17 @@
 public import TenfourAudioCore
 
-/// An encoder of one stream: interleaved samples go in, packets come out.
+/// An encoder of one stream. Turns interleaved samples into packets.
 ///
 /// `encode` runs on the capture thread and must not allocate, lock or wait. The conforming type marks it with
 /// `@_noAllocation @_noLocks`.
 public protocol AudioEncoder: ~Copyable {
-    /// Why a frame was refused; `Never` where every frame is encoded.
+    /// The reason why a frame was refused; `Never` if every frame can be encoded.
     associatedtype Failure: Error
 
     /// The encoding of the packets.
     var encoding: AudioEncoding { get }
 
-    /// The sample rate and the number of channels of the samples that `encode` takes.
+    /// The sample rate and the number of channels of the samples that `encode` expects.
     var format: LPCMFormat { get }
 
     /// Encodes one frame of `samples` into the front of `packet` and returns the number of bytes.

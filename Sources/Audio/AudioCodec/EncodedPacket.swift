@@ -2,11 +2,11 @@ public import TenfourAudioCore
 
 /// One encoded packet, borrowed from the buffer that owns its bytes.
 ///
-/// It holds an address instead of a `Span`, because a debug build of Swift 6.3 takes the end of a `Span`'s life for a deallocation:
-/// then no function that passes one to a decoder could be marked `@_noAllocation`.
+/// Stores a pointer instead of a `Span`, because a debug build of Swift 6.3 takes the end of a `Span`'s lifetime for a
+/// deallocation, so that a function that passes a `Span` to a decoder could not be marked `@_noAllocation`.
 @safe
 public struct EncodedPacket: ~Copyable, ~Escapable {
-    /// Nil where there are no bytes.
+    /// The first byte; nil if there are no bytes.
     private let base: UnsafePointer<UInt8>?
     /// The number of bytes.
     public let count: Int
@@ -17,7 +17,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
     /// The longest duration of one packet: 120 ms (RFC 6716 section 3.2.5).
     public static var longestDuration: FrameCount { @_noAllocation @_noLocks get { FrameCount(5_760) } }
 
-    /// A packet whose payload is `bytes`.
+    /// Creates a packet with the payload `bytes`.
     @_lifetime(copy bytes) @_semantics("no_performance_analysis")
     public init(_ bytes: Span<UInt8>, _ encoding: AudioEncoding = .opus, carriesFEC: Bool = false) {
         // The lifetime of `bytes` is also that of the packet.
@@ -27,7 +27,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
         self.carriesFEC = carriesFEC
     }
 
-    /// Whether there are no bytes.
+    /// Whether the packet has no bytes.
     public var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
 
     /// The byte at `index`, which is 0 or more and less than `count`.
@@ -39,7 +39,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
         }
     }
 
-    /// All bytes. In a function that is marked `@_noAllocation`, use `count` and the subscript.
+    /// All bytes of the packet. In a function that is marked `@_noAllocation`, use `count` and the subscript.
     public var bytes: Span<UInt8> {
         @_lifetime(borrow self) @_semantics("no_performance_analysis")
         get {

@@ -1,2 +1,2 @@
-// Encoder and decoder protocols: the seam between a codec and the code that sends or plays its packets.
-// This module never knows a particular codec, the bytes of a packet header, a thread or a clock.
+// The encoder and decoder protocols, by which other modules use any codec to send or play packets. This module does not
+// know a particular codec, packet headers, threads or clocks.

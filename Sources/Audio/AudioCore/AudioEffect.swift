@@ -1,4 +1,4 @@
-/// An effect on LPCM audio, such as time and pitch, volume or an equaliser. Processes it block by block.
+/// An effect on LPCM audio, such as a change of rate and pitch, volume or an equaliser. Processes audio block by block.
 ///
 /// For one thread at a time.
 public protocol AudioEffect: ~Copyable {
@@ -6,13 +6,15 @@ public protocol AudioEffect: ~Copyable {
     var format: LPCMFormat { get }
 
     /// Consumes frames from the front of `input`, no more than needed, and fills `output` from the front, both
-    /// interleaved. Returns both numbers of frames. `output` is left partly empty only if all of `input` was consumed.
+    /// interleaved. Returns the numbers of frames consumed and produced. `output` is left partly empty only if all of
+    /// `input` was consumed.
     mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) -> EffectProgress
 
-    /// Writes the frames that it still holds after the last input. Zero when none is left; it can then be used anew.
+    /// Writes the frames still buffered after the last input. Call until it returns zero; then the effect can be used
+    /// for new audio.
     mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount
 
-    /// Drops buffered audio, as for a seek. Settings stay.
+    /// Drops buffered audio, for example after a seek. Keeps the settings.
     mutating func clear()
 
     /// Input frames consumed minus the input position of the next output frame.

@@ -1,4 +1,4 @@
-/// How the payload of an RTP packet is encoded, as `a=rtpmap` of SDP names it.
+/// The encoding of an RTP packet's payload, which SDP names in `a=rtpmap`.
 public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseIterable {
     /// Opus (RFC 7587).
     case opus
@@ -7,7 +7,8 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
     /// G.711 A-law (RFC 3551 section 4.5.14).
     case pcma
 
-    /// The encoding of `payloadType`: 0 is PCMU and 8 is PCMA (RFC 3551 table 4), any other one is Opus.
+    /// Returns the encoding of `payloadType`: 0 is PCMU and 8 is PCMA (RFC 3551 table 4); any other payload type is
+    /// taken for Opus.
     public init(payloadType: UInt8) {
         switch payloadType {
         case 0: self = .pcmu
@@ -40,7 +41,7 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
     /// The clock rate of RTP timestamps and of the jitter in reports: 48 000 Hz for Opus (RFC 7587), 8 000 Hz for G.711 (RFC 3551).
     public var clockRate: SampleRate { SampleRate(hertz: SampleRate.opus.hertz / framesPerTick) }
 
-    /// The number of frames at 48 000 Hz in one tick of the clock that timestamps count at.
+    /// The number of frames at 48 000 Hz per tick of the RTP timestamp's clock.
     public var framesPerTick: Int {
         @_noAllocation @_noLocks get {
             switch self {
@@ -50,7 +51,7 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
         }
     }
 
-    /// Whether both are the same. Audio threads cannot use the `==` that the compiler derives.
+    /// Returns whether both encodings are the same. Audio threads cannot use the `==` that the compiler derives.
     @_noAllocation @_noLocks
     public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
 

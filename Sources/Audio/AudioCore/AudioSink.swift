@@ -1,4 +1,4 @@
-/// A sink for audio: a playing card, a file, a pipe, a closure.
+/// A sink for audio: a sound card's output, a file, a pipe or a closure.
 public protocol AudioSink: ~Copyable {
     associatedtype Failure: Error
 

@@ -1,16 +1,17 @@
-/// A buffer of fixed size, allocated once and freed with its owner, for threads that must not allocate.
+/// A buffer of fixed size for threads that must not allocate. Its memory is allocated by `init` and freed with the
+/// buffer.
 @safe
 public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
     @usableFromInline let base: UnsafeMutablePointer<Element>
     public let count: Int
 
-    /// `count` elements, each a copy of `element`.
+    /// Allocates `count` elements, each a copy of `element`.
     public init(repeating element: Element, count: Int) {
         precondition(count > 0, "nothing to allocate")
         unsafe base = .allocate(capacity: count)
         self.count = count
-        // One element and then copies of what is there, twice as many each time: a build without optimisation calls a function for each
-        // element of `initialize(repeating:count:)`, which was a tenth of the tests' time.
+        // Initialises one element, and then doubles the initialised part by copies: without optimisation,
+        // `initialize(repeating:count:)` calls a function per element, which took a tenth of the tests' time.
         unsafe base.initialize(to: element)
         var filled = 1
         while filled < count {
@@ -41,7 +42,7 @@ public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
         get { unsafe _overrideLifetime(Span(_unsafeStart: base, count: count), borrowing: self) }
     }
 
-    /// Some elements, for reading.
+    /// The elements in `range`, for reading.
     @inlinable @_lifetime(borrow self)
     public func span(in range: Range<Int>) -> Span<Element> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
@@ -49,7 +50,7 @@ public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
             Span(_unsafeStart: base + range.lowerBound, count: range.count), borrowing: self)
     }
 
-    /// Some elements, for writing.
+    /// The elements in `range`, for writing.
     @inlinable @_lifetime(&self)
     public mutating func mutableSpan(in range: Range<Int>) -> MutableSpan<Element> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")

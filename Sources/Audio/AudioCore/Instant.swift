@@ -1,6 +1,7 @@
-/// A moment on a monotonic clock. The origin is the caller's: boot for libuv and ALSA, `start` in tests.
+/// A moment on a monotonic clock. The clock's origin is chosen by the caller: the machine's boot for libuv and ALSA,
+/// `start` in tests.
 public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
-    /// Nanoseconds since `start`. 64 bits last 292 years.
+    /// Nanoseconds since `start`. 64 bits are enough for 292 years.
     public var nanoseconds: Int64
 
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -18,12 +19,13 @@ public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
         Self(nanoseconds: instant.nanoseconds &- nanoseconds(in: duration))
     }
 
-    /// The time from `earlier` to `later`, negative if reversed.
+    /// Returns the time from `earlier` to `later`; negative if `later` is the earlier moment.
     public static func - (later: Self, earlier: Self) -> Duration {
         .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
     }
 
-    /// `duration` in whole nanoseconds, kept within ± 146 years so that arithmetic on it cannot overflow.
+    /// Returns `duration` in whole nanoseconds, limited to ±146 years, so that a sum or difference of two results
+    /// cannot overflow.
     public static func nanoseconds(in duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         let limit = Int64.max / 2

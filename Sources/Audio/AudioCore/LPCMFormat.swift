@@ -1,7 +1,8 @@
-/// The format of linear PCM between modules: interleaved 32-bit floats, full scale at ±1.
+/// The rate and channel count of linear PCM. All modules exchange samples as interleaved 32-bit floats, full scale at
+/// ±1.
 public struct LPCMFormat: Hashable, BitwiseCopyable, Sendable {
     public var rate: SampleRate
-    /// 1 or more.
+    /// The number of channels, 1 or more.
     public var channelCount: Int
 
     public init(rate: SampleRate = .opus, channelCount: Int = 1) {

@@ -6,15 +6,15 @@ public struct Level: Hashable, Comparable, BitwiseCopyable, Sendable {
 
     public init(decibels: Float) { self.decibels = max(decibels, Self.floor.decibels) }
 
-    /// The root mean square of `samples`, full scale at ±1. An empty span is silence.
+    /// Computes the root mean square of `samples`, full scale at ±1. An empty span is silence.
     public init(rootMeanSquareOf samples: Span<Float>) { self.init(meanSquare: meanSquare(of: samples)) }
 
-    /// Converts a mean square, 0…1.
+    /// Converts a mean square, 0…1, to a level.
     public init(meanSquare: Float) {
         self.init(decibels: meanSquare > 0 ? 10 * log10(meanSquare) : -.infinity)
     }
 
-    /// −100 dBFS, below the quantisation noise of 16 bits.
+    /// The lowest level, which stands for silence: −100 dBFS, below the quantisation noise of 16 bits.
     public static let floor = Level(unchecked: -100)
 
     private init(unchecked decibels: Float) { self.decibels = decibels }
@@ -22,10 +22,11 @@ public struct Level: Hashable, Comparable, BitwiseCopyable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.decibels < right.decibels }
 }
 
-/// Returns the mean square of `samples`: 0…1 for full scale at ±1, 0 for none. May be called on an audio thread.
+/// Returns the mean square of `samples`: 0…1 for full scale at ±1, 0 if there are no samples. May be called on an audio
+/// thread.
 @_noAllocation @_noLocks
 public func meanSquare(of samples: Span<Float>) -> Float {
-    // Eight independent sums, since each addition to a single one would wait for the one before.
+    // Eight independent sums, since each addition to a single sum would wait for the previous addition.
     var sums = SIMD8<Float>.zero
     var start = 0
     while start + 8 <= samples.count {

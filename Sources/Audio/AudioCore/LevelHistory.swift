@@ -1,6 +1,7 @@
-/// The levels of the last 3.2 s in steps of 100 ms. Small enough to be copied from an audio thread.
+/// The levels of the last 3.2 s in steps of 100 ms. The value is small enough to be copied by an audio thread.
 ///
-/// A copy contains the last 32 steps and the number of steps so far, so polling every three seconds misses none.
+/// A copy contains the last 32 steps and the number of steps so far, so a reader that polls every three seconds misses
+/// no step.
 public struct LevelHistory: BitwiseCopyable, Sendable {
     /// The number of steps completed since the start.
     public private(set) var count = 0
@@ -11,9 +12,9 @@ public struct LevelHistory: BitwiseCopyable, Sendable {
     private var openConcealed = 0
     private var frameCount: Int
 
-    /// The level of 100 ms.
+    /// The level of the audio in one step.
     public struct Step: Hashable, BitwiseCopyable, Sendable {
-        /// Mean square of all samples, and the largest magnitude; full scale at 1.
+        /// The mean square of all samples and the largest magnitude, with full scale at 1.
         public var meanSquare: Float = 0
         public var peak: Float = 0
         /// The share of concealed samples, 0…1.
@@ -28,8 +29,8 @@ public struct LevelHistory: BitwiseCopyable, Sendable {
 
     public init(rate: SampleRate = .opus) { frameCount = max(rate.hertz / 10, 1) }
 
-    /// Audio thread. Appends interleaved samples, of which `concealed` frames were concealed. A step ends at the end of
-    /// a block.
+    /// Audio thread. Appends interleaved samples, of which `concealed` frames were concealed. A step ends with the
+    /// first call that completes 100 ms.
     @_noAllocation @_noLocks
     public mutating func append(_ samples: Span<Float>, frameCount count: Int, concealed: Int = 0) {
         var peak = open.peak
@@ -50,13 +51,13 @@ public struct LevelHistory: BitwiseCopyable, Sendable {
         open.concealedShare = min(Float(openConcealed) / Float(whole), 1)
         steps[count % 32] = open
         count += 1
-        // A long concealment may extend into the following steps.
+        // Concealed frames beyond this step are counted in the following steps.
         openConcealed = max(openConcealed - whole, 0)
         openFrameCount = 0
         open = Step()
     }
 
-    /// Returns the steps after the first `known`, as far as they are kept.
+    /// Returns the steps after the first `known` steps, without steps older than the last 32.
     public func steps(after known: Int) -> [Step] {
         (max(known, count - 32)..<max(known, count)).map { steps[$0 % 32] }
     }

@@ -1,9 +1,9 @@
-/// The offset, size and duration of one coded packet, as in Core Audio's `AudioStreamPacketDescription`.
+/// The offset, size and duration of one encoded packet, like Core Audio's `AudioStreamPacketDescription`.
 public struct PacketDescription: Hashable, BitwiseCopyable, Sendable {
-    /// In bytes from the start of the resource.
+    /// The packet's offset in bytes from the start of the resource.
     public var offset: Int
     public var byteCount: Int
-    /// At 48 000 Hz unless stated otherwise.
+    /// The packet's duration in frames, at 48 000 Hz unless stated otherwise.
     public var frameCount: FrameCount
 
     @inlinable public init(offset: Int, byteCount: Int, frameCount: FrameCount) {

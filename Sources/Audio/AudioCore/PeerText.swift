@@ -1,17 +1,17 @@
 extension String {
-    /// Makes text from a peer (a name, an SDES item, a line of SDP) safe to display: it cannot move the cursor, colour
-    /// the screen, start a line, change the reading direction or be endless.
+    /// Makes text from a peer (a name, an SDES item, a line of SDP) safe to display: the result cannot move the cursor,
+    /// colour the screen, start a line or change the reading direction, and its length is limited.
     ///
     /// Controls (C0, C1, DEL), line and paragraph separators and the marks, embeddings, overrides and isolates of
-    /// bidirectional text become U+FFFD, as does invalid UTF-8. Text beyond `limit` Unicode scalars is cut and ends in
-    /// "…". Total; reads at most `4 * limit + 4` bytes.
+    /// bidirectional text become U+FFFD, as does invalid UTF-8. Text of more than `limit` Unicode scalars is cut and
+    /// ends in "…". Any bytes are accepted; at most `4 * limit + 4` bytes are read.
     public init(fromPeer bytes: Span<UInt8>, limit: Int = 255) {
         let prefix = bytes.extracting(first: 4 * limit + 4)
         let decoded = unsafe prefix.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
         self.init(fromPeer: decoded, limit: limit)
     }
 
-    /// Makes Unicode text from a peer safe to display.
+    /// Makes Unicode text from a peer safe to display, by the same replacements and limit as for bytes.
     public init(fromPeer text: String, limit: Int = 255) {
         self.init()
         for (index, scalar) in text.unicodeScalars.enumerated() {
@@ -25,7 +25,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Zero-width joiners are kept: Persian words and emoji families need them.
+    /// Whether the scalar is replaced: control, separator, bidirectional, annotation and tag characters. Zero-width
+    /// joiners are kept, since Persian words and emoji families need them.
     fileprivate var disturbsATerminal: Bool {
         switch value {
         case 0x00...0x1F, 0x7F...0x9F: true  // C0, DEL, C1

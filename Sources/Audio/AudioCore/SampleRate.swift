@@ -8,7 +8,7 @@ public struct SampleRate: Hashable, BitwiseCopyable, Sendable {
         self.hertz = hertz
     }
 
-    /// The plausible rates of recordings, in hertz. A file that states another is damaged.
+    /// The plausible sample rates of recordings, in hertz. A file that states another rate is damaged.
     public static let recorded = 1_000...768_000
 
     /// 48 000 Hz: the RTP clock rate of Opus whatever the audio's own rate (RFC 7587 section 4.1), and the internal

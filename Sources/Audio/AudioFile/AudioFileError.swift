@@ -12,20 +12,20 @@ public struct AudioFileError: Error, Hashable, Sendable {
         case notPermitted
         case isDirectory
         case isEmpty
-        /// Not an audio file; in libsndfile's words or ours.
+        /// The file is not audio. The value is a message, from libsndfile or our own.
         case isNotSound(String)
-        /// libsndfile, loaded for the first file that needs it, is not installed; in the system's words.
+        /// libsndfile, which is loaded when a file first needs it, is not installed. The value is the system's message.
         case libraryIsMissing(String)
-        /// Supported are `AudioFileReader.channelCounts`.
+        /// The channel count is not in `AudioFileReader.channelCounts`.
         case unsupportedChannelCount(Int)
-        /// Supported are `AudioFileReader.rates`.
+        /// The sample rate, in hertz, is not in `AudioFileReader.rates`.
         case unsupportedRate(Int)
-        /// WAV cannot store these samples.
+        /// A WAV file cannot store samples of this coding.
         case unsupportedCoding(SampleCoding)
-        /// The file's extension is that of another format than WAV, the only one written.
+        /// The file's extension, given as the value, belongs to another format, but only WAV is written.
         case namedAsAnother(String)
         case diskIsFull
-        /// WAV sizes have 32 bits.
+        /// The audio does not fit into a WAV file, whose sizes have 32 bits.
         case isTooLong
         /// The program that read the pipe has ended. Reported only if SIGPIPE is ignored.
         case readerIsGone
@@ -40,7 +40,7 @@ public struct AudioFileError: Error, Hashable, Sendable {
         self.name = name
     }
 
-    /// Converts `errno` after `call`.
+    /// Converts `code`, the `errno` after `call`, to a reason.
     internal init(errno code: Int32, in call: String, name: String, isWriting: Bool = false) {
         self.name = name
         reason =
@@ -57,7 +57,7 @@ public struct AudioFileError: Error, Hashable, Sendable {
 }
 
 extension AudioFileError: CustomStringConvertible {
-    /// One sentence for people, with the remedy.
+    /// A sentence for users, with the remedy.
     public var description: String {
         switch reason {
         case .notFound: "\(name) does not exist; check the spelling, or give - for standard input."

@@ -8,7 +8,7 @@ internal enum AudioFileFormat {
     /// The number of bytes needed to recognise a format.
     static let sniffedByteCount = 12
 
-    /// Returns nil for an unknown header: raw samples, if anything.
+    /// Recognises the format. Returns nil for an unknown header: the file may then contain raw samples.
     init?(sniffing start: [UInt8]) {
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
             text.withUTF8Buffer { text in unsafe start.dropFirst(offset).starts(with: text) }

@@ -6,12 +6,12 @@ public import TenfourAudioCore
 ///
 /// Files are read by libsndfile (`sf_open_fd`, `sf_readf_float`): WAV, AIFF, FLAC, Ogg, MP3 and more. From a pipe, WAV
 /// and raw samples are read as they arrive; other formats are first read to their end. For one thread at a time. Blocks
-/// on the disk or the pipe, so not for an audio thread; allocates nothing of its own after `init`.
+/// on the disk or the pipe, so it must not be used on an audio thread. After `init` only libsndfile may allocate.
 @safe
 public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     public let format: LPCMFormat
 
-    /// At `format`'s rate; nil if a stream does not state it.
+    /// The number of frames at `format`'s rate; nil if a stream does not state it.
     public let frameCount: FrameCount?
 
     /// The supported channel counts.
@@ -23,17 +23,17 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     private let file: OpaquePointer?
     private var stream: LPCMInput?
     private let name: String
-    /// The descriptor to be closed at the end.
+    /// The descriptor that `deinit` closes; nil if the caller closes it.
     private let owned: Int32?
 
-    /// Opens a file or pipe; `-` is standard input. Without a known header it is refused, unless `rawFormat` states the
-    /// format of its samples.
+    /// Opens a file or pipe; `-` is standard input. A file without a known header is refused unless `rawFormat` states
+    /// the format of its samples.
     public init(path: String, rawFormat: RawFormat? = nil) throws(AudioFileError) {
         self.init(try OpenedAudio(path: path, rawFormat: rawFormat))
     }
 
-    /// Reads an open file or pipe, which the caller closes. Without a known header its samples have `rawFormat`. `name`
-    /// is for error messages.
+    /// Reads an open file or pipe, which the caller closes. If it has no known header, its samples are taken to have
+    /// `rawFormat`. `name` is for error messages.
     public init(
         fileDescriptor: Int32, name: String, rawFormat: RawFormat = RawFormat()
     ) throws(AudioFileError) {
@@ -61,7 +61,7 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
             unsafe sndfile.sf_readf_float(file, $0.baseAddress, sf_count_t(requested))
         }
         let frames = min(max(Int(result), 0), requested)
-        // Any other error ends the audio: a truncated file plays as far as it goes.
+        // Any other error ends the audio, so that a truncated file can be played up to its end.
         if frames == 0, requested > 0, unsafe sndfile.sf_error(file) == Int32(SF_ERR_SYSTEM) {
             throw AudioFileError(errno: errno, in: "sf_readf_float", name: name)
         }

@@ -4,23 +4,22 @@ public import TenfourAudioCore
 /// Writes audio to a file, a pipe or standard output.
 ///
 /// The header of a WAV file is valid after every `write`, so that the file plays even if the process is killed; through
-/// a pipe the header states an unknown length. For one thread at a time. Blocks on the disk or the pipe, so not for an
-/// audio thread; after `init` it allocates only for marks.
+/// a pipe the header states an unknown length. For one thread at a time. Blocks on the disk or the pipe, so it must not
+/// be used on an audio thread. After `init` it allocates only for marks.
 public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     public let format: LPCMFormat
 
-    /// Frames written, at `format`'s rate.
+    /// The number of frames written, at `format`'s rate.
     public private(set) var frameCount = FrameCount.zero
 
-    /// The marked ranges, written at the end of a WAV file that supports seeking, and ignored otherwise. The file of a
-    /// killed program has none.
+    /// The marked ranges. They are written when a WAV file that supports seeking is closed, and otherwise ignored.
     public var marks = WAVMarks()
 
     private var output: LPCMOutput
-    /// Whether this closes the descriptor.
+    /// Whether the writer closes the descriptor.
     private let isOwned: Bool
     private var isClosed = false
-    /// The path of a new file that is removed if no audio is written.
+    /// The path of a new file, which is removed if no audio is written; nil for an existing file.
     private let newPath: String?
 
     public enum Container: Hashable, Sendable {
@@ -31,8 +30,8 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
 
     /// Creates or truncates the file. `-` is standard output. Default: WAV for a file, raw for standard output.
     ///
-    /// With `createsOnFirstWrite` an existing file stays unchanged until the first `write`, and a new one is removed if
-    /// none follows.
+    /// With `createsOnFirstWrite` an existing file stays unchanged until the first `write`, and a new file is removed
+    /// if `write` is never called.
     public init(
         path: String, format: LPCMFormat, coding: SampleCoding = .signed16, container: Container? = nil,
         createsOnFirstWrite: Bool = false
@@ -90,7 +89,8 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         frameCount += FrameCount(samples.count / format.channelCount)
     }
 
-    /// Ends the file. Some disks report only here that they are full. A second call does nothing.
+    /// Completes and closes the file. Throws, among others, if a disk reports only now that it is full. A second call
+    /// does nothing.
     public mutating func close() throws(AudioFileError) {
         guard !isClosed else { return }
         isClosed = true

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A file descriptor that reads and writes all bytes or fails. Blocks; retries after EINTR.
+/// A file descriptor. Reads and writes are complete or fail: they block, and are retried after EINTR.
 internal struct Descriptor {
     let number: Int32
     let name: String
 
-    /// In milliseconds.
+    /// The time after which a reader that accepts nothing counts as stuck, in milliseconds.
     private static let pollTimeout: Int32 = 1_000
 
     init(number: Int32, name: String) {
@@ -16,7 +16,7 @@ internal struct Descriptor {
     /// The most bytes per `write`: a pipe that is ready accepts this many without blocking (`PIPE_BUF`).
     static let pieceByteCount = 4_096
 
-    /// Opens the file at `path` for writing, or creates it.
+    /// Opens the file at `path` for writing; creates it if it does not exist.
     init(writing path: String) throws(AudioFileError) {
         number = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         name = path
@@ -30,7 +30,8 @@ internal struct Descriptor {
         else { throw AudioFileError(errno: errno, in: "ftruncate", name: name, isWriting: true) }
     }
 
-    /// Fills `bytes[range]` and returns the number of bytes: fewer only at the end.
+    /// Fills `bytes[range]` and returns the number of bytes read, which is less than requested only at the end of the
+    /// file.
     func read(into bytes: inout MutableSpan<UInt8>, _ range: Range<Int>) throws(AudioFileError) -> Int {
         precondition(range.upperBound <= bytes.count, "the bytes do not fit")
         var place = range.lowerBound
@@ -44,7 +45,7 @@ internal struct Descriptor {
         return place - range.lowerBound
     }
 
-    /// Reads `count` bytes, fewer at the end.
+    /// Reads `count` bytes; fewer at the end of the file.
     func read(_ count: Int) throws(AudioFileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var span = bytes.mutableSpan
@@ -74,7 +75,8 @@ internal struct Descriptor {
         }
     }
 
-    /// Returns if the call should be retried.
+    /// Waits after a call that failed for a temporary reason, and then returns, so that the call can be retried. Throws
+    /// for other errors.
     private func waitAfterFailure(of call: String, for events: Int32) throws(AudioFileError) {
         switch errno {
         case EINTR: return
@@ -86,7 +88,7 @@ internal struct Descriptor {
         }
     }
 
-    /// Closes it. Throws if the last bytes could not be written.
+    /// Closes the descriptor. Throws if the last bytes could not be written.
     func close() throws(AudioFileError) {
         guard Glibc.close(number) == 0
         else { throw AudioFileError(errno: errno, in: "close", name: name, isWriting: true) }

@@ -4,9 +4,9 @@ internal import TenfourAudioCore
 internal struct LPCMInput {
     let descriptor: Descriptor
     let format: RawFormat
-    /// Bytes of samples that were read to look for a header.
+    /// Bytes of samples that were read while a header was sought.
     private var sniffed: [UInt8]
-    /// nil if the header does not state it or there is none.
+    /// The number of bytes left to read; nil if there is no header or it does not state a length.
     private var remainingByteCount: Int?
 
     init(_ descriptor: Descriptor, _ format: RawFormat, after sniffed: [UInt8] = [], byteCount: Int? = nil) {
@@ -16,7 +16,8 @@ internal struct LPCMInput {
         remainingByteCount = byteCount
     }
 
-    /// Fills `samples` and returns the number of frames: fewer only at the end. An incomplete last frame is dropped.
+    /// Fills `samples` and returns the number of frames, which is less than requested only at the end. An incomplete
+    /// last frame is dropped.
     mutating func read(into samples: inout MutableSpan<Float>) throws(AudioFileError) -> Int {
         var chunk = InlineArray<4_096, UInt8>(repeating: 0)
         let frameByteCount = format.frameByteCount

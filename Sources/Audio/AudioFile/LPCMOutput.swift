@@ -1,15 +1,15 @@
 internal import Glibc
 internal import TenfourAudioCore
 
-/// Writes samples to a descriptor, after a WAV header or none.
+/// Writes samples to a descriptor, with or without a WAV header.
 internal struct LPCMOutput {
     let descriptor: Descriptor
     let format: RawFormat
-    /// nil for raw samples.
+    /// The WAV header; nil for raw samples.
     private var header: WAVHeader?
-    /// The offset at which the header is rewritten; nil if that is impossible.
+    /// The offset at which the header is rewritten; nil if it cannot be rewritten.
     private let headerOffset: off_t?
-    /// Whether the file is truncated first.
+    /// Whether the file is truncated before the first write.
     private let replaces: Bool
     private(set) var hasBegun = false
 
@@ -19,13 +19,13 @@ internal struct LPCMOutput {
         self.replaces = replaces
         self.descriptor = descriptor
         self.format = format
-        // With O_APPEND everything goes to the end of the file.
+        // With O_APPEND all data is written to the end of the file.
         let mayRewrite = descriptor.isRegularFile && fcntl(descriptor.number, F_GETFL) & O_APPEND == 0
         headerOffset = mayRewrite ? lseek(descriptor.number, 0, SEEK_CUR) : nil
         if container == .wav { header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil) }
     }
 
-    /// Writes the header.
+    /// Truncates the file if required, and writes the header.
     mutating func begin(unless isAbandoned: () -> Bool = { false }) throws(AudioFileError) {
         hasBegun = true
         if replaces { try descriptor.empty() }
@@ -33,7 +33,7 @@ internal struct LPCMOutput {
         try descriptor.write(bytes.count, of: bytes.span, unless: isAbandoned)
     }
 
-    /// Throws for a format that no file, or no WAV file, can hold.
+    /// Throws if a file, or a WAV file, cannot store `format`, or if the file's name belongs to another format.
     static func check(
         _ format: RawFormat, _ container: AudioFileWriter.Container, for name: String
     ) throws(AudioFileError) {

@@ -2,7 +2,7 @@ private import CSndFile
 internal import Glibc
 internal import TenfourAudioCore
 
-/// An opened file or stream: libsndfile's handle or an `LPCMInput`, and the format.
+/// The result of opening a file or stream: libsndfile's handle or an `LPCMInput`, and the format.
 @safe
 internal struct OpenedAudio {
     /// libsndfile's handle; nil for a stream.
@@ -11,7 +11,7 @@ internal struct OpenedAudio {
     var format: LPCMFormat
     var frameCount: FrameCount?
     var name: String
-    /// The descriptor to be closed at the end.
+    /// The descriptor that the reader must close; nil if the caller closes it.
     var owned: Int32?
 
     init(path: String, rawFormat: RawFormat?) throws(AudioFileError) {
@@ -32,12 +32,12 @@ internal struct OpenedAudio {
         if owned == nil {
             owned = number
         } else {
-            // The whole pipe was copied to a file.
+            // The pipe was copied completely to a file, so it is no longer needed.
             close(number)
         }
     }
 
-    /// Opens a descriptor, which the caller closes. Without a `rawFormat` a known header is required.
+    /// Opens a descriptor, which the caller closes. If `rawFormat` is nil, a known header is required.
     init(_ descriptor: Descriptor, rawFormat: RawFormat?) throws(AudioFileError) {
         if let format = rawFormat?.format { try format.check(for: descriptor.name) }
         let isRegular = descriptor.isRegularFile

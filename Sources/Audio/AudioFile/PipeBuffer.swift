@@ -2,13 +2,13 @@ internal import Glibc
 
 /// An unnamed file with the content of a pipe, for formats that libsndfile reads only with seeking.
 internal struct PipeBuffer {
-    /// The caller closes it.
+    /// The descriptor of the unnamed file, which the caller closes.
     let descriptor: Descriptor
 
-    /// Bounds the disk space that an endless pipe takes.
+    /// The most bytes copied; bounds the disk space if the pipe never ends.
     private static let maximumByteCount = 1 << 30
 
-    /// Copies `pipe` to its end. `start` was read from it before.
+    /// Copies `start`, which was read from `pipe` before, and then the rest of `pipe`.
     init(_ pipe: Descriptor, after start: [UInt8]) throws(AudioFileError) {
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var path = Array("\(folder)/tenfour-XXXXXX".utf8CString)

@@ -3,7 +3,7 @@ public enum SampleCoding: String, Hashable, Sendable, CaseIterable {
     case unsigned8 = "U8"
     case signed8 = "S8"
     case signed16 = "S16_LE"
-    /// In the low three of four bytes.
+    /// 24 bits in the low three of four bytes.
     case signed24 = "S24_LE"
     case packedSigned24 = "S24_3LE"
     case signed32 = "S32_LE"
@@ -36,7 +36,8 @@ public enum SampleCoding: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Encodes a sample at `offset`. Values beyond full scale are clipped, except in floats; NaN becomes silence.
+    /// Encodes a sample at `offset`. Values beyond full scale are clipped, except in the floating-point codings; NaN
+    /// becomes silence.
     internal func encode(_ sample: Float, into bytes: inout MutableSpan<UInt8>, at offset: Int) {
         let pattern: Int32
         switch self {

@@ -12,7 +12,7 @@ func loadSndFile(for name: String) throws(AudioFileError) {
 
 private nonisolated(unsafe) let opened = Result { () throws(MissingSndFile) in try openSndFile("libsndfile.so.1") }
 
-/// The message of `dlopen` or `dlsym`.
+/// libsndfile cannot be loaded; `words` is the message of `dlopen` or `dlsym`.
 struct MissingSndFile: Error { var words: String }
 
 func openSndFile(_ file: String) throws(MissingSndFile) -> tenfour_sndfile {

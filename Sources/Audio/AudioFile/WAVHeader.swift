@@ -3,14 +3,15 @@ internal import TenfourAudioCore
 /// The header of a WAV file (Microsoft's Multimedia Programming Interface 1.0, RF64 by EBU Tech 3306).
 internal struct WAVHeader {
     var format: RawFormat
-    /// The size of the samples; nil if the writer did not know it.
+    /// The size of the samples in bytes; nil if the program that wrote the header did not know it.
     var byteCount: Int?
     /// The size of the chunks after the samples.
     var chunkByteCount = 0
 
     // MARK: Reading
 
-    /// Reads a pipe up to the first sample. The file header was read before.
+    /// Reads from `descriptor` up to the first sample. The file header (`RIFF`, size, `WAVE`) must have been read
+    /// before.
     init(reading descriptor: Descriptor) throws(AudioFileError) {
         var parser = WAVHeaderParser()
         for _ in 0..<WAVHeaderParser.chunkLimit {
@@ -36,7 +37,7 @@ internal struct WAVHeader {
         throw Self.malformed("The WAV file has no samples.", descriptor)
     }
 
-    /// The longest chunk before the samples.
+    /// The most bytes of a chunk before the samples.
     private static let maximumChunkByteCount = 1 << 20
 
     private static func rawFormat(
@@ -49,7 +50,8 @@ internal struct WAVHeader {
         case (1, channelCount, _): coding = .unsigned8
         case (1, 2 * channelCount, _): coding = .signed16
         case (1, 3 * channelCount, _): coding = .packedSigned24
-        // arecord writes S24_LE like this; others align 24 bits to the top of 32 and use WAVE_FORMAT_EXTENSIBLE.
+        // arecord writes S24_LE with this header; other programs align 24 bits to the top of 32 and use
+        // WAVE_FORMAT_EXTENSIBLE.
         case (1, 4 * channelCount, 24) where !format.isExtensible: coding = .signed24
         case (1, 4 * channelCount, _): coding = .signed32
         case (3, 4 * channelCount, 32): coding = .float32
@@ -79,13 +81,15 @@ internal struct WAVHeader {
         self.byteCount = byteCount
     }
 
-    /// WAV has no signed 8-bit samples, and would misread S24_LE.
+    /// Returns whether a WAV file can store samples of this coding. WAV has no signed 8-bit samples, and most programs
+    /// would misread S24_LE.
     static func canHold(_ coding: SampleCoding) -> Bool { coding != .signed8 && coding != .signed24 }
 
     /// The most bytes of samples, since sizes have 32 bits.
     static let maximumByteCount = 0xFFFF_FFFF - 44
 
-    /// With an unknown `byteCount` both sizes are the largest, as ffmpeg writes to a pipe.
+    /// The bytes of the header. If `byteCount` is nil, both sizes have the maximum value, which ffmpeg also writes to a
+    /// pipe.
     var bytes: InlineArray<44, UInt8> {
         InlineArray { index in
             switch index {

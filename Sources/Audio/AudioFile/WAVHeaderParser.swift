@@ -1,8 +1,8 @@
 /// Parses the header of a WAV file chunk by chunk (Microsoft's Multimedia Programming Interface 1.0, RF64 by EBU Tech
 /// 3306). The caller reads the bytes, from a pipe or a byte source.
 ///
-/// It is our own code because libsndfile 1.2.0 reads none of the 48 000 frames after a header that states size 0, as
-/// GStreamer's wavenc writes to a pipe; and because the player reads over HTTP, without a file descriptor.
+/// libsndfile is not used for two reasons: version 1.2.0 reads no samples after a header that states size 0, which
+/// GStreamer's wavenc writes to a pipe; and the player reads over HTTP, without a file descriptor.
 package struct WAVHeaderParser {
     package enum Chunk: Equatable {
         /// The format: pass its body to `parseFormat`.
@@ -16,9 +16,9 @@ package struct WAVHeaderParser {
         case other
     }
 
-    /// The sample format that a `fmt ` chunk states.
+    /// The sample format from a `fmt ` chunk.
     package struct Format: Equatable {
-        /// 1 for integers, 3 for floats; of WAVE_FORMAT_EXTENSIBLE, the start of its subformat.
+        /// 1 for integers, 3 for floats; with WAVE_FORMAT_EXTENSIBLE, the first two bytes of the subformat.
         package var tag: Int
         package var isExtensible: Bool
         package var channelCount: Int
@@ -30,9 +30,9 @@ package struct WAVHeaderParser {
     package private(set) var format: Format?
     private var longByteCount: Int?
 
-    /// Bytes of the file before its first chunk: `RIFF`, a size, `WAVE`.
+    /// The number of bytes before the file's first chunk: `RIFF`, a size, `WAVE`.
     package static let fileHeaderByteCount = 12
-    /// Bytes of a chunk's name and size.
+    /// The number of bytes of a chunk's name and size.
     package static let chunkHeaderByteCount = 8
     /// The most chunks before the samples.
     package static let chunkLimit = 256
@@ -43,7 +43,8 @@ package struct WAVHeaderParser {
 
     package init() {}
 
-    /// Parses the eight bytes of a chunk's header. A chunk of odd size is followed by a padding byte.
+    /// Parses the eight bytes of a chunk's header. Returns the chunk's kind and the size of its body. A chunk of odd
+    /// size is followed by a padding byte.
     package static func chunk(_ header: Span<UInt8>) -> (kind: Chunk, byteCount: Int) {
         let name = String(decoding: (0..<4).map { header[$0] }, as: UTF8.self)
         let kind: Chunk =
@@ -77,16 +78,17 @@ package struct WAVHeaderParser {
         longByteCount = byteCount > 0 ? byteCount : nil
     }
 
-    /// Returns the size of the samples, given that of the chunk; nil if the writer did not know it. GStreamer,
-    /// arecord, sox and ffmpeg state 0, almost 2 GiB or almost 4 GiB to a pipe, and often while they are still writing
-    /// a file. `available` is the number of bytes that follow in the file, if known.
+    /// Returns the size of the samples in bytes, from the size stated in the chunk's header; nil if the program that
+    /// wrote the header did not know it. GStreamer, arecord, sox and ffmpeg then state 0, almost 2 GiB or almost 4 GiB:
+    /// in a pipe, and often in a file while they are still writing it. `available` is the number of bytes that follow
+    /// in the file; nil if unknown.
     package func sampleByteCount(stated: Int, available: Int? = nil) -> Int? {
         if stated == 0xFFFF_FFFF, let longByteCount { return longByteCount }
         let isPlaceholder = stated == 0 || stated >= 0x7FFF_0000 && available.map { $0 < stated } ?? true
         return isPlaceholder ? nil : stated
     }
 
-    /// A little-endian number, limited to `Int.max`.
+    /// Returns a little-endian number, limited to `Int.max`.
     private static func number(_ bytes: Span<UInt8>, at offset: Int, byteCount: Int) -> Int {
         let bits = (0..<byteCount).reduce(UInt64(0)) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
         return Int(exactly: bits) ?? .max

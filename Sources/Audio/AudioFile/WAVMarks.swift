@@ -4,13 +4,13 @@ public import TenfourAudioCore
 /// Ranges of a WAV file that are marked as `concealed`: lost in transit and concealed or silent.
 ///
 /// They are stored after the samples as cue points with length and label (`cue `, and `ltxt` and `labl` in a `LIST` of
-/// type `adtl`: Microsoft's Multimedia Programming Interface 1.0). Editors show them as labelled regions, players skip
-/// them. libsndfile writes cue points without lengths, so editors would show points.
+/// type `adtl`: Microsoft's Multimedia Programming Interface 1.0). Editors show them as labelled regions; players
+/// ignore them. libsndfile writes cue points without lengths, so editors would show points.
 public struct WAVMarks: Equatable, Sendable {
-    /// In order and not adjacent.
+    /// The ranges in ascending order, neither overlapping nor adjacent.
     public private(set) var ranges: [Range<FrameCount>] = []
 
-    /// The most ranges; later ones are dropped.
+    /// The most ranges; further ranges are dropped.
     private static let maximumCount = 65_536
     private static let label = "concealed"
     /// The most chunks to search; our files have fewer.
@@ -18,7 +18,7 @@ public struct WAVMarks: Equatable, Sendable {
 
     public init() {}
 
-    /// Adds a range, merging overlaps. Fast if it overlaps only the last ranges.
+    /// Adds a range and merges it with ranges that it overlaps. Fast if it overlaps only the last ranges.
     public mutating func add(_ range: Range<FrameCount>) {
         guard !range.isEmpty else { return }
         var (start, end) = (range.lowerBound, range.upperBound)
@@ -38,7 +38,7 @@ public struct WAVMarks: Equatable, Sendable {
 
     // MARK: Writing
 
-    /// Returns the chunks to append after `frameCount` frames; empty without marks.
+    /// Returns the chunks to append after `frameCount` frames; empty if there are no marks.
     func chunks(before frameCount: FrameCount) -> [UInt8] {
         let ranges = ranges.map { $0.clamped(to: .zero..<frameCount) }.filter { !$0.isEmpty }
         guard !ranges.isEmpty else { return [] }
@@ -125,7 +125,7 @@ public struct WAVMarks: Equatable, Sendable {
         return (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
     }
 
-    /// Reads up to `count` bytes, at most those of the largest list of marks.
+    /// Reads up to `count` bytes at `offset`, limited to the size of the largest list of marks.
     private static func read(_ count: Int, at offset: Int, of file: Int32) -> [UInt8] {
         let requested = min(count, maximumCount * 64)
         return unsafe [UInt8](unsafeUninitializedCapacity: requested) { room, count in

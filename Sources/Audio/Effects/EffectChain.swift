@@ -1,7 +1,6 @@
 public import TenfourAudioCore
 
-/// A chain of two effects, itself an effect; nesting makes chains of any length. the other, which is an effect again: a
-/// chain of any length is made of these.
+/// A chain of two effects. Since it is itself an effect, chains of any length are made by nesting.
 ///
 ///     var chain = EffectChain(TimePitch(format: format), EffectChain(equalizer, volume))
 ///     chain.first.rate = 1.5
@@ -14,13 +13,13 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
     public var rate: Double { first.rate * second.rate }
     public var latency: Double { first.latency + (Double(pending.count) + second.latency) * first.rate }
 
-    /// Frames that the first effect produced and the second has not consumed.
+    /// The range of frames in `between` that the first effect produced and the second has not consumed.
     private var pending = 0..<0
     private var between: FixedBuffer<Float>
 
     private static var block: Int { 256 }
 
-    /// Both effects must have the same format.
+    /// Creates a chain of `first` and `second`, which must have the same format.
     public init(_ first: consuming First, _ second: consuming Second) {
         precondition(first.format == second.format, "effects of a chain have one format")
         between = FixedBuffer(repeating: 0, count: Self.block * first.format.channelCount)
@@ -53,7 +52,8 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         second.clear()
     }
 
-    /// Fills `output` through the second effect with what `more` gets from the first, until there is no more.
+    /// Fills `output` from the second effect, whose input `more` takes from the first effect. Ends when `output` is
+    /// full or `more` returns no frames.
     private mutating func produce(
         into output: inout MutableSpan<Float>, _ more: (inout First, inout MutableSpan<Float>) -> FrameCount
     ) -> FrameCount {
@@ -61,7 +61,7 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         var produced = 0
         while produced * channelCount < output.count {
             if pending.isEmpty {
-                // No more than requested: buffered frames would delay a new setting.
+                // No more frames than requested are produced, since buffered frames would delay a new setting.
                 let requested = min(Self.block * channelCount, output.count - produced * channelCount)
                 pending = 0..<Self.fill(&between, upTo: requested, from: &first, more).rawValue
                 if pending.isEmpty { break }
@@ -75,7 +75,7 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         return FrameCount(produced)
     }
 
-    // Static, so that the compiler sees accesses to different properties.
+    // The functions below are static, so that the compiler sees accesses to different properties.
 
     private static func fill(
         _ between: inout FixedBuffer<Float>, upTo count: Int, from first: inout First,

@@ -2,14 +2,14 @@ public import TenfourAudioCore
 
 /// An equaliser: bands in series, each a biquad filter.
 ///
-/// For one thread at a time, also an audio thread: after `init` it neither allocates nor blocks.
+/// For one thread at a time, which may be an audio thread: after `init` no function allocates or blocks.
 public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
     public let format: LPCMFormat
     public let bandCount: Int
 
     private var bands: FixedBuffer<EqualizerBand>
     private var filters: FixedBuffer<Filter>
-    /// Filter states: of each band in turn, for each channel.
+    /// The filter states, one per band and channel.
     private var memories: FixedBuffer<Memory>
 
     public init(format: LPCMFormat, bands: [EqualizerBand]) {
@@ -72,7 +72,7 @@ public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
         }
     }
 
-    /// A biquad interpolated towards another one. An interpolation between two stable filters is stable.
+    /// A biquad that is interpolated towards another biquad. An interpolation between two stable filters is stable.
     struct Filter: BitwiseCopyable, Sendable {
         private(set) var now: Biquad
         private var target: Biquad

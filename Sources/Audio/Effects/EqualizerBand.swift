@@ -11,9 +11,10 @@ public struct EqualizerBand: Hashable, BitwiseCopyable, Sendable {
     }
 
     public var shape: Shape
-    /// The centre of a peak or of a shelf's slope in hertz, limited to 1 Hz…just below half the sample rate.
+    /// The centre frequency of a peak, or of a shelf's slope, in hertz. Limited to the range from 1 Hz to just below
+    /// half the sample rate.
     public var frequency: Double
-    /// In decibels, limited to ±40; 0 changes nothing.
+    /// The gain in decibels, limited to ±40; at 0 the band has no effect.
     public var gain: Double
     /// The quality, 0.1…100: frequency divided by bandwidth at half the gain in decibels.
     public var q: Double

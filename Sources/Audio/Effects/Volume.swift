@@ -2,7 +2,7 @@ public import TenfourAudioCore
 
 /// A volume control. Changes without a click, immediately or over a given time.
 ///
-/// For one thread at a time, also an audio thread: it neither allocates nor blocks.
+/// For one thread at a time, which may be an audio thread: no function allocates or blocks.
 public struct Volume: ~Copyable, InPlaceEffect, Sendable {
     public let format: LPCMFormat
 
@@ -13,7 +13,7 @@ public struct Volume: ~Copyable, InPlaceEffect, Sendable {
     /// The gain at the end of the present fade, 0…1.
     public var target: Float { ramp.target }
 
-    /// `gain` is a factor of the amplitude, 0…1.
+    /// Creates a volume control. `gain` is a factor of the amplitude, 0…1.
     public init(format: LPCMFormat, gain: Float = 1) {
         self.format = format
         ramp = Ramp(Self.clamped(gain))
@@ -45,7 +45,7 @@ public struct Volume: ~Copyable, InPlaceEffect, Sendable {
         }
     }
 
-    /// Ends a fade at its target.
+    /// Ends the present fade immediately: the gain jumps to `target`.
     public mutating func clear() { ramp = Ramp(ramp.target) }
 
     /// Limits a gain to 0…1; NaN becomes 0.

@@ -2,25 +2,25 @@ public import TenfourAudioCodec
 public import TenfourAudioCore
 public import TenfourResampling
 
-/// A decoder of G.711, µ-law and A-law, which may change from packet to packet.
+/// A decoder of G.711. Each packet may be µ-law or A-law.
 ///
-/// It decodes at 8 000 Hz and resamples to 48 000 Hz. Each byte is a sample, so any bytes decode.
+/// Decodes at 8 000 Hz and resamples to 48 000 Hz. Each byte is a sample, so any bytes can be decoded.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
     private let channelCount: Int
     private var resampler: RateConverter
     private var repetition = PitchRepetition()
-    /// At 8 000 Hz.
+    /// Decoded or concealed samples at 8 000 Hz.
     private var narrow = FixedBuffer<Float>(repeating: 0, count: longestPacket)
-    /// At 48 000 Hz, one channel.
+    /// The resampled samples at 48 000 Hz, one channel.
     private var wide = FixedBuffer<Float>(repeating: 0, count: longestPacket * ratio)
 
     private static var ratio: Int { 6 }
-    /// 120 ms, in samples.
+    /// The longest packet, 120 ms, in samples at 8 000 Hz.
     private static var longestPacket: Int { 960 }
 
-    /// 1 or more channels, which all get the same.
+    /// Creates a decoder with 1 or more output channels, which all have the same samples.
     public init(channelCount: Int = 1) throws(RateConverterError) {
         self.channelCount = channelCount
         resampler = try RateConverter(from: SampleRate(hertz: 8_000), to: .opus)
@@ -39,7 +39,7 @@ public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
         return write(packet.count, into: &samples)
     }
 
-    /// G.711 has no FEC.
+    /// Returns false, since G.711 has no in-band FEC.
     @_noAllocation @_noLocks
     public mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
@@ -61,13 +61,13 @@ public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func reset() { repetition.reset() }
 
-    /// Whether `count` samples at 8 000 Hz fit in.
+    /// Returns whether `count` samples at 8 000 Hz, resampled, fit into `samples`.
     @_noAllocation @_noLocks
     private func hasSpace(for count: Int, in samples: borrowing MutableSpan<Float>) -> Bool {
         count * Self.ratio * channelCount <= samples.count
     }
 
-    /// Resamples the first `count` of `narrow` into all channels. Returns the number of frames.
+    /// Resamples the first `count` samples of `narrow` into all channels of `samples`. Returns the number of frames.
     @_noAllocation @_noLocks
     private mutating func write(_ count: Int, into samples: inout MutableSpan<Float>) -> FrameCount {
         let frames = count * Self.ratio
@@ -79,7 +79,8 @@ public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
         return FrameCount(frames)
     }
 
-    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    /// Exempt from the allocation check: the compiler takes the end of a Span's lifetime for a deallocation, but
+    /// nothing is freed.
     @_semantics("no_performance_analysis")
     private static func resample(
         _ narrow: borrowing FixedBuffer<Float>, _ count: Int, with resampler: inout RateConverter,

@@ -1,7 +1,7 @@
 public import TenfourAudioCodec
 public import TenfourAudioCore
 
-/// An encoder of G.711: one channel at 8 000 Hz, a byte for each sample.
+/// An encoder of G.711: one channel at 8 000 Hz, one byte per sample.
 ///
 /// Capture thread. Nothing is allocated.
 public struct G711Encoder: AudioEncoder, Sendable {
@@ -17,7 +17,8 @@ public struct G711Encoder: AudioEncoder, Sendable {
 
     public var format: LPCMFormat { LPCMFormat(rate: SampleRate(hertz: 8_000)) }
 
-    /// Encodes any number of samples, full scale at ±1; louder ones are clipped. `packet` holds at least a byte for each.
+    /// Encodes any number of samples into the front of `packet`, which must have at least one byte per sample. Full
+    /// scale is ±1; samples beyond it are clipped.
     @_noAllocation @_noLocks
     public mutating func encode(_ samples: Span<Float>, into packet: inout MutableSpan<UInt8>) throws(Never) -> Int {
         let (count, capacity) = (samples.count, packet.count)

@@ -1,11 +1,11 @@
-/// The two ways in which G.711 maps samples of 16 bits to bytes (ITU-T G.711 tables 1 and 2).
+/// The two laws of G.711, which map samples of 16 bits to bytes (ITU-T G.711 tables 1 and 2).
 public enum G711Law: Hashable, BitwiseCopyable, Sendable, CaseIterable {
-    /// North America and Japan.
+    /// µ-law, used in North America and Japan.
     case mu
-    /// Everywhere else.
+    /// A-law, used in all other countries.
     case a
 
-    /// The sample that `byte` stands for, full scale at ±32 768.
+    /// Returns the sample that `byte` encodes, full scale at ±32 768.
     @_noAllocation @_noLocks
     public func decode(_ byte: UInt8) -> Int {
         switch self {
@@ -21,7 +21,7 @@ public enum G711Law: Hashable, BitwiseCopyable, Sendable, CaseIterable {
         }
     }
 
-    /// The byte whose sample is the nearest to `sample`, within the steps of the law. Full scale at ±32 768; what lies beyond is
+    /// Returns the byte for `sample`, quantised by the steps of the law. Full scale is ±32 768; samples beyond it are
     /// clipped.
     @_noAllocation @_noLocks
     public func encode(_ sample: Int) -> UInt8 {
@@ -37,7 +37,7 @@ public enum G711Law: Hashable, BitwiseCopyable, Sendable, CaseIterable {
         }
     }
 
-    /// Exponent and mantissa of a magnitude from 128 to 32 767.
+    /// Returns the bits of the exponent and mantissa of a magnitude from 128 to 32 767.
     @_noAllocation @_noLocks
     private static func code(_ magnitude: Int) -> Int {
         var exponent = 0

@@ -2,25 +2,25 @@ internal import TenfourAudioCore
 
 /// Conceals lost audio at 8 000 Hz by repeating the last pitch period, in the spirit of ITU-T G.711 Appendix I.
 ///
-/// The first 10 ms are as loud as what was heard before. Then they fade, and after 60 ms there is silence. The first 4 ms of the
-/// packet that comes next fade in from the repetition.
+/// The first 10 ms of concealment are as loud as the audio before. Then the level falls, to silence after 60 ms. The
+/// first 4 ms of the next packet are cross-faded with the repetition.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct PitchRepetition: ~Copyable, Sendable {
-    /// The latest output, the newest sample at the end.
+    /// The latest output samples, the newest at the end.
     private var history = FixedBuffer<Float>(repeating: 0, count: historyCount)
-    /// The period that is repeated.
+    /// The pitch period that is repeated.
     private var period = FixedBuffer<Float>(repeating: 0, count: longestPeriod)
     private var periodCount = 0
-    /// How many samples were concealed since the last packet.
+    /// The number of samples concealed since the last packet.
     private var concealedCount = 0
 
-    /// Two windows, and the longest period: 55 ms.
+    /// The number of samples kept, 55 ms: two windows and the longest period.
     private static var historyCount: Int { window + longestPeriod + 160 }
-    /// Voices of 400 down to 66 Hz.
+    /// The shortest and longest pitch period in samples, for voices from 400 Hz down to 66 Hz.
     private static var shortestPeriod: Int { 20 }
     private static var longestPeriod: Int { 120 }
-    /// Likeness is measured over 20 ms.
+    /// The number of samples, 20 ms, over which similarity is measured.
     private static var window: Int { 160 }
     private static var steady: Int { 80 }
     private static var fade: Int { 400 }
@@ -34,7 +34,7 @@ struct PitchRepetition: ~Copyable, Sendable {
         concealedCount = 0
     }
 
-    /// Fills the first `count` of `samples` with the repetition.
+    /// Fills the first `count` elements of `samples` with the repeated pitch period.
     @_noAllocation @_noLocks
     mutating func conceal(_ count: Int, into samples: inout FixedBuffer<Float>) {
         if concealedCount == 0 { findPeriod() }
@@ -45,7 +45,8 @@ struct PitchRepetition: ~Copyable, Sendable {
         remember(samples, count: count)
     }
 
-    /// Takes the first `count` of `samples`, which were decoded, and fades them in where audio was concealed before.
+    /// Records the first `count` elements of `samples`, which were decoded. If audio was concealed before, cross-fades
+    /// from the repetition to them.
     @_noAllocation @_noLocks
     mutating func join(_ samples: inout FixedBuffer<Float>, count: Int) {
         if concealedCount > 0 {
@@ -59,14 +60,14 @@ struct PitchRepetition: ~Copyable, Sendable {
         remember(samples, count: count)
     }
 
-    /// The next sample of the repetition.
+    /// The next sample of the repetition, with its fade applied.
     private var next: Float {
         let faded = concealedCount - Self.steady
         let gain = faded <= 0 ? 1 : max(1 - Float(faded) / Float(Self.fade), 0)
         return period[concealedCount % periodCount] * gain
     }
 
-    /// Finds the period at which the last 20 ms are most like what lies a period before them.
+    /// Finds the pitch period: the distance at which the last 20 ms are most similar to earlier audio.
     private mutating func findPeriod() {
         let start = history.count - Self.window
         var best = (period: Self.longestPeriod, likeness: -Float.infinity)
@@ -80,7 +81,8 @@ struct PitchRepetition: ~Copyable, Sendable {
             if likeness > best.likeness { best = (lag, likeness) }
         }
         periodCount = best.period
-        // The end of the period is blended with what lies before its beginning, so that one repetition goes over into the next.
+        // The end of the period is cross-faded with the audio before its beginning, so that consecutive repetitions
+        // join without a click.
         let (end, overlap) = (history.count, periodCount / 4)
         for index in 0..<periodCount {
             let sample = history[end - periodCount + index]

@@ -1,17 +1,17 @@
-/// Which neural models libopus uses for decoding: the values of `OPUS_SET_COMPLEXITY` that make a difference in libopus 1.5.
-/// An older library, and one that was built without the models, does the same with all of them.
+/// The neural models that libopus uses for decoding: the values of `OPUS_SET_COMPLEXITY` that make a difference in
+/// libopus 1.5. An older library, or one built without the models, decodes the same at every value.
 public enum DecoderComplexity: Hashable, Comparable, BitwiseCopyable, Sendable, CaseIterable {
     /// No model, as in libopus 1.4.
     case plain
-    /// A neural network makes up lost frames (deep PLC).
+    /// A neural network conceals lost frames (deep PLC).
     case plc
-    /// Deep PLC; and LACE enhances speech that came in wideband SILK frames of 20 ms.
+    /// Deep PLC; in addition, LACE enhances speech received in wideband SILK frames of 20 ms.
     case lace
-    /// Deep PLC; and NoLACE enhances such speech, which takes twice the time. With libopus 1.5.2 it scores more than LACE (PESQ)
-    /// where lost frames are recovered from in-band FEC, and no more elsewhere.
+    /// Deep PLC; in addition, NoLACE enhances speech in wideband SILK frames of 20 ms, in twice the time of LACE. With
+    /// libopus 1.5.2 its PESQ score exceeds that of LACE only where lost frames are recovered from in-band FEC.
     case noLACE
 
-    /// For `OPUS_SET_COMPLEXITY`.
+    /// The value for `OPUS_SET_COMPLEXITY`.
     var setting: Int32 {
         @_noAllocation @_noLocks get {
             switch self {

@@ -1,11 +1,11 @@
-/// Which neural models the loaded libopus has. A trial finds out.
+/// The neural models of the loaded libopus, as found by a trial (`DecoderTrial`).
 ///
-/// The header of the build says nothing about the library at run time, and a library that was built without the models
-/// accepts the same settings.
+/// A trial is necessary: the header used for the build does not describe the library loaded at run time, and a library
+/// built without the models accepts the same settings.
 public struct DecoderModels: Hashable, Sendable {
-    /// A neural network makes up lost frames from complexity `.plc` on.
+    /// Whether a neural network conceals lost frames from complexity `.plc` on.
     public var conceal: Bool
-    /// Speech is enhanced at complexity `.lace` and `.noLACE`.
+    /// Whether speech is enhanced at complexity `.lace` and `.noLACE`.
     public var enhance: Bool
 
     public init(conceal: Bool = false, enhance: Bool = false) {

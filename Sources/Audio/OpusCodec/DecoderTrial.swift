@@ -1,21 +1,24 @@
 private import Glibc
 private import TenfourAudioCore
 
-/// A trial of the loaded libopus: which neural models it has, what they cost on this machine, and how much stack they need.
-/// It also loads the models into memory, so that they cause no page fault later.
+/// A trial of the loaded libopus: its neural models, their processor time on this machine, and the stack that they
+/// need. The trial also loads the models into memory, so that they cause no page fault later.
 ///
-/// Two decoders that get the same packets and lose the same ones give the same samples, unless one of them uses a model.
+/// Two decoders that receive the same packets, with the same losses, return the same samples unless one of them uses a
+/// model.
 public struct DecoderTrial: Hashable, Sendable {
     public private(set) var models = DecoderModels()
-    /// The cost of each complexity. A missing one was not measured because time ran out: it is too slow.
+    /// The processor time of each complexity. If a complexity is missing, it was too slow to be measured within
+    /// `limit`.
     public private(set) var costs: [DecoderComplexity: DecoderCosts] = [:]
-    /// How much of a thread's stack was used.
+    /// The number of bytes of a thread's stack that were used.
     public private(set) var stackByteCount = 0
 
     /// The most processor time that a trial takes, unless a single step takes half as long.
     public static let limit = Duration.milliseconds(100)
 
-    /// Works on a thread of its own; allocates. `measuresCosts` is false where results may not depend on the machine's speed.
+    /// Performs the trial on its own thread; allocates. `measuresCosts` is false where results must not depend on the
+    /// machine's speed.
     public init(measuresCosts: Bool) throws(OpusError) {
         var result: Result<Self, OpusError> = .success(.none)
         let depth = StackDepth.measure {
@@ -25,7 +28,7 @@ public struct DecoderTrial: Hashable, Sendable {
         stackByteCount = depth
     }
 
-    /// No trial: no models.
+    /// The result without a trial: no models.
     public static let none = Self()
 
     private init() {}
@@ -37,18 +40,18 @@ public struct DecoderTrial: Hashable, Sendable {
         let packets = try packets(.voip) + packets(.lowDelay)
         var sounds: [DecoderComplexity: TrialCall] = [:]
         for complexity in DecoderComplexity.allCases {
-            // The first call reads the models in, and the others are measured.
+            // The first call loads the models into memory; the later calls are measured.
             sounds[complexity] = try TrialCall(packets, complexity)
             guard measuresCosts else { continue }
             guard .nanoseconds(ThreadTime.processor() - start) < limit / 2 else { break }
-            // One of them may have been held up by something else.
+            // Measured twice, since other work of the machine may have delayed one of the calls.
             let calls = try (0..<2).map { (_: Int) throws(OpusError) in try TrialCall(packets, complexity) }
             trial.costs[complexity] = DecoderCosts(
                 concealed: calls.map(\.costs.concealed).min() ?? .zero,
                 decoded: calls.map(\.costs.decoded).min() ?? .zero)
         }
         trial.models.conceal = differ(sounds[.plain]?.concealed, sounds[.plc]?.concealed)
-        // Where time ran out, LACE alone tells.
+        // If there was no time for NoLACE, LACE is compared.
         trial.models.enhance = differ(sounds[.plc]?.decoded, (sounds[.noLACE] ?? sounds[.lace])?.decoded)
         return trial
     }
@@ -63,7 +66,8 @@ public struct DecoderTrial: Hashable, Sendable {
         return one != other
     }
 
-    /// A vowel (harmonics of 120 Hz with two formants) in packets of wideband SILK, or of CELT, whose tables are loaded, too.
+    /// Returns a vowel (harmonics of 120 Hz with two formants) in packets of wideband SILK, or of CELT, so that its
+    /// tables are loaded too.
     private static func packets(_ application: OpusEncoder.Application) throws(OpusError) -> [[UInt8]] {
         var settings = OpusEncoderSettings()
         settings.bitRate = 20_000
@@ -93,11 +97,11 @@ public struct DecoderTrial: Hashable, Sendable {
     }
 }
 
-/// How much processor time a decoder takes for 20 ms of sound.
+/// The processor time of a decoder for 20 ms of audio.
 public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
-    /// The slowest lost frame: it is the first of a burst.
+    /// The longest time for a lost frame, which is the first of a burst.
     public var concealed: Duration
-    /// The slowest frame that came.
+    /// The longest time for a received frame.
     public var decoded: Duration
 
     public init(concealed: Duration = .zero, decoded: Duration = .zero) {
@@ -106,17 +110,18 @@ public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// The same packets, some of them lost, at one complexity.
+/// The decoding of the trial's packets, some of them lost, at one complexity.
 private struct TrialCall {
     static let frameCount = 960
-    /// Of each kind.
+    /// The number of packets of each kind, SILK and CELT.
     static let packetCount = 10
-    /// The first of bursts of two: the first two of SILK, the last of CELT.
+    /// The indices of lost packets, each followed by a second lost packet: two bursts in SILK packets, then one in CELT
+    /// packets.
     private static let bursts = [3, 7, 14]
 
     private(set) var decoded: [Float] = []
     private(set) var concealed: [Float] = []
-    /// The slowest of each.
+    /// The longest time for a lost frame and for a received frame.
     private(set) var costs = DecoderCosts()
 
     init(_ packets: [[UInt8]], _ complexity: DecoderComplexity) throws(OpusError) {
@@ -133,7 +138,7 @@ private struct TrialCall {
             } else {
                 _ = try decoder.decode(packet.span, into: &room)
                 costs.decoded = max(costs.decoded, .nanoseconds(ThreadTime.processor() - start))
-                // Later frames depend on how the loss was concealed.
+                // Only frames before the first loss are compared: later frames depend on the concealment.
                 if concealed.isEmpty { decoded += samples }
             }
         }

@@ -1,14 +1,14 @@
 extension OpusDecoder {
-    /// Whether `packet` carries a coarser copy (LBRR) of the frame before it, for `recover` to use. Bytes that are no packet
-    /// carry none. Audio thread.
+    /// Returns whether `packet` carries a coarser copy (LBRR) of the frame before it, which `recover` can use; false
+    /// for bytes that are no Opus packet. Audio thread.
     ///
-    /// Only SILK and hybrid frames have copies. Their first bits are, for each channel, one voice activity flag for each
-    /// 20 ms and then the flag sought (RFC 6716 sections 4.2.3 and 4.2.4). The range coder gives both values of a flag half
-    /// its range, so the flags are the plain top bits of the first byte; 60 ms in stereo fill it exactly.
+    /// Only SILK and hybrid frames have copies. Their first bits are, for each channel, one voice activity flag for
+    /// each 20 ms and then the LBRR flag (RFC 6716 sections 4.2.3 and 4.2.4). The range coder assigns half its range to
+    /// each value of a flag, so the flags are the top bits of the first byte; those of 60 ms in stereo fill it exactly.
     @_noAllocation @_noLocks
     public static func hasInBandFEC(_ packet: Span<UInt8>) -> Bool {
         guard !packet.isEmpty, let silk = SilkLayout(toc: packet[0]) else { return false }
-        // A frame of one byte or none stands for silence (DTX) and is concealed.
+        // A frame of one byte or none is silence (DTX), which is concealed.
         guard let firstByte = callFirstByteOfFrame(in: packet, longerThan: 1) else { return false }
         let bitsPerChannel = silk.frameCount + 1
         for channel in 1...silk.channelCount where firstByte & 0x80 >> (channel * bitsPerChannel - 1) != 0 {
@@ -18,13 +18,14 @@ extension OpusDecoder {
     }
 }
 
-/// What the first byte of a packet, the TOC, says of the SILK part of every frame in it (RFC 6716 section 3.1).
+/// The layout of the SILK part of every frame in a packet, from the packet's first byte, the TOC (RFC 6716 section
+/// 3.1).
 private struct SilkLayout {
-    /// A SILK frame lasts 20 ms, or 10 ms alone.
+    /// The number of SILK frames per Opus frame. A SILK frame lasts 20 ms; only a single one may last 10 ms.
     let frameCount: Int
     let channelCount: Int
 
-    /// nil where the frames have no SILK part.
+    /// Returns nil if the frames have no SILK part.
     @_noAllocation @_noLocks
     init?(toc: UInt8) {
         switch toc >> 3 {

@@ -1,2 +1,2 @@
-// Sound to Opus packets and back, over libopus (RFC 6716): one encoder, one decoder, and what a packet says of itself.
-// This module never knows RTP, loses a packet, or decides what is to be concealed.
+// Encodes audio to Opus packets and decodes them, by libopus (RFC 6716): an encoder, a decoder, and a parser for
+// in-band FEC flags. This module does not know RTP, and does not decide which audio is concealed.

@@ -1,11 +1,11 @@
-// The C calls made on audio threads. The compiler looks for allocations and locks everywhere but in here: these are the
-// functions that a reviewer must believe. libopus 1.3.1 and 1.5.2, neural models included, work in memory that create
-// allocated, and on the stack.
+// The C functions called on audio threads. The compiler cannot check these functions for allocations and locks, so
+// reviewers must. libopus 1.3.1 and 1.5.2, including the neural models, use only the stack and the memory that the
+// create functions allocated.
 
 private import COpus
 internal import TenfourAudioCodec
 
-/// `opus_encode_float`: bytes written, or an error below zero.
+/// Calls `opus_encode_float`. Returns the number of bytes written, or an error below zero.
 @_semantics("no_performance_analysis")
 internal func callEncode(
     _ state: OpaquePointer, _ samples: Span<Float>, _ channelCount: Int, _ packet: inout MutableSpan<UInt8>
@@ -19,7 +19,7 @@ internal func callEncode(
     }
 }
 
-/// `opus_encoder_ctl` for a setting: zero, or an error below zero.
+/// Calls `opus_encoder_ctl` for a setting. Returns zero, or an error below zero.
 @_semantics("no_performance_analysis")
 internal func callSet(_ state: OpaquePointer, _ setting: OpusError.Function, _ value: Int32) -> Int32 {
     switch setting {
@@ -36,14 +36,15 @@ internal func callSet(_ state: OpaquePointer, _ setting: OpusError.Function, _ v
     }
 }
 
-/// `opus_decoder_ctl` for the complexity: zero, or an error below zero.
+/// Calls `opus_decoder_ctl` for the complexity. Returns zero, or an error below zero.
 @_semantics("no_performance_analysis")
 internal func callSetComplexity(_ decoder: OpaquePointer, _ complexity: Int32) -> Int32 {
     unsafe tenfour_opus_set_decoder_complexity(decoder, complexity)
 }
 
-/// `opus_decode_float` of `packet`, or with `previous` of `frameCount` frames before it: frames written, or an error below
-/// zero. The caller has checked that `samples` has the room.
+/// Calls `opus_decode_float` to decode `packet`, or with `previous` to recover the `frameCount` frames before it.
+/// Returns the number of frames written, or an error below zero. The caller has checked that the frames fit into
+/// `samples`.
 @_semantics("no_performance_analysis")
 internal func callDecode(
     _ state: OpaquePointer, _ packet: Span<UInt8>, _ samples: inout MutableSpan<Float>, frameCount: Int, previous: Bool
@@ -58,7 +59,9 @@ internal func callDecode(
     }
 }
 
-/// As `callDecode` of a span.
+/// Calls `opus_decode_float` to decode an `EncodedPacket`, or with `previous` to recover the `frameCount` frames before
+/// it. Returns the number of frames written, or an error below zero. The caller has checked that the frames fit into
+/// `samples`.
 @_semantics("no_performance_analysis")
 internal func callDecode(
     _ state: OpaquePointer, _ packet: borrowing EncodedPacket, _ samples: inout MutableSpan<Float>, frameCount: Int,
@@ -67,8 +70,8 @@ internal func callDecode(
     unsafe callDecode(state, packet.bytes, &samples, frameCount: frameCount, previous: previous)
 }
 
-/// `opus_decode_float` without a packet: frames written, or an error below zero. The caller has checked that `samples` has
-/// the room.
+/// Calls `opus_decode_float` without a packet, to conceal. Returns the number of frames written, or an error below
+/// zero. The caller has checked that the frames fit into `samples`.
 @_semantics("no_performance_analysis")
 internal func callConceal(_ state: OpaquePointer, _ samples: inout MutableSpan<Float>, frameCount: Int) -> Int32 {
     unsafe samples.withUnsafeMutableBufferPointer { sound in
@@ -77,11 +80,11 @@ internal func callConceal(_ state: OpaquePointer, _ samples: inout MutableSpan<F
     }
 }
 
-/// `opus_decoder_ctl(OPUS_RESET_STATE)`, which cannot fail.
+/// Calls `opus_decoder_ctl(OPUS_RESET_STATE)`, which cannot fail.
 @_semantics("no_performance_analysis")
 internal func callReset(_ state: OpaquePointer) { _ = unsafe tenfour_opus_reset_decoder(state) }
 
-/// `opus_decoder_ctl(OPUS_GET_LAST_PACKET_DURATION)`, which cannot fail.
+/// Calls `opus_decoder_ctl(OPUS_GET_LAST_PACKET_DURATION)`, which cannot fail. Returns a number of frames.
 @_semantics("no_performance_analysis")
 internal func callLastPacketDuration(_ state: OpaquePointer) -> Int32 {
     var frames: Int32 = 0
@@ -89,8 +92,8 @@ internal func callLastPacketDuration(_ state: OpaquePointer) -> Int32 {
     return frames
 }
 
-/// `opus_packet_parse`: the first byte of the first frame in `packet`, nil where the packet is malformed or the frame has
-/// `byteCount` bytes or less.
+/// Calls `opus_packet_parse`. Returns the first byte of the first frame in `packet`; nil if the packet is malformed or
+/// the frame has `byteCount` bytes or fewer.
 @_semantics("no_performance_analysis")
 internal func callFirstByteOfFrame(in packet: Span<UInt8>, longerThan byteCount: Int32) -> UInt8? {
     unsafe packet.withUnsafeBufferPointer { packet in

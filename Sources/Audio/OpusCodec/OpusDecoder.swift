@@ -4,20 +4,21 @@ public import TenfourAudioCore
 
 /// An Opus decoder of one stream, at 48 kHz. The C functions are `opus_decoder_create` and `_destroy`.
 ///
-/// Belongs to one thread at a time, which may be a playback thread: after `init` nothing here allocates or locks. Bytes
-/// that are not Opus give an error or sound, never a trap. Sound is not clipped and may pass ±1.
+/// Belongs to one thread at a time, which may be a playback thread: after `init` no function allocates or locks. Bytes
+/// that are not Opus cause an error or noise, never a trap. Samples are not clipped and may exceed ±1.
 @safe
 public struct OpusDecoder: ~Copyable, @unchecked Sendable {
     private let state: OpaquePointer
     private let channelCount: Int
 
-    /// Of the sound it gives, whatever the packets hold: mono is doubled, stereo is mixed down.
+    /// The format of the decoded samples, whatever the packets contain: mono packets are copied to both channels,
+    /// stereo packets are mixed down.
     public var format: LPCMFormat { LPCMFormat(channelCount: channelCount) }
 
     /// The longest packet: 120 ms (RFC 6716 section 3.2.5). A buffer of this length holds any packet.
     public static let maximumPacketDuration = FrameCount(5_760)
 
-    /// 1 or 2 channels.
+    /// Creates a decoder with 1 or 2 output channels.
     public init(channelCount: Int = 1) throws(OpusError) {
         var result: Int32 = 0
         let rate = Int32(SampleRate.opus.hertz)
@@ -29,14 +30,14 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
 
     deinit { unsafe opus_decoder_destroy(state) }
 
-    /// Playback thread. Decodes one packet into the front of `samples` and returns how many frames it held:
-    /// `.bufferTooSmall` when they do not fit, `.invalidPacket` for bytes that are no packet, none included.
+    /// Playback thread. Decodes one packet into the front of `samples` and returns the number of frames. Throws
+    /// `.bufferTooSmall` if the frames do not fit, `.invalidPacket` if the bytes are no Opus packet or there are none.
     /// The C function is `opus_decode_float`.
     @_noAllocation @_noLocks
     public mutating func decode(
         _ packet: Span<UInt8>, into samples: inout MutableSpan<Float>
     ) throws(OpusError) -> FrameCount {
-        // To libopus no bytes mean a lost packet, and all of `samples` would be concealed.
+        // libopus takes an empty packet for a lost one and would fill all of `samples` by concealment.
         guard !packet.isEmpty else { throw OpusError(.invalidPacket, in: .decode) }
         let frames = samples.count / channelCount
         let result = unsafe callDecode(state, packet, &samples, frameCount: frames, previous: false)
@@ -44,11 +45,12 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         return FrameCount(Int(result))
     }
 
-    /// Playback thread. Fills the last `frameCount` frames before `nextPacket`, which were lost: from the copy within
-    /// `nextPacket` where it has one (`hasInBandFEC`), concealing what lies before the copy or is not there. The packet
-    /// itself is decoded afterwards as ever. `frameCount` is a multiple of 2.5 ms, otherwise `.badArgument`.
+    /// Playback thread. Fills the last `frameCount` frames before `nextPacket`, which were lost, from the copy within
+    /// `nextPacket` (`hasInBandFEC`). Frames that the copy does not cover are concealed. Afterwards the packet itself
+    /// must be decoded as usual. Throws `.badArgument` unless `frameCount` is a multiple of 2.5 ms.
     ///
-    /// After CELT-only sound libopus has no use for the copy and conceals. It is `opus_decode_float` with `decode_fec`.
+    /// After a CELT-only packet libopus does not use the copy but conceals. The C function is `opus_decode_float` with
+    /// `decode_fec`.
     @_noAllocation @_noLocks
     public mutating func recover(
         _ frameCount: FrameCount, from nextPacket: Span<UInt8>, into samples: inout MutableSpan<Float>
@@ -59,8 +61,9 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         guard result >= 0 else { throw OpusError(result, in: .decode) }
     }
 
-    /// Playback thread. Fills `frameCount` frames with what the sound so far makes likely, fading to nothing as they add
-    /// up. `frameCount` is a multiple of 2.5 ms, otherwise `.badArgument`. It is `opus_decode_float` without a packet.
+    /// Playback thread. Fills `frameCount` frames by extrapolation of the audio decoded so far (packet loss
+    /// concealment), which fades to silence during a long loss. Throws `.badArgument` unless `frameCount` is a multiple
+    /// of 2.5 ms. The C function is `opus_decode_float` without a packet.
     @_noAllocation @_noLocks
     public mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>
@@ -70,28 +73,29 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         guard result >= 0 else { throw OpusError(result, in: .decode) }
     }
 
-    /// Playback thread. How much of its neural models the decoder uses from the next packet on; `.plain` at first. libopus before
-    /// 1.5 has no such setting: `.unimplemented`. It is `OPUS_SET_COMPLEXITY`.
+    /// Playback thread. Sets the neural models that the decoder uses from the next packet on; initially `.plain`.
+    /// Throws `.unimplemented` with libopus before 1.5, which lacks this setting (`OPUS_SET_COMPLEXITY`).
     @_noAllocation @_noLocks
     public mutating func setComplexity(_ complexity: DecoderComplexity) throws(OpusError) {
         let result = unsafe callSetComplexity(state, complexity.setting)
         guard result >= 0 else { throw OpusError(result, in: .decoderComplexity) }
     }
 
-    /// Playback thread. Forgets the sound so far, as between two talkers (`OPUS_RESET_STATE`).
+    /// Playback thread. Resets the decoder to its initial state, for example for another talker (`OPUS_RESET_STATE`).
     @_noAllocation @_noLocks
     public mutating func reset() { unsafe callReset(state) }
 
-    /// What is loaded, such as `libopus 1.5.2` (`opus_get_version_string`).
+    /// The name and version of the loaded library, such as `libopus 1.5.2` (`opus_get_version_string`).
     public static var library: String { unsafe String(cString: opus_get_version_string()) }
 
-    /// Of what was last decoded, recovered or concealed (`OPUS_GET_LAST_PACKET_DURATION`); zero before the first.
+    /// The duration of the last packet or of the last recovered or concealed audio (`OPUS_GET_LAST_PACKET_DURATION`);
+    /// zero before the first call.
     public var lastPacketDuration: FrameCount {
         @_noAllocation @_noLocks
         get { FrameCount(Int(unsafe callLastPacketDuration(state))) }
     }
 
-    /// As `decode` of a span, for a jitter buffer.
+    /// Playback thread. Decodes an `EncodedPacket`, for a jitter buffer; otherwise the same as `decode` with a span.
     @_noAllocation @_noLocks
     public mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
@@ -103,7 +107,8 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         return FrameCount(Int(result))
     }
 
-    /// As `recover` from a span, for a jitter buffer.
+    /// Playback thread. Recovers lost frames from an `EncodedPacket`, for a jitter buffer; otherwise the same as
+    /// `recover` with a span.
     @_noAllocation @_noLocks
     public mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>

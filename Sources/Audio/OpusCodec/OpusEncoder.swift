@@ -4,32 +4,32 @@ public import TenfourAudioCore
 
 /// An Opus encoder of one stream. The C functions are `opus_encoder_create` and `_destroy`.
 ///
-/// Belongs to one thread at a time, which may be a capture thread: after `init` nothing here allocates or locks.
+/// Belongs to one thread at a time, which may be a capture thread: after `init` no function allocates or locks.
 @safe
 public struct OpusEncoder: AudioEncoder, ~Copyable, @unchecked Sendable {
     private let state: OpaquePointer
     private let channelCount: Int
 
-    /// The format of the samples that it takes.
+    /// The format of the samples to be encoded.
     public let format: LPCMFormat
 
     public var encoding: AudioEncoding { .opus }
 
-    /// The delay of encoding and decoding beside the frame itself, at `format`'s rate: 6.5 ms, and 2.5 ms with `.lowDelay`
-    /// (`OPUS_GET_LOOKAHEAD`).
+    /// The delay of encoding and decoding in addition to the frame itself, in frames at `format`'s rate: 6.5 ms, and
+    /// 2.5 ms with `.lowDelay` (`OPUS_GET_LOOKAHEAD`).
     public let lookAhead: FrameCount
 
-    /// The purpose of the stream. It chooses the codecs inside Opus and cannot be changed later.
+    /// The purpose of the stream, by which libopus chooses the codecs inside Opus. It cannot be changed later.
     public enum Application: Hashable, Sendable {
-        /// Speech first.
+        /// For speech (`OPUS_APPLICATION_VOIP`).
         case voip
-        /// Faithfulness first.
+        /// For music and mixed audio, as faithful to the input as possible (`OPUS_APPLICATION_AUDIO`).
         case audio
         /// 4 ms less delay, without the speech codec and so without in-band FEC.
         case lowDelay
     }
 
-    /// `format` has 1 or 2 channels at 8, 12, 16, 24 or 48 kHz.
+    /// Creates an encoder. `format` has 1 or 2 channels at 8, 12, 16, 24 or 48 kHz.
     public init(
         format: LPCMFormat = .mono, application: Application = .voip, settings: OpusEncoderSettings = .init()
     ) throws(OpusError) {
@@ -48,16 +48,17 @@ public struct OpusEncoder: AudioEncoder, ~Copyable, @unchecked Sendable {
         self.format = format
         channelCount = format.channelCount
         var frames: Int32 = 0
-        // Fails only on a null pointer.
+        // This call fails only for a null pointer.
         _ = unsafe tenfour_opus_get_lookahead(state, &frames)
         lookAhead = FrameCount(Int(frames))
     }
 
     deinit { unsafe opus_encoder_destroy(state) }
 
-    /// Capture thread. Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms into the front of `packet` and returns the number of bytes.
-    /// Where `packet` holds less than the bit rate asks for, quality is reduced until the bytes fit; 1 276 bytes hold any frame of
-    /// 20 ms. Throws `.badArgument` for a frame of another length. The C function is `opus_encode_float`.
+    /// Capture thread. Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms into the front of `packet` and returns the
+    /// number of bytes. If `packet` has less space than the bit rate requires, quality is reduced until the bytes fit;
+    /// 1 276 bytes are enough for any frame of 20 ms. Throws `.badArgument` for a frame of another length. The C
+    /// function is `opus_encode_float`.
     @_noAllocation @_noLocks
     public mutating func encode(_ samples: Span<Float>, into packet: inout MutableSpan<UInt8>) throws(OpusError) -> Int
     {
@@ -66,8 +67,8 @@ public struct OpusEncoder: AudioEncoder, ~Copyable, @unchecked Sendable {
         return Int(result)
     }
 
-    /// Capture thread. Applies `settings` from the next frame on. When one setting is refused, those above it in
-    /// `OpusEncoderSettings` have been applied, and it and those below it have not.
+    /// Capture thread. Applies `settings` from the next frame on. If a setting is refused, the settings declared before
+    /// it in `OpusEncoderSettings` have been applied; the refused setting and the settings after it have not.
     @_noAllocation @_noLocks
     public mutating func apply(_ settings: OpusEncoderSettings) throws(OpusError) {
         try set(.bitRate, Int32(clamping: settings.bitRate))

@@ -1,48 +1,51 @@
-/// What an `OpusEncoder` is told, all of it changeable while sound flows.
+/// The settings of an `OpusEncoder`, all of which may be changed between two frames.
 ///
-/// libopus checks the ranges; what it refuses comes back as an `OpusError` that names the setting.
+/// libopus checks the ranges. A refused value causes an `OpusError` that names the setting.
 public struct OpusEncoderSettings: Hashable, Sendable {
-    /// Bits per second of the packets alone, without RTP, UDP and IP (another 16 000 with 20 ms frames over IPv4).
-    /// 6 000…510 000; libopus brings what lies outside into its range, and refuses zero and less.
+    /// The bit rate of the packets in bit/s, 6 000…510 000, without the headers of RTP, UDP and IP (another 16 000 with
+    /// 20 ms frames over IPv4). libopus limits other positive values to its range, and refuses zero and negative
+    /// values.
     public var bitRate = 32_000
 
-    /// How hard the encoder works, 0…10.
+    /// The complexity of encoding, 0…10: higher values take more processor time and give better quality.
     public var complexity = 10
 
     public var rateControl = RateControl.constrained
 
     /// Whether a packet may carry a coarser copy of the frame before it (LBRR, RFC 6716 section 2.1.7).
     ///
-    /// libopus 1.3.1 sends copies only when `expectedLoss` is high enough for the bit rate as well: 1 % at 32 kbit/s, 7 % at
-    /// 24 kbit/s, and at no loss at 16 kbit/s, measured on speech. The copy is paid for out of `bitRate`.
+    /// libopus 1.3.1 sends copies only if `expectedLoss` is high enough for the bit rate: at least 1 % at 32 kbit/s and
+    /// 7 % at 24 kbit/s; at 16 kbit/s it never sends them (measured on speech). The bits of the copy are part of
+    /// `bitRate`.
     public var inBandFEC = false
 
-    /// How many packets in a hundred are expected to be lost, 0…100. With in-band FEC it says how much of the bit rate the
-    /// copy gets, and much above the values given there costs more than it recovers.
+    /// The expected packet loss in percent, 0…100. With in-band FEC it determines the share of the bit rate for the
+    /// copy. Values far above the thresholds at `inBandFEC` reduce quality more than the recovered frames improve it.
     public var expectedLoss = 0
 
     public var signal = Signal.automatic
 
-    /// The widest band that is coded.
+    /// The widest audio bandwidth that is encoded.
     public var maximumBandwidth = Bandwidth.full
 
-    /// Whether silence is coded in packets of two bytes or less, which need not be sent (`OPUS_SET_DTX`).
+    /// Whether silence is encoded in packets of two bytes or fewer, which need not be sent (`OPUS_SET_DTX`).
     public var discontinuousTransmission = false
 
     public init() {}
 
     public enum RateControl: Hashable, Sendable {
-        /// Bits go where the sound needs them.
+        /// The size of a packet depends on its audio.
         case variable
-        /// The same with at most one frame's worth put off; libopus' own choice.
+        /// The size of a packet depends on its audio, but the surplus over the bit rate is at most one frame's bits.
+        /// The default of libopus.
         case constrained
-        /// Every packet of the same size: what an eavesdropper on encrypted speech learns least from (RFC 6562).
+        /// All packets have the same size, which reveals least about encrypted speech (RFC 6562).
         case constant
     }
 
-    /// What the encoder prepares for. `automatic` lets it listen.
+    /// The kind of audio for which the encoder is tuned. With `automatic` the encoder detects it.
     public enum Signal: Hashable, Sendable { case automatic, speech, music }
 
-    /// Up to 4, 6, 8, 12 and 20 kHz (RFC 6716 table 1).
+    /// An audio bandwidth: up to 4, 6, 8, 12 and 20 kHz, in this order (RFC 6716 table 1).
     public enum Bandwidth: Hashable, Sendable { case narrow, medium, wide, superWide, full }
 }

@@ -1,12 +1,12 @@
 private import COpus
 
-/// A refusal by libopus.
+/// An error that libopus returned.
 public struct OpusError: Error, Hashable, Sendable {
     public var code: Code
-    /// The C function that refused.
+    /// The C function or setting that failed.
     public var function: Function
 
-    /// What libopus returns below zero (opus_defines.h).
+    /// The error codes of libopus, all below zero (opus_defines.h).
     public enum Code: Int32, Hashable, Sendable {
         case badArgument = -1
         case bufferTooSmall = -2
@@ -17,7 +17,8 @@ public struct OpusError: Error, Hashable, Sendable {
         case allocationFailed = -7
     }
 
-    /// An enumeration and not a string, so that an error can be thrown on an audio thread.
+    /// The C functions and settings that can fail. An enumeration instead of a string, so that an error can be thrown
+    /// on an audio thread.
     public enum Function: String, Hashable, Sendable {
         case createEncoder = "opus_encoder_create"
         case createDecoder = "opus_decoder_create"
@@ -41,7 +42,7 @@ public struct OpusError: Error, Hashable, Sendable {
         self.function = function
     }
 
-    /// Of what a C function returned.
+    /// Converts `result`, the negative value that a C function returned.
     @_noAllocation @_noLocks
     internal init(_ result: Int32, in function: Function) {
         code =
@@ -59,7 +60,7 @@ public struct OpusError: Error, Hashable, Sendable {
 }
 
 extension OpusError: CustomStringConvertible {
-    /// The function and `opus_strerror`'s text, such as "opus_decode_float: corrupted stream".
+    /// The function's name and the text from `opus_strerror`, such as "opus_decode_float: corrupted stream".
     public var description: String {
         let text = unsafe String(cString: opus_strerror(code.rawValue))
         return "\(function.rawValue): \(text)"

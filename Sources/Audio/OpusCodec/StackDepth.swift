@@ -1,13 +1,13 @@
 private import Glibc
 
-/// Measures how much stack a piece of work needs.
+/// Measures the number of bytes of stack that a function needs.
 enum StackDepth {
-    /// More than libopus needs.
+    /// The size of the measured stack, which is more than libopus needs.
     private static let byteCount = 1 << 19
     private static let mark: UInt8 = 0xA5
 
-    /// Does `work` on a thread with a stack of its own, and returns how many bytes of it were used. If there is no memory or no
-    /// thread for it, does `work` on this thread and returns 0.
+    /// Calls `work` on a new thread with its own stack, and returns the number of bytes of the stack that were used. If
+    /// no memory or no thread is available, calls `work` on this thread and returns 0.
     static func measure(_ work: () -> Void) -> Int {
         withoutActuallyEscaping(work) { work in
             unsafe run(work)

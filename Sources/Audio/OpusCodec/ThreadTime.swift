@@ -2,7 +2,8 @@ private import Glibc
 
 /// The clock of the calling thread.
 package enum ThreadTime {
-    /// The processor time of the thread since it began, in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`). Any thread may call it.
+    /// Returns the processor time of the calling thread since its start, in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`).
+    /// Any thread may call it.
     @_noAllocation @_noLocks
     package static func processor() -> Int { callClock() }
 }

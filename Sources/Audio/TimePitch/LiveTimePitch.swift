@@ -1,17 +1,18 @@
 public import TenfourAudioCore
 
-/// Changes rate and pitch of a live stream. Below rate 1 it falls behind, and catches up later.
+/// Changes rate and pitch of a live stream. Below rate 1 the output lags behind the input, and catches up later.
 ///
-/// At the maximum lag it continues at rate 1. It catches up in pauses, of which it keeps 300 ms while it lags; and as
-/// soon as the requested rate is 1 or more, at 1.25 at least. A live stream cannot run ahead: without lag the rate is
-/// 1. It always buffers 100 ms, since the stretcher looks ahead, and compensates for two clocks that differ.
+/// At the maximum lag the output continues at rate 1. The lag is reduced in two ways: pauses in speech are shortened to
+/// 300 ms, and while the requested rate is 1 or more, audio is played at a rate of at least 1.25. Without lag the rate
+/// is 1, since a live stream cannot run ahead. 100 ms are always buffered, since the stretcher looks ahead, and to
+/// compensate for different clocks of writer and reader.
 ///
 /// For one thread at a time, a worker; allocates nothing after `init`.
 public struct LiveTimePitch: ~Copyable, Sendable {
     public let format: LPCMFormat
     public let longestLag: Duration
 
-    /// The requested rate and pitch, as in `TimePitch`.
+    /// The requested rate and pitch, with the ranges and units of `TimePitch`.
     public var rate = 1.0
     public var pitch: Double {
         get { timePitch.pitch }
@@ -20,11 +21,11 @@ public struct LiveTimePitch: ~Copyable, Sendable {
 
     /// Frames dropped because the output was not read.
     public private(set) var dropped = FrameCount.zero
-    /// Frames of pauses that were skipped.
+    /// Frames skipped in pauses, to reduce the lag.
     public private(set) var skipped = FrameCount.zero
 
     private var timePitch: TimePitch
-    /// A ring of the input that waits.
+    /// The input that waits, as a ring.
     private var samples: FixedBuffer<Float>
     private var first = 0
     private var count = 0
@@ -57,7 +58,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         piece = FixedBuffer(repeating: 0, count: max(second / 100, 1) * format.channelCount)
     }
 
-    /// The lag of the next output behind the last input.
+    /// The lag of the next output frame behind the last input frame.
     public var lag: Duration { FrameCount(lagFrames).duration(at: format.rate) }
 
     /// The present rate.
@@ -77,7 +78,8 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         }
     }
 
-    /// Fills `output` from the front and returns the number of frames: fewer if the input is exhausted.
+    /// Fills `output` from the front and returns the number of frames, which is less than requested if the input is
+    /// exhausted.
     public mutating func render(into output: inout MutableSpan<Float>) -> FrameCount {
         if isFilling {
             guard lagFrames >= reserve else { return .zero }
@@ -100,7 +102,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         return FrameCount(produced / channelCount)
     }
 
-    /// Renders the rest after the last input. Returns zero when none is left.
+    /// Renders the buffered audio after the last input. Call until it returns zero.
     public mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount {
         isFilling = false
         let produced = render(into: &output)
@@ -110,7 +112,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
 
     private var lagFrames: Int { (count + pending.count) / format.channelCount + Int(timePitch.latency) }
 
-    /// Sets the rate that is due.
+    /// Sets the stretcher's rate by the requested rate and the lag.
     private mutating func adjustRate() {
         let lag = lagFrames
         if lag > 2 * reserve { isCatchingUp = true } else if lag <= reserve { isCatchingUp = false }
@@ -119,7 +121,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
             if rate < 1 { isFull ? 1 : rate } else if isCatchingUp {
                 max(rate, Self.catchingUp)
             } else if lag < reserve / 2 {
-                // The reader's clock is faster.
+                // The reader's clock is faster than the writer's.
                 0.95
             } else { 1.0 }
         if due != timePitch.rate { timePitch.rate = due }
@@ -144,7 +146,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         return false
     }
 
-    /// Static, so that the compiler sees accesses to different properties.
+    /// Passes the block through `timePitch`. Static, so that the compiler sees accesses to different properties.
     private static func pass(
         _ piece: borrowing FixedBuffer<Float>, _ pending: Range<Int>, through timePitch: inout TimePitch,
         into output: inout MutableSpan<Float>

@@ -9,14 +9,14 @@ struct PitchShifter: ~Copyable, Sendable {
     private let channelCount: Int
     private let kernel: SincKernel
     private var weights: FixedBuffer<Float>
-    /// In output frames.
+    /// The duration of a change of the ratio, in output frames.
     private let rampLength: Int
     /// Input frames per output frame.
     private(set) var ratio = 1.0
     private var target = 1.0
     private var step = 0.0
     private var rampLeft = 0
-    /// Whether it drifts to a whole frame, from which on no interpolation is needed.
+    /// Whether the position is drifting to a whole frame, after which no interpolation is needed.
     private var isReturningToWholeFrame = false
 
     init(_ format: LPCMFormat) {
@@ -46,13 +46,13 @@ struct PitchShifter: ~Copyable, Sendable {
 
     private var isExact: Bool { ratio == 1 && target == 1 && rampLeft == 0 && input.fraction == 0 }
 
-    /// Input frames needed before the next output frame; zero if it can be rendered.
+    /// The number of input frames needed before the next output frame can be rendered.
     var framesNeeded: Int {
         isExact ? max(1 - input.ahead, 0) : max(kernel.reach(at: max(ratio, target)) + 1 - input.ahead, 0)
     }
 
     /// Renders output frames from `start` on until `output` is full or input is missing; `isLast`: no more input
-    /// follows. Returns the number of frames.
+    /// follows. Returns the number of frames rendered.
     mutating func render(into output: inout MutableSpan<Float>, from start: Int, isLast: Bool) -> Int {
         let end = output.count / channelCount
         var at = start
@@ -98,7 +98,7 @@ struct PitchShifter: ~Copyable, Sendable {
             isReturningToWholeFrame = false
         }
         if target == 1, rampLeft == 0, !isExact {
-            // Shifts by at most two cents for 10 ms.
+            // Shifts the pitch by at most two cents for 10 ms.
             isReturningToWholeFrame = true
             step = 0
             ratio = 1 + (1 - input.fraction) / Double(rampLength)
@@ -107,21 +107,21 @@ struct PitchShifter: ~Copyable, Sendable {
     }
 }
 
-/// The input of a `PitchShifter`: audio to come, a little history, and the position of each frame.
+/// The input of a `PitchShifter`: audio to be rendered, a little history, and the input position of each frame.
 struct PitchShifterInput: ~Copyable, Sendable {
     private let channelCount: Int
     private let history: Int
     private let capacity: Int
     private var samples: FixedBuffer<Float>
     private var positions: FixedBuffer<Double>
-    /// Frames.
+    /// The number of frames in `samples`.
     private var count = 0
     private var sampleCount = 0
-    /// The next frame's integer part and fraction.
+    /// The index in `samples` of the next frame, as integer part and fraction.
     private var place = 0
     private(set) var fraction = 0.0
 
-    /// The most frames appended at once.
+    /// The most frames appended by one call.
     static var block: Int { 256 }
 
     init(channelCount: Int, reach: Int) {
@@ -132,7 +132,7 @@ struct PitchShifterInput: ~Copyable, Sendable {
         positions = FixedBuffer(repeating: 0, count: capacity)
     }
 
-    /// Frames from the next one on, and before it.
+    /// The number of frames from the next frame on, and before it.
     var ahead: Int { count - place }
     var behind: Int { place }
 
@@ -143,12 +143,12 @@ struct PitchShifterInput: ~Copyable, Sendable {
         return positions[place] + (positions[place + 1] - positions[place]) * fraction
     }
 
-    /// A sample, counted from the next frame on.
+    /// The sample at `index`, relative to the first sample of the next frame.
     subscript(index: Int) -> Float { samples[place * channelCount + index] }
 
     mutating func removeAll() { (count, sampleCount, place, fraction) = (0, 0, 0, 0) }
 
-    /// Drops history so that a block fits.
+    /// Drops history so that a block of input can be appended.
     mutating func makeRoom() {
         let forgotten = min(place, count) - history
         guard capacity - count < Self.block, forgotten > 0 else { return }
@@ -180,7 +180,7 @@ struct PitchShifterInput: ~Copyable, Sendable {
         fraction -= whole
     }
 
-    /// Rounds to the nearest frame.
+    /// Rounds the position to the nearest frame.
     mutating func round() {
         place += fraction < 0.5 ? 0 : 1
         fraction = 0
@@ -193,7 +193,7 @@ struct SincKernel: ~Copyable, Sendable {
 
     private static var zeros: Int { 16 }
     private static var places: Int { 512 }
-    /// Side lobes below −80 dB.
+    /// The window's parameter: 8 gives side lobes below −80 dB.
     private static var beta: Double { 8 }
 
     init() {

@@ -1,7 +1,7 @@
 internal import Glibc
 public import TenfourAudioCore
 
-/// Changes the playback rate and the pitch independently; both may change while it runs, without a click or a gap.
+/// Changes the playback rate and the pitch independently. Both may change during playback without a click or a gap.
 ///
 /// At rate 1 and pitch 0 every sample passes unchanged and without delay. Consumes no more input than the requested
 /// output needs, so that a new setting is heard soon. For one thread at a time; allocates nothing after `init`.
@@ -23,9 +23,9 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
         }
     }
 
-    /// Rates above 4 are for skimming: only fragments are heard.
+    /// The permitted rates. Above rate 4 only fragments are heard, for skimming.
     public static var rates: ClosedRange<Double> { 0.25...32 }
-    /// Two octaves down and up.
+    /// The permitted pitch shifts in cents: two octaves down and up.
     public static var pitches: ClosedRange<Double> { -2_400...2_400 }
 
     private var stretcher: TimeStretcher
@@ -50,7 +50,7 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
             guard produced < room else { break }
             if fill(atMost: room - produced, isLast: false) { continue }
             guard consumed < frames else { break }
-            // At tempo 1 it needs one frame at a time; this appends what will be needed.
+            // At tempo 1 the stretcher requests one frame at a time; more are appended, since they will be needed.
             let requested =
                 stretcher.tempo == 1
                 ? max(stretcher.framesNeeded, min(room - produced, PitchShifterInput.block)) : stretcher.framesNeeded
@@ -74,7 +74,7 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
         shifter.clear()
     }
 
-    /// Fills the shifter's input. Returns false if there was nothing.
+    /// Fills the shifter's input from the stretcher. Returns false if no frame was available.
     private mutating func fill(atMost room: Int, isLast: Bool) -> Bool {
         shifter.input.makeRoom()
         let count = min(max(shifter.framesNeeded, room), PitchShifterInput.block)

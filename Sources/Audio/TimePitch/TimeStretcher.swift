@@ -2,16 +2,16 @@ internal import TenfourAudioCore
 
 /// Changes the duration without the pitch (WSOLA): omits or repeats segments, cross-fading at each splice.
 ///
-/// Between splices the output is a copy of the input, so at tempo 1 both are equal. A splice is planned during
-/// playback: its position and length are chosen together, among all positions of the next 20 ms and all lengths that
-/// keep the timing within bounds, for the best similarity per amount of time gained.
+/// Between splices the output is a copy of the input, so at tempo 1 output and input are equal. A splice is planned
+/// during playback: its position and length are chosen together, among all positions of the next 20 ms and all lengths
+/// that keep the timing within bounds, for the best similarity per amount of time gained.
 struct TimeStretcher: ~Copyable, Sendable {
     let channelCount: Int
     /// Input frames per output frame: 1⁄16…128.
     var tempo = 1.0 {
         didSet {
             guard tempo != oldValue else { return }
-            // A planned splice is planned again; a cross-fade that has begun is completed.
+            // A splice that has not begun is planned again; a cross-fade that has begun is completed.
             copyCount = 0
             if faded == 0 { jump = 0 }
             let bound = Double(lengths.bound(at: tempo))
@@ -21,17 +21,17 @@ struct TimeStretcher: ~Copyable, Sendable {
 
     private let lengths: TimeStretcherLengths
     private var input: TimeStretcherInput
-    /// The position in `input` of the next frame.
+    /// The index in `input` of the next frame.
     private var place = 0
     /// Input frames dropped from the front of `input`.
     private var base = 0
-    /// How far the position is ahead of the exact timing, in input frames.
+    /// The difference between the position and the exact timing, in input frames; positive if the position is ahead.
     private var drift = 0.0
     /// Frames to copy before the planned cross-fade, or before the next planning.
     private var copyCount = 0
-    /// Input frames to omit (negative: to repeat) at the planned or present splice; 0 without one.
+    /// Input frames to omit (negative: to repeat) at the planned or present splice; 0 without a splice.
     private var jump = 0
-    /// Frames of the cross-fade done so far.
+    /// The number of frames of the present cross-fade rendered so far.
     private var faded = 0
 
     init(channelCount: Int, lengths: TimeStretcherLengths) {
@@ -40,15 +40,15 @@ struct TimeStretcher: ~Copyable, Sendable {
         input = TimeStretcherInput(channelCount: channelCount, lengths)
     }
 
-    /// All frames appended so far.
+    /// The number of frames appended so far.
     var appendedCount: Int { base + input.count }
     /// The input position of the next output frame.
     var position: Double { Double(base + place) + (faded > 0 ? Double(jump) * Double(fadeWeight) : 0) }
 
-    /// Whether everything appended was rendered.
+    /// Whether all appended frames have been rendered.
     var isEmpty: Bool { place >= input.count }
 
-    /// Input frames needed before the next output frame; zero if it can be rendered.
+    /// The number of input frames needed before the next output frame can be rendered.
     var framesNeeded: Int {
         if copyCount > 0 { return max(place + 1 - input.count, 0) }
         if isFadePlanned { return max(fadeEnd - input.count, 0) }
@@ -60,7 +60,8 @@ struct TimeStretcher: ~Copyable, Sendable {
         (place, base, drift, copyCount, jump, faded) = (0, 0, 0, 0, 0, 0)
     }
 
-    /// Appends frames of `samples` from `start` on, as many as fit. Returns the number.
+    /// Appends frames of `samples` from `start` on, as many as fit and at most `count`. Returns the number of frames
+    /// appended.
     mutating func append(_ samples: Span<Float>, from start: Int, atMost count: Int) -> Int {
         let discarded = input.discard(before: place)
         place -= discarded
@@ -69,7 +70,7 @@ struct TimeStretcher: ~Copyable, Sendable {
     }
 
     /// Renders up to `count` frames into `sound`, fewer if input is missing; `isLast`: no more input follows. Returns
-    /// the number.
+    /// the number of frames rendered.
     mutating func render(_ count: Int, to sound: inout PitchShifterInput, isLast: Bool) -> Int {
         var rendered = 0
         while rendered < count {
@@ -120,7 +121,7 @@ struct TimeStretcher: ~Copyable, Sendable {
         (jump, faded) = (0, 0)
     }
 
-    /// Plans the next step. Returns false if more input is needed for that or none is left.
+    /// Plans the next copy or splice. Returns false if more input is needed, or no input is left.
     private mutating func plan(isLast: Bool) -> Bool {
         let waiting = input.count - place
         guard waiting > 0 else { return false }
@@ -144,13 +145,13 @@ struct TimeStretcher: ~Copyable, Sendable {
         } else if isLast, waiting < lengths.view(at: tempo), let last = lastJump(waiting) {
             jump = last
         } else {
-            // There is too little audio yet to repeat or omit.
+            // There is too little audio so far to repeat or omit a segment.
             copyCount = min(max(latest, 1), lengths.pace, waiting)
         }
         return true
     }
 
-    /// Near the end there is no choice of positions: the excess is omitted at once.
+    /// Returns the number of frames to omit near the end of the input, where there is no choice of positions.
     private func lastJump(_ waiting: Int) -> Int? {
         let most = waiting - max(Int(Double(waiting) / tempo), lengths.fade + 1)
         guard tempo > 1, most >= lengths.shortest else { return nil }

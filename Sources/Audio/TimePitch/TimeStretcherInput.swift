@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The input of a `TimeStretcher`: audio to come and a little history.
+/// The input of a `TimeStretcher`: audio to be rendered and a little history.
 struct TimeStretcherInput: ~Copyable, Sendable {
     private(set) var count = 0
     private(set) var samples: FixedBuffer<Float>
@@ -9,17 +9,17 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     private let history: Int
     private let coarseness: Int
     private let capacity: Int
-    /// The downmix, as means of `coarseness` frames.
+    /// The downmix: each element is the mean of `coarseness` frames.
     private var means: FixedBuffer<Float>
     /// The energy of `means` up to each index.
     private var energies: FixedBuffer<Double>
     private var meanCount = 0
 
-    /// The weight of each splice length: its power of 1.25. Longer splices leave fewer to do, but distant parts are
-    /// less similar.
+    /// The weight of each splice length: the length to the power of 1.25. With longer splices fewer are needed, but
+    /// distant parts are less similar.
     private var jumpWeights: FixedBuffer<Float>
 
-    /// The position of a splice, and how many frames it omits (negative: repeats).
+    /// The position of a splice, and the number of frames that it omits (negative: repeats).
     struct Splice {
         var wait: Int
         var jump: Int
@@ -46,10 +46,10 @@ struct TimeStretcherInput: ~Copyable, Sendable {
 
     mutating func removeAll() { (count, meanCount) = (0, 0) }
 
-    /// Drops audio before the history of `place` if space is needed. Returns the number of frames dropped.
+    /// Drops audio before the history that precedes `place`, if space is needed. Returns the number of frames dropped.
     mutating func discard(before place: Int) -> Int {
         let means = max(place - history, 0) / coarseness
-        // Not for a few frames, since everything after them is moved.
+        // A few frames are not worth dropping, since all frames after them are moved.
         guard means * coarseness > capacity / 4 || count == capacity, means > 0 else { return 0 }
         let frames = min(means, meanCount) * coarseness
         let discardedCount = frames / coarseness
@@ -67,7 +67,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return frames
     }
 
-    /// Appends frames of `sound` from `start` on, as many as fit. Returns the number.
+    /// Appends frames of `sound` from `start` on, as many as fit and at most `most`. Returns the number of frames
+    /// appended.
     mutating func append(_ sound: Span<Float>, from start: Int, atMost most: Int) -> Int {
         let taken = min(min(sound.count / channelCount - start, most), capacity - count)
         for index in 0..<taken * channelCount {
@@ -84,8 +85,9 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return taken
     }
 
-    /// Finds the best splice after `place`, at most `latest` frames later; nil if none is permitted. The timing drifts,
-    /// from `drift` on, and a splice must not exceed the bound on the other side.
+    /// Finds the best splice after `place`, at most `latest` frames later; nil if none is permitted. `drift` is the
+    /// present deviation from the exact timing; it grows until the splice, which must not cause a deviation beyond the
+    /// bound in the opposite direction.
     func splice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: TimeStretcherLengths) -> Splice? {
         let rough = roughSplice(at: place, latest: latest, drift: drift, tempo: tempo, lengths)
         guard let rough else { return nil }
@@ -101,7 +103,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return best.similarity > -.infinity ? Splice(wait: rough.wait, jump: best.jump) : nil
     }
 
-    /// Returns the best number of frames to omit at `place`, among `jumps`.
+    /// Returns the number of frames to omit at `place`, among `jumps`, with the greatest similarity.
     func bestJump(at place: Int, among jumps: ClosedRange<Int>, _ fade: Int) -> Int {
         var best = (similarity: -Float.infinity, jump: jumps.upperBound)
         for jump in stride(from: jumps.lowerBound, through: jumps.upperBound, by: coarseness) {
@@ -111,8 +113,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return best.jump
     }
 
-    /// Finds the best splice among the means. Between adjacent positions only the ends of the segments change, so all
-    /// positions cost little more than one.
+    /// Finds the best splice with a resolution of one mean. Between adjacent positions only the ends of the segments
+    /// change, so a search of all positions takes little more time than that of one.
     private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: TimeStretcherLengths)
         -> Splice?
     {
@@ -149,7 +151,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return best.map { Splice(wait: $0.wait, jump: $0.jump) }
     }
 
-    /// The signed square of the correlation of two segments, which spares a root.
+    /// The signed square of the correlation of two segments; squared, since a square root would take time.
     private func similarity(_ one: Int, _ other: Int, length: Int) -> Float {
         var product: Float = 0
         var oneEnergy: Float = 1e-9
@@ -163,7 +165,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return product * abs(product) / (oneEnergy * otherEnergy)
     }
 
-    /// A downmix with falling weights, so that channels in opposite phase do not cancel out.
+    /// The downmix of a frame, with falling weights, so that channels in opposite phase do not cancel out.
     private func fold(_ frame: Int) -> Float {
         var sum = samples[frame * channelCount]
         for channel in 1..<max(channelCount, 1) { sum += samples[frame * channelCount + channel] / Float(channel + 1) }

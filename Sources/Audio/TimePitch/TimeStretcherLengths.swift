@@ -7,15 +7,16 @@ struct TimeStretcherLengths: Sendable {
     /// The shortest and, up to tempo 2, the longest splice: pitch periods of 400 down to 50 Hz.
     let shortest: Int
     let longest: Int
-    /// How far ahead a splice position is searched.
+    /// The length of the audio in which a splice position is searched.
     let searchLength: Int
-    /// The maximum drift from the exact timing.
+    /// The maximum deviation from the exact timing, up to tempo 2.
     private let maximumDrift: Int
     /// The length of a copy while no splice is possible.
     let pace: Int
-    /// The audio between two splices at high tempo.
+    /// The length of the audio between two splices at high tempo.
     private let second: Int
-    /// The search uses means of this many frames first, then all frames around the best.
+    /// The number of frames per mean in the first step of the search; the second step uses all frames around the best
+    /// mean.
     let coarseness: Int
 
     init(_ rate: SampleRate) {
@@ -42,26 +43,27 @@ struct TimeStretcherLengths: Sendable {
         return max(min(least, most), most - longest)...most
     }
 
-    /// The maximum drift at `tempo`: a splice leads from one side to the other.
+    /// The maximum deviation from the exact timing at `tempo`. It grows with the splice lengths, since a splice leads
+    /// from a deviation in one direction to a deviation in the other.
     func bound(at tempo: Double) -> Int {
         let most = jumps(at: tempo).upperBound
         return most > longest ? (most + longest) / 2 : maximumDrift
     }
 
-    /// The splice length that must be permitted before a search starts, so that there is a choice.
+    /// The splice length that must be permitted before a search starts, so that several lengths can be compared.
     func choice(at tempo: Double) -> Int {
         let jumps = jumps(at: tempo)
         return jumps.lowerBound + jumps.count * 2 / 5
     }
 
-    /// The audio needed to plan a splice.
+    /// The number of frames needed to plan a splice.
     func view(at tempo: Double) -> Int {
         searchLength + fade + 2 * coarseness + (tempo > 1 ? jumps(at: tempo).upperBound + coarseness : 0)
     }
 
-    /// The capacity: history, search range and some audio to come.
+    /// The capacity: history, the frames needed to plan a splice, and one search length more.
     var capacity: Int { history + view(at: 128) + searchLength }
 
-    /// The history that may be repeated.
+    /// The number of past frames kept, which may be repeated.
     var history: Int { longest + 2 * coarseness }
 }

@@ -17,7 +17,7 @@ public import TenfourAudioCore
 public struct BarReduction: ~Copyable {
     /// The requested number of bars, up to 65 536.
     public let barCount: Int
-    /// Frames appended so far.
+    /// The number of frames appended so far.
     public private(set) var frameCount = 0
 
     private let scale: DecibelScale
@@ -31,8 +31,8 @@ public struct BarReduction: ~Copyable {
     /// The permitted floors, in decibels.
     public static var floors: ClosedRange<Float> { DecibelScale.floors }
 
-    /// Reduces interleaved audio of `channelCount` channels to `barCount` bars. `expected` is the number of frames to
-    /// come, if known.
+    /// Reduces interleaved audio of `channelCount` channels to `barCount` bars. `expected` is the number of frames that
+    /// will be appended; nil if unknown.
     public init(barCount: Int, channelCount: Int = 1, expecting expected: FrameCount? = nil, floor: Float = -70) {
         self.barCount = min(max(barCount, Self.barCounts.lowerBound), Self.barCounts.upperBound)
         self.channelCount = max(channelCount, 1)
@@ -42,7 +42,7 @@ public struct BarReduction: ~Copyable {
         cells = CellSums(capacity: max(65_536, 2 * self.barCount))
     }
 
-    /// Appends whole frames.
+    /// Appends interleaved samples, in whole frames.
     public mutating func append(_ samples: Span<Float>) {
         var start = 0
         while start < samples.count / channelCount {

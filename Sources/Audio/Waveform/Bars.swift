@@ -8,15 +8,15 @@ public struct Bars: Equatable, Sendable {
     public var peaks: [Float] = []
     /// The lowest possible level.
     public var floor: Float
-    /// All frames, including those after the last bar.
+    /// The number of frames of the recording, including frames after the last bar.
     public var frameCount: FrameCount
     public var framesPerBar: FrameCount
-    /// Whether the bars are exact: see `BarReduction`.
+    /// Whether the bars are exact, or approximated because the length was unknown (`BarReduction`).
     public var isExact = true
 
     public var count: Int { averages.count }
 
-    /// The mean and the highest level of all bars; the floor without bars.
+    /// The mean and the highest level of all bars; `floor` if there are no bars.
     public var average: Float { averages.isEmpty ? floor : averages.reduce(0, +) / Float(averages.count) }
     public var peak: Float { peaks.max() ?? floor }
 

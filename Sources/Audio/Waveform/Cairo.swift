@@ -8,7 +8,7 @@ func loadCairo() throws(PictureError) { _ = try opened.get() }
 
 private let opened = Result { () throws(PictureError) in try openCairo("libcairo.so.2") }
 
-/// The C function is `dlopen`.
+/// Loads cairo from `file`. The C function is `dlopen`.
 func openCairo(_ file: String) throws(PictureError) -> tenfour_cairo {
     var failure: UnsafePointer<CChar>?
     let cairo = unsafe tenfour_cairo_open(file, &failure)

@@ -1,9 +1,10 @@
 private import CCairo
 
-/// A drawing in pixels from the upper left corner, saved as PNG or SVG 1.1. The C functions are cairo's.
+/// A drawing, with coordinates in pixels from the upper left corner, saved as PNG or SVG 1.1. The C functions are
+/// cairo's.
 ///
-/// Text is set in DejaVu Sans, which fontconfig brings with cairo's package; in an SVG it becomes outlines, so that it
-/// looks the same everywhere.
+/// Text is set in DejaVu Sans, a font that is installed with cairo's package; in an SVG file text is stored as
+/// outlines, so that it looks the same on every machine.
 @safe
 struct Canvas: ~Copyable {
     private let surface: OpaquePointer
@@ -152,7 +153,7 @@ public enum PictureFormat: String, Sendable { case png, svg }
 
 /// The reason why a picture could not be drawn.
 public enum PictureError: Error, Equatable, CustomStringConvertible {
-    /// cairo is not installed, or incomplete: the system's message.
+    /// cairo is not installed, or incomplete. The value is the system's message.
     case noCairo(String)
     /// A `cairo_status_t` and cairo's text for it.
     case undrawable(code: UInt32, String)

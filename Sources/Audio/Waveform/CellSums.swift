@@ -1,15 +1,15 @@
 internal import TenfourAudioCore
 
-/// Sums of a recording of any length in a bounded number of cells of equal size. When all cells are used, pairs of them
-/// are merged.
+/// Sums of a recording of any length in a bounded number of cells of equal size. When all cells are used, each pair of
+/// neighbours is merged into one cell.
 struct CellSums: ~Copyable {
-    /// Frames per cell: a power of two.
+    /// The number of frames per cell: a power of two.
     private(set) var frameCount = 1
 
     private var cells: FixedBuffer<HeightBlock.Part>
     private var position = 0
 
-    /// `capacity` is even.
+    /// Creates `capacity` empty cells. `capacity` must be even.
     init(capacity: Int) { cells = FixedBuffer(repeating: HeightBlock.Part(), count: capacity) }
 
     mutating func append(_ block: borrowing HeightBlock) {
@@ -24,8 +24,8 @@ struct CellSums: ~Copyable {
         }
     }
 
-    /// Returns the sum and peak of some frames. A cell partly within them contributes that share of its sum, and its
-    /// whole peak.
+    /// Returns the sum and peak of the frames in `range`. A cell that lies partly in `range` contributes this share of
+    /// its sum, and its whole peak.
     func part(_ range: Range<Int>) -> (sum: Double, peak: Int32) {
         var sum = 0.0
         var peak: Int32 = 0

@@ -7,12 +7,12 @@ internal import TenfourAudioCore
 /// mantissas from √½ to √2 with an error below 3·10⁻⁸ in log2; the rest is rounding. Octaves are counted in integers,
 /// so nothing can overflow: the largest height, of 2¹²⁸ above a floor of −120 dB, is below 30 million.
 struct DecibelScale {
-    /// Heights per decibel.
+    /// The number of height units per decibel.
     static let unit = 32_768.0
     /// The range of `floor`, in decibels.
     static let floors: ClosedRange<Float> = -120 ... -1
 
-    /// The lowest level shown, in decibels.
+    /// The level of height 0, in decibels: lower levels are shown as this level.
     let floor: Float
 
     /// The height of 0 dB above the floor.
@@ -22,7 +22,7 @@ struct DecibelScale {
     private static let octave: Float = 6.020_599_9 * 32_768
     private static let wholeOctave: Int32 = 197_283
     private static let restOfOctave: Float = 0.017_958
-    /// √½ and the largest finite number, as bits.
+    /// The bit patterns of √½ and of the largest finite number.
     private static let leastMantissa: Int32 = 0x3F35_04F3
     private static let greatest: Int32 = 0x7F7F_FFFF
     /// 1.5 · 2²³: adding it to a float within ±2²² rounds that to an integer in the low bits of the sum.
@@ -43,12 +43,12 @@ struct DecibelScale {
         let ratio = (mantissa - 1) / (mantissa + 1)
         let square = ratio * ratio
         let logarithm = ratio * (2.885_391_3 + square * (0.961_470_8 + square * 0.598_973_9))
-        // −127 to 128. Subnormal numbers get a wrong octave, but are far below any floor.
+        // From −127 to 128. The octave of a subnormal number is wrong, but such a number is far below any floor.
         let octaves = exponent &>> 23
         let rest = logarithm * Self.octave + SIMD8<Float>(octaves) * Self.restOfOctave
         let rounded = unsafe unsafeBitCast(rest + Self.rounder, to: SIMD8<Int32>.self) &- Self.rounderBits
         let heights = octaves &* Self.wholeOctave &+ rounded &+ fullScale
-        // If one of the two is negative, all bits of the result are set.
+        // All bits are set if the height or the difference is negative, since the shift copies the sign bit.
         let isSilent = (heights | (SIMD8(repeating: Self.greatest) &- bits)) &>> 31
         return heights & ~isSilent
     }

@@ -1,14 +1,14 @@
 /// Bars drawn as dots in characters, mirrored at the middle. A braille character is two bars wide and four dots high; a
 /// block character is one bar wide and two halves high.
 ///
-/// The average is solid; every second dot up to the peak is set.
+/// All dots up to the average level are set, and every second dot from there up to the peak level.
 struct DotGrid {
     let columnCount: Int
 
     private let usesBlocks: Bool
-    /// Dots per character, vertically.
+    /// The number of dots per character, vertically.
     private let dots: Int
-    /// Characters, and dots, above the middle.
+    /// The number of characters, and of dots, above the middle.
     private let middle: Int
     private let reach: Int
     private let averages: [Int]
@@ -28,7 +28,7 @@ struct DotGrid {
         }
         averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
         peaks = reaches(style.shows == .average ? bars.averages : bars.peaks)
-        // Bars that do not fit are not shown.
+        // Bars that do not fit into the width are not shown.
         columnCount = min((bars.count + style.barsPerColumn - 1) / style.barsPerColumn, style.columnCount)
     }
 
@@ -40,7 +40,7 @@ struct DotGrid {
 
     func character(row: Int, column: Int) -> Character { usesBlocks ? block(row, column) : braille(row, column) }
 
-    /// A character of Unicode's braille block from U+2800 on, with one bit per dot.
+    /// Returns a character of Unicode's braille block, which begins at U+2800 and has one bit per dot.
     private func braille(_ row: Int, _ column: Int) -> Character {
         let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
         var pattern: UInt32 = 0x2800
@@ -66,6 +66,7 @@ struct DotGrid {
 
     private func isSolid(_ bar: Int, _ place: Int) -> Bool { bar < averages.count && distance(place) <= averages[bar] }
 
-    /// The distance from the middle, in dots counted from the top: the nearest on either side is 1.
+    /// The distance from the middle of the dot `place`, which is counted from the top. The nearest dot on either side
+    /// has distance 1.
     private func distance(_ place: Int) -> Int { place < reach ? reach - place : place - reach + 1 }
 }

@@ -5,11 +5,12 @@ struct FactorWindow: ~Copyable {
     let factors: ClosedRange<Int>
 
     private let barCount: Int
-    /// All bars of the first factor, then those of the next.
+    /// All bars of the first factor, followed by all bars of the next factor, and so on.
     private var bars: FixedBuffer<HeightBlock.Part>
 
-    /// How many frames the length may differ from the expected one: more than the delay and padding of any codec. The
-    /// memory does not depend on the number of bars: with more of them, fewer factors are within the tolerance.
+    /// The maximum difference between the actual and the expected length, in frames: more than the delay and padding of
+    /// any codec. The memory does not depend on the number of bars: with more bars, fewer factors are possible within
+    /// the tolerance.
     static let tolerance = 16_384
 
     init(barCount: Int, expected: Int) {

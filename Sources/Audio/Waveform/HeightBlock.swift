@@ -1,12 +1,13 @@
 internal import TenfourAudioCore
 
-/// A block of audio as heights, one per frame: that of its loudest channel. Gives sums and peaks of any part quickly.
+/// A block of audio as heights on a decibel scale, one per frame: the height of the frame's loudest channel. Stores the
+/// sum and peak of each cell, so that the sum and peak of any part are found quickly.
 ///
 /// Allocates nothing after `init`.
 struct HeightBlock: ~Copyable {
-    /// The most frames it holds.
+    /// The most frames per block.
     static let capacity = 4_096
-    /// Frames per cell with a stored sum and peak.
+    /// The number of frames per cell.
     private static let cell = 64
 
     private(set) var count = 0
@@ -18,7 +19,7 @@ struct HeightBlock: ~Copyable {
     private var heights = FixedBuffer<Int32>(repeating: 0, count: capacity)
     private var cells = FixedBuffer<Part>(repeating: Part(), count: capacity / cell)
 
-    /// The sum and peak of some heights.
+    /// The sum and peak of a part's heights.
     struct Part: BitwiseCopyable {
         var sum: Int64 = 0
         var peak: Int32 = 0
@@ -53,7 +54,7 @@ struct HeightBlock: ~Copyable {
         }
     }
 
-    /// Returns the sum and peak of a part.
+    /// Returns the sum and peak of the heights in `range`.
     func part(_ range: Range<Int>) -> Part {
         if range == 0..<count { return whole }
         let (first, last) = ((range.lowerBound + Self.cell - 1) / Self.cell, range.upperBound / Self.cell)
@@ -70,7 +71,8 @@ struct HeightBlock: ~Copyable {
         return part
     }
 
-    /// A frame has the level of its loudest channel, so that channels in opposite phase are not silence.
+    /// Reduces each frame to the magnitude of its loudest channel, so that channels in opposite phase are not taken for
+    /// silence.
     private mutating func fold(_ samples: Span<Float>, _ channelCount: Int) {
         switch channelCount {
         case 1: for index in 0..<count { magnitudes[index] = samples[index] }
@@ -97,7 +99,7 @@ struct HeightBlock: ~Copyable {
         }
     }
 
-    /// Converts one cell.
+    /// Converts the samples of one cell to heights.
     @inline(__always)
     private static func convert(
         _ magnitudes: borrowing FixedBuffer<Float>, into heights: inout FixedBuffer<Int32>, from start: Int,

@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// A live level meter over the last seconds in a few lines of a terminal, the newest at the right.
+/// A live level meter in a few lines of a terminal: the levels of the last seconds, the newest at the right.
 public struct LevelView: Sendable {
     /// The label, up to five characters.
     public var name: String
@@ -19,16 +19,17 @@ public struct LevelView: Sendable {
         self.floor = min(floor, -1)
     }
 
-    /// Appends the steps since the last call; each is a column.
+    /// Appends the steps of `levelHistory` since the last call. Each step is drawn as a column.
     public mutating func append(_ levelHistory: LevelHistory) {
-        // A history that starts anew belongs to other audio.
+        // A count below the last one means a new history, of other audio.
         if levelHistory.count < seen { seen = 0 }
         steps += levelHistory.steps(after: seen)
         seen = levelHistory.count
         if steps.count > 2 * Self.capacity { steps.removeFirst(steps.count - Self.capacity) }
     }
 
-    /// Returns `height` lines of `width` characters. Concealed audio is red, or has `×` beneath it without colours.
+    /// Returns `height` lines of `width` characters. Concealed audio is red; without colours it is marked by `×`
+    /// beneath.
     public func lines(width: Int, height: Int, hasColours: Bool) -> [String] {
         let columns = max(width - TerminalStyle.marginWidth, 1)
         let shown = steps.suffix(columns)
@@ -44,7 +45,7 @@ public struct LevelView: Sendable {
         return String(repeating: " ", count: TerminalStyle.marginWidth - 1 - text.count) + text
     }
 
-    /// Draws the root mean square solid, and pale up to the peak.
+    /// Returns one line of a column: solid up to the root mean square, pale from there up to the peak.
     private func column(_ step: LevelHistory.Step, line: Int, of height: Int, _ hasColours: Bool) -> String {
         let bottom = 8 * (height - 1 - line)
         let level = eighths(step.meanSquare, height) - bottom

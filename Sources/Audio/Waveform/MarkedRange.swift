@@ -1,4 +1,4 @@
-/// A range of a recording that did not arrive as it was sent.
+/// A range of a recording that was lost in transit, and was concealed or recovered.
 public struct MarkedRange: Hashable, Sendable {
     public var range: Range<Duration>
     public var kind: Kind
@@ -6,7 +6,7 @@ public struct MarkedRange: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Lost or late, and concealed or silent.
         case concealed
-        /// Lost, and recovered.
+        /// Lost, and recovered from FEC, redundancy or a retransmission.
         case recovered
     }
 
@@ -17,7 +17,8 @@ public struct MarkedRange: Hashable, Sendable {
 }
 
 extension MarkedRange {
-    /// Returns which share of each of `count` parts of `length` is of one kind, 0…1.
+    /// Divides a recording into `count` parts of duration `length`. Returns the share of each part that is covered by
+    /// ranges of `kind`, 0…1.
     static func shares(of kind: Kind, in markedRanges: [MarkedRange], count: Int, length: Duration) -> [Double] {
         var shares = [Double](repeating: 0, count: count)
         guard length > .zero else { return shares }

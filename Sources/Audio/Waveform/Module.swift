@@ -1,2 +1,2 @@
-// Draws audio: decibels over time as bars, lost parts, and the delay beneath; as a picture and in a terminal. This
-// module neither plays nor decodes audio and opens no file.
+// Draws audio as a picture or as text in a terminal: levels over time as bars, lost parts, and the playout delay
+// beneath. This module neither plays nor decodes audio and opens no file.

@@ -3,7 +3,7 @@ struct Colour: Equatable {
     var red, green, blue: Double
     var alpha = 1.0
 
-    /// `0xRRGGBB`.
+    /// Creates a colour from `0xRRGGBB`.
     init(_ rgb: Int) {
         red = Double(rgb >> 16 & 0xFF) / 255
         green = Double(rgb >> 8 & 0xFF) / 255
@@ -16,7 +16,7 @@ struct Colour: Equatable {
         return colour
     }
 
-    /// Mixes in a `share` of another colour, 0…1.
+    /// Returns a mixture with `share`, 0…1, of the other colour.
     func mixed(with other: Self, _ share: Double) -> Self {
         var colour = self
         colour.red += (other.red - red) * share

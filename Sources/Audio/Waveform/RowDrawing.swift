@@ -7,7 +7,7 @@ struct RowDrawing {
     private let layout: PictureLayout
     private let palette: Palette
     private let top: Double
-    /// The top of the level plot.
+    /// The vertical position of the level plot's top.
     private let levelTop: Double
     private let middle: Double
     private let right: Double
@@ -15,7 +15,7 @@ struct RowDrawing {
     private let barWidth: Double
     private let concealed: [Double]
 
-    /// The number of distinct shades of concealed shares.
+    /// The number of distinct shades by which shares of concealed audio are shown.
     private static let shades = 8
 
     init(_ row: WaveformPicture.Row, _ style: PictureStyle, _ layout: PictureLayout, top: Double) {
@@ -51,12 +51,12 @@ struct RowDrawing {
 
     // MARK: Levels
 
-    /// The distance of a level from the middle, which is the floor.
+    /// The distance of a level from the plot's middle, in pixels. The middle is the floor.
     private func reach(_ level: Float) -> Double {
         Double(min(max(1 - level / row.bars.floor, 0), 1)) * layout.levelHeight / 2
     }
 
-    /// Draws lines for round decibels, as many as fit.
+    /// Draws lines at round numbers of decibels, as many as fit.
     private func drawScale(_ canvas: borrowing Canvas) {
         let step: Float = [5, 10, 20, 40].first { Double($0 / -row.bars.floor) * layout.levelHeight / 2 >= 18 } ?? 60
         for level in stride(from: 0, through: row.bars.floor, by: -step) {
@@ -116,7 +116,7 @@ struct RowDrawing {
         drawBands(recovered, palette.recovered, canvas)
     }
 
-    /// Draws equal neighbours as one band.
+    /// Draws the shares of all bars as coloured bands. Neighbouring bars of the same shade form one band.
     private func drawBands(_ shares: [Double], _ colour: Colour, _ canvas: borrowing Canvas) {
         var start = 0
         for index in shares.indices where index + 1 == shares.count || shade(shares[index + 1]) != shade(shares[index])
@@ -155,7 +155,7 @@ struct RowDrawing {
             let text = fixed(most * share, places: 0) + (share == 1 ? " ms" : "")
             canvas.write(text, layout.left - 8, y + 4, size: 11, palette.faint, anchor: .end)
         }
-        // One point per pixel: the longest delay in it.
+        // One point per pixel column, with the longest delay in this column.
         var points: [(x: Double, y: Double)] = []
         for (moment, delay) in row.delays {
             let x = layout.x(moment).rounded()

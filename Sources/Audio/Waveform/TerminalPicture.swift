@@ -3,7 +3,7 @@ public import TenfourAudioCore
 /// A recording drawn as text: bars of braille, or of block characters for fonts without braille, between a decibel and
 /// a time axis.
 public struct TerminalPicture: Sendable {
-    /// At most `barCount` bars.
+    /// The bars; at most `TerminalStyle.barCount` are shown.
     public var bars: Bars
     public var rate: SampleRate
     public var markedRanges: [MarkedRange] = []
@@ -38,7 +38,7 @@ public struct TerminalPicture: Sendable {
     /// The duration of a column.
     private var step: Duration { length * style.barsPerColumn }
 
-    /// Draws a row in runs of one colour.
+    /// Returns a row of characters, with a colour code before each run of one colour.
     private func row(_ row: Int, of grid: DotGrid) -> String {
         let concealed = MarkedRange.shares(of: .concealed, in: markedRanges, count: columnCount, length: step)
         var text = ""
@@ -57,7 +57,7 @@ public struct TerminalPicture: Sendable {
         return text + paint.on(run, style.hasColours)
     }
 
-    /// Labels the upper half only; the lower one mirrors it.
+    /// Returns a row's label on the decibel axis. Only the upper half has labels, since the lower half mirrors it.
     private func label(_ row: Int) -> String {
         let middle = style.height / 2
         let step: Float = style.height >= 16 ? 10 : 20
@@ -71,7 +71,8 @@ public struct TerminalPicture: Sendable {
         return String(repeating: " ", count: max(TerminalStyle.marginWidth - 1 - text.count, 0)) + text
     }
 
-    /// The concealed share of each column, if any.
+    /// A line with a block character per column, whose height shows the share of concealed audio; nil if no audio is
+    /// concealed.
     private var marks: String? {
         let shares = MarkedRange.shares(of: .concealed, in: markedRanges, count: columnCount, length: step)
         guard shares.contains(where: { $0 > 0 }) else { return nil }
@@ -104,9 +105,9 @@ public struct TerminalPicture: Sendable {
 
 /// The style of a recording drawn as text.
 public struct TerminalStyle: Hashable, Sendable {
-    /// In characters, including the decibel axis.
+    /// The width in characters, including the decibel axis.
     public var width = 80
-    /// In lines, without the time axis: an even number.
+    /// The height in lines, without the time axis: an even number.
     public var height = 16
     public var shows = PictureStyle.Shown.both
     public var usesBlocks = false
@@ -124,7 +125,7 @@ public struct TerminalStyle: Hashable, Sendable {
     var barsPerColumn: Int { usesBlocks ? 1 : 2 }
 }
 
-/// Colours readable on dark and light backgrounds, among a terminal's 256.
+/// Colours of a terminal's palette of 256 that are readable on dark and light backgrounds.
 enum Paint: Int {
     case sound = 68
     case peak = 103

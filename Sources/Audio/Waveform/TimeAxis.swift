@@ -9,7 +9,7 @@ struct TimeAxis {
             .seconds($0)
         }
 
-    /// Creates an axis with at most `count` moments.
+    /// Creates an axis with at most `count` labelled moments.
     init(_ duration: Duration, atMost count: Int) {
         self.duration = duration
         let fits = Self.steps.first { duration / $0 <= Double(max(count, 1)) }

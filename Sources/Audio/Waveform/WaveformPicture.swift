@@ -41,7 +41,7 @@ public struct WaveformPicture: Sendable {
         self.style = style
     }
 
-    /// Returns the bytes of a file. Throws without memory for it.
+    /// Returns the bytes of the picture's file. Throws if there is not enough memory.
     public func file(_ format: PictureFormat) throws(PictureError) -> [UInt8] {
         let layout = PictureLayout(self)
         let canvas = try Canvas(width: style.width, height: layout.height, format: format)
@@ -55,7 +55,7 @@ public struct WaveformPicture: Sendable {
         return try canvas.finished()
     }
 
-    /// Draws the legend of what the picture contains, at the right, if it fits beside the note.
+    /// Draws the legend of the colours used, at the right, if it fits beside the note.
     private func drawLegend(_ canvas: borrowing Canvas, _ layout: PictureLayout) {
         let palette = layout.palette
         func has(_ kind: MarkedRange.Kind) -> Bool { rows.contains { $0.markedRanges.contains { $0.kind == kind } } }
@@ -83,9 +83,9 @@ public struct WaveformPicture: Sendable {
 
 /// The style of a picture.
 public struct PictureStyle: Hashable, Sendable {
-    /// In pixels.
+    /// The picture's width in pixels.
     public var width = 1_200
-    /// In pixels; nil: as the content requires.
+    /// The picture's height in pixels; nil: the height that the content requires.
     public var height: Int?
     /// The width of a bar and the space between two, in pixels.
     public var barWidth = 3.0
@@ -112,7 +112,7 @@ struct PictureLayout {
     let palette: Palette
     let height: Int
     let rowHeight: Double
-    /// Heights of the level plot, the delay plot and the heading of a row.
+    /// The heights of a row's level plot and delay plot, and of its heading.
     let levelHeight: Double
     let delayHeight: Double
     let headHeight: Double
@@ -152,7 +152,7 @@ struct PictureLayout {
         mostDelay = [20.0, 50, 100, 200, 300, 500, 1_000, 2_000].first { $0 * 1.05 >= longestDelay } ?? 5_000
         let longest = picture.rows.max { $0.duration < $1.duration }
         let seconds = max((longest?.duration ?? .zero) / .seconds(1), 1e-6)
-        // Keeps bars of whole pixels.
+        // If the bars fill the width, bars of whole pixels are kept.
         let isFull = longest?.bars.count == style.barCount
         let width =
             isFull ? Double(style.barCount) * (style.barWidth + style.spacing) : Self.plotWidth(of: style.width)
