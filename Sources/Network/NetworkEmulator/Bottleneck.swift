@@ -1,19 +1,19 @@
 private import TenfourAudioCore
 
-/// The slowest link of a path: packets leave it one after the other at a bit rate, and wait in a queue before it.
+/// The slowest link of a path: packets are sent one after the other at a bit rate, and wait in a queue before the link.
 public struct Bottleneck: Hashable, Sendable {
-    /// The length of the queue. Packets beyond it are dropped.
+    /// The capacity of the queue. A packet that exceeds it is dropped.
     public enum Queue: Hashable, Sendable {
-        /// A packet that would wait longer than this is dropped. Zero: no packet waits (a policer).
+        /// The longest waiting time; a packet that would wait longer is dropped. Zero: no packet waits (a policer).
         case time(Duration)
-        /// A packet is dropped if more bytes than this, headers included, would have to be sent before it.
+        /// The largest number of bytes, headers included, that are sent before a packet; with more bytes the packet is dropped.
         case byteCount(Int)
     }
 
-    /// In bit/s, 1 or more.
+    /// The bit rate of the link in bit/s, 1 or more.
     public var bitsPerSecond: Int
     public var queue: Queue
-    /// In bytes, added to each packet: 28 for IPv4 and UDP, 48 for IPv6 and UDP.
+    /// The number of header bytes added to each packet: 28 for IPv4 and UDP, 48 for IPv6 and UDP.
     public var headerByteCount: Int
 
     public init(bitsPerSecond: Int, queue: Queue = .time(.milliseconds(100)), headerByteCount: Int = 28) {
@@ -22,13 +22,13 @@ public struct Bottleneck: Hashable, Sendable {
         self.headerByteCount = headerByteCount
     }
 
-    /// The time that `byteCount` bytes take, headers included, rounded up to whole nanoseconds so that the rate is
-    /// never exceeded.
+    /// Returns the time in which the link sends `byteCount` bytes, headers included, rounded up to whole nanoseconds so
+    /// that the rate is never exceeded.
     func nanoseconds(for byteCount: Int) -> Int64 {
         let bytes = Int64(min(max(byteCount, 0), 1 << 30))
         let rate = Int64(max(bitsPerSecond, 1))
         let (seconds, rest) = (bytes * 8).quotientAndRemainder(dividingBy: rate)
-        // In 128 bits: the product of the remainder and 10⁹ may not fit in 64.
+        // Computed in 128 bits, because the product of the remainder and 10⁹ may not fit in 64.
         let part = (Int128(rest) * 1_000_000_000 + Int128(rate) - 1) / Int128(rate)
         return seconds * 1_000_000_000 + Int64(part)
     }
@@ -38,7 +38,7 @@ public struct Bottleneck: Hashable, Sendable {
 struct BottleneckQueue {
     private let bottleneck: Bottleneck
     private let longestWait: Int64
-    /// The time at which the last accepted packet has left, in nanoseconds since the link began.
+    /// The time at which the link has sent the last accepted packet, in nanoseconds since the link began.
     private var busyUntil = Int64.min / 2
 
     init(_ bottleneck: Bottleneck) {
@@ -50,7 +50,7 @@ struct BottleneckQueue {
             }
     }
 
-    /// The time at which the last bit of a packet that comes at `time` has left; nil if the queue is full.
+    /// Returns the time at which the link has sent a packet that arrives at `time`; nil if the queue is full.
     mutating func departure(ofPacket byteCount: Int, at time: Int64) -> Int64? {
         let beginning = max(time, busyUntil)
         guard beginning - time <= longestWait else { return nil }

@@ -2,11 +2,11 @@ private import TenfourAudioCore
 
 /// A route change: during a window of time all packets take a longer path.
 public struct Detour: Hashable, Sendable {
-    /// The extra delay, added to all others.
+    /// The extra delay, added to all other delays.
     public var extra: Duration
     /// The window, counted from the beginning of the link or of each `period`.
     public var window: Range<Duration>
-    /// The time after which the window comes again; nil: it comes once.
+    /// The time after which the window repeats; nil if the window occurs once.
     public var period: Duration?
 
     public init(extra: Duration, during window: Range<Duration>, every period: Duration? = nil) {

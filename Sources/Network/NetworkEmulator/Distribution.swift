@@ -4,7 +4,7 @@ private import TenfourAudioCore
 /// The distribution of a random delay.
 ///
 /// Delays are never negative. Each drawn delay is a whole number of microseconds (except `constant`), so that a trace
-/// holds it exactly and the rounding of a machine's logarithm does not matter.
+/// contains it exactly and the rounding of a machine's logarithm does not matter.
 public enum Distribution: Hashable, Sendable {
     case constant(Duration)
     /// Uniform between the bounds.
@@ -13,13 +13,13 @@ public enum Distribution: Hashable, Sendable {
     case normal(mean: Duration, deviation: Duration, limit: Duration)
     /// Exponential, as the time until a random event: often short, seldom long.
     case exponential(mean: Duration)
-    /// The sum of `shape` exponential delays (1…100), with `mean` for the sum: the Erlang distribution.
+    /// The sum of `shape` exponential delays (1…100), with `mean` as the mean of the sum: the Erlang distribution.
     case gamma(shape: Int, mean: Duration)
     /// Pareto: at least `least`; longer than x with the probability (`least` / x) to the power `shape`; values above
-    /// `limit` are set to it. The tail is heavy: at shapes below 2 the rare long delays make up most of the sum.
+    /// `limit` are set to `limit`. The tail is heavy: at shapes below 2 the rare long delays make up most of the sum.
     case pareto(least: Duration, shape: Double, limit: Duration)
 
-    /// A normal distribution with its mean three deviations above zero, cut at six.
+    /// A normal distribution with its mean three deviations above zero, cut at six deviations.
     public static func normal(deviation: Duration) -> Self {
         .normal(mean: deviation * 3, deviation: deviation, limit: deviation * 6)
     }
@@ -51,7 +51,7 @@ public enum Distribution: Hashable, Sendable {
 }
 
 extension Duration {
-    /// In nanoseconds, limited to 0…1 day, so that the sum of a few delays never overflows.
+    /// The duration in nanoseconds, limited to 0…1 day, so that the sum of a few delays never overflows.
     var asDelay: Int64 { min(max(0, Instant.nanoseconds(in: self)), 86_400_000_000_000) }
 }
 

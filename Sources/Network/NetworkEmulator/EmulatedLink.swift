@@ -1,10 +1,10 @@
 public import TenfourAudioCore
 
-/// One direction of an emulated link. It returns for each packet whether it is lost or when it is delivered.
+/// One direction of an emulated link. It determines for each packet whether the packet is lost, or the time of its delivery.
 ///
-/// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect draws from
-/// a generator of its own for every packet, lost or not, so that switching one effect on does not change the draws of
-/// the others. Pass packets in the order in which they are sent.
+/// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect has its own generator
+/// and draws from it for every packet, lost or not, so that adding one effect does not change the draws of another. Pass packets in
+/// the order in which they are sent.
 public struct EmulatedLink: Sendable {
     private let network: NetworkModel
     private let delay: Int64
@@ -19,8 +19,8 @@ public struct EmulatedLink: Sendable {
     private var duplicationGenerator: SeededRandom
     private var lastDelivery = Instant(nanoseconds: .min)
 
-    /// Creates a link that begins at `beginning`; stalls, detours and timed traces count from there. Nil: it begins
-    /// with its first packet.
+    /// Creates a link that begins at `beginning`; stalls, detours and timed traces count from this time. If it is nil,
+    /// the link begins with its first packet.
     public init(_ network: NetworkModel, seed: UInt64, beginning: Instant? = nil) {
         self.network = network
         self.beginning = beginning
@@ -41,7 +41,7 @@ public struct EmulatedLink: Sendable {
     public mutating func fate(ofPacket byteCount: Int, at now: Instant) -> Fate {
         let beginning = self.beginning ?? now
         self.beginning = beginning
-        // Limited to 36 years, so that no instant makes the sums below overflow.
+        // Limited to 36 years, so that the sums below do not overflow for any instant.
         let sent = min(max(now.nanoseconds &- beginning.nanoseconds, -1 << 60), 1 << 60)
 
         let isLost = loss.losesNext()
@@ -74,16 +74,16 @@ public struct EmulatedLink: Sendable {
 public enum Fate: Hashable, Sendable {
     case lost(LossReason)
     case delivered(at: Instant)
-    /// Delivered twice.
+    /// The packet is delivered twice.
     case doubled(at: Instant, and: Instant)
 }
 
 /// The reason why a packet is lost.
 public enum LossReason: Hashable, Sendable, CaseIterable {
-    /// Lost by the model's `loss`.
+    /// The packet was lost by the model's `loss`.
     case chance
-    /// Dropped because the queue of the bottleneck was full.
+    /// The packet was dropped because the queue of the bottleneck was full.
     case queueFull
-    /// Lost according to the trace.
+    /// The packet was lost according to the trace.
     case trace
 }

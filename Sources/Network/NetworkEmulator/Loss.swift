@@ -1,18 +1,18 @@
-/// Which packets a network loses. Shares are 0…1.
+/// The model by which a network loses packets. Shares are 0…1.
 public enum Loss: Hashable, Sendable {
     case none
-    /// Each packet is lost with the same probability, independently of the others (Bernoulli).
+    /// Each packet is lost with the same probability, independently of other packets (Bernoulli).
     case random(Double)
-    /// `share` of the packets is lost in bursts of `meanLength` (1 or more) on average (Gilbert's model, in which every
-    /// packet of a bad period is lost). At least one packet comes through between two bursts. So bursts are longer than
-    /// `meanLength` when `share` exceeds `meanLength` / (`meanLength` + 1), which is 75 % for bursts of 3.
+    /// The share `share` of the packets is lost in bursts of `meanLength` (1 or more) on average (Gilbert's model, in
+    /// which every packet of a bad period is lost). At least one packet is delivered between two bursts. So bursts are
+    /// longer than `meanLength` when `share` exceeds `meanLength` / (`meanLength` + 1), which is 75 % for bursts of 3.
     case bursts(share: Double, meanLength: Double)
-    /// The full model of Gilbert and Elliott: before each packet a good period becomes bad with probability `toBad`, a
-    /// bad one good with `toGood`; then the packet is lost with the probability of the period.
+    /// The full model of Gilbert and Elliott: before each packet a good period becomes bad with probability `toBad`, or
+    /// a bad period good with probability `toGood`; then the packet is lost with the probability of the period.
     case gilbertElliott(toBad: Double, toGood: Double, lossInGood: Double, lossInBad: Double)
 }
 
-/// Applies a `Loss` packet by packet. Has its own generator and the state of the model.
+/// Applies a `Loss` packet by packet. Has its own generator, and the state of the model.
 struct LossProcess {
     private let toBad, toGood, lossInGood, lossInBad: Double
     private var generator: SeededRandom
@@ -26,8 +26,8 @@ struct LossProcess {
         isBad = self.generator.happens(toBad > 0 ? toBad / (toBad + toGood) : 0)
     }
 
-    /// Whether the next packet is lost. Takes two random numbers in every model, so that two models can be compared
-    /// with one seed.
+    /// Returns whether the next packet is lost. Draws two random numbers in every model, so that two models can be
+    /// compared with one seed.
     mutating func losesNext() -> Bool {
         if generator.happens(isBad ? toGood : toBad) { isBad.toggle() }
         return generator.happens(isBad ? lossInBad : lossInGood)

@@ -9,12 +9,12 @@ public struct NamedNetwork: Hashable, Sendable {
     public var summary: String
     public var model: NetworkModel
 
-    /// The fixed networks and the members of the families bN and gN that our laboratory uses.
+    /// The fixed networks, and the networks of the families bN and gN that our laboratory uses.
     public static let all: [NamedNetwork] = places + laboratory
 }
 
 extension NetworkModel {
-    /// The network with this name, in lower case: one of `NamedNetwork.all`, or `bN` (N percent of the packets lost
+    /// The network named `name`, in lower case: one of `NamedNetwork.all`, or `bN` (N percent of the packets lost
     /// independently) or `gN` (N percent lost, in bursts of 3 on average) with N in 0…100; nil for any other name.
     public init?(named name: String) {
         if let known = NamedNetwork.all.first(where: { $0.name == name }) {

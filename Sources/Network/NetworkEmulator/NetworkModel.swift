@@ -1,6 +1,6 @@
 /// The impairments of one direction of a network. A plain value; `EmulatedLink` applies it to packets.
 ///
-/// They apply to a packet in the order of the properties. A new model has no impairment.
+/// The impairments apply to a packet in the order of the properties. A new model has no impairment.
 public struct NetworkModel: Hashable, Sendable {
     /// The slowest link of the path; nil for unlimited bandwidth.
     public var bottleneck: Bottleneck?
@@ -11,12 +11,12 @@ public struct NetworkModel: Hashable, Sendable {
     /// A random delay that is added for each packet.
     public var jitter: Distribution?
     public var detour: Detour?
-    /// Measured delays and losses, in addition to the drawn ones.
+    /// Measured delays and losses, in addition to the random ones.
     public var trace: Trace?
-    /// Whether a packet waits for the ones sent before it. Otherwise a packet with a short delay overtakes one with a
-    /// long delay.
+    /// Whether a packet waits for the packets sent before it. Otherwise a packet with a short delay overtakes one with
+    /// a long delay.
     public var keepsOrder: Bool
-    /// Packets that are held back. They are never put in order again.
+    /// Packets that are delayed so that later packets overtake them. Their order is not restored, even if `keepsOrder` is set.
     public var reordering: Reordering?
     public var duplication: Duplication?
 
@@ -40,9 +40,9 @@ public struct NetworkModel: Hashable, Sendable {
 
 /// Holds some packets back, so that packets sent later arrive before them.
 public struct Reordering: Hashable, Sendable {
-    /// The share of the packets, 0…1.
+    /// The share of the packets that are held back, 0…1.
     public var share: Double
-    /// How long such a packet is held back. Only packets sent within this time overtake it.
+    /// The time for which a packet is held back. Only packets sent within this time overtake it.
     public var heldBack: Duration
 
     public init(share: Double, heldBack: Duration = .milliseconds(50)) {
@@ -53,7 +53,7 @@ public struct Reordering: Hashable, Sendable {
 
 /// Delivers some packets twice.
 public struct Duplication: Hashable, Sendable {
-    /// The share of the packets that are not lost, 0…1.
+    /// The share of duplicated packets among the packets that are not lost, 0…1.
     public var share: Double
     /// The time from the first delivery to the second.
     public var after: Duration

@@ -1,13 +1,13 @@
 public import TenfourAudioCore
 
-/// Datagrams under way: each is held until its delivery time. They come out in the order of these times, and in the
-/// order of insertion when they are equal.
+/// Datagrams under way, each held until its delivery time. They are delivered in the order of these times, and in the
+/// order of insertion if the times are equal.
 ///
-/// The number is limited. Memory for datagrams of the usual size is allocated in `init`; a longer datagram enlarges its
-/// slot once. It is a value, so a copy in a test is independent.
+/// The number of datagrams is limited. Memory for datagrams of the usual size is allocated in `init`; a longer datagram
+/// enlarges its slot once. A value type, so a copy in a test is independent.
 public struct PacketsInFlight<Address> {
     private var queue: Queue
-    /// The bytes, by slot.
+    /// The bytes of the datagrams, by slot.
     private var datagrams: [[UInt8]]
     private var addresses: [Address?]
 
@@ -26,10 +26,11 @@ public struct PacketsInFlight<Address> {
     /// The number of datagrams under way.
     public var count: Int { queue.entries.count }
 
-    /// The next delivery time; nil when none is under way.
+    /// The next delivery time; nil if no datagram is under way.
     public var nextDelivery: Instant? { queue.entries.first?.time }
 
-    /// Inserts a copy of `datagram` for `address`, due at `time`. Returns false, without inserting, when it is full.
+    /// Inserts a copy of `datagram` for `address`, due at `time`. Returns false, without inserting, if the number of
+    /// datagrams has reached the capacity.
     public mutating func insert(_ datagram: Span<UInt8>, for address: Address, due time: Instant) -> Bool {
         guard let slot = queue.insert(due: time) else { return false }
         copy(datagram, to: &datagrams[slot])
@@ -37,8 +38,8 @@ public struct PacketsInFlight<Address> {
         return true
     }
 
-    /// Appends the next datagram that is due at `now` to `bytes`, and returns its address and delivery time; nil when
-    /// none is due. `bytes` needs space for the longest datagram inserted.
+    /// Appends the next datagram that is due at `now` to `bytes`, and returns its address and delivery time; nil if no
+    /// datagram is due. `bytes` needs space for the longest datagram inserted.
     public mutating func next(
         due now: Instant, into bytes: inout OutputSpan<UInt8>
     ) -> (address: Address, due: Instant)? {
@@ -61,10 +62,10 @@ private func copy(_ datagram: Span<UInt8>, to bytes: inout [UInt8]) {
     }
 }
 
-/// The position of one datagram in the order.
+/// The delivery time of one datagram, and its slot.
 private struct Entry {
     var time: Instant
-    /// The number of datagrams inserted before it.
+    /// The number of datagrams inserted before this one.
     var order: UInt64
     var slot: Int
 
@@ -72,7 +73,7 @@ private struct Entry {
 }
 
 private struct Queue {
-    /// A binary heap: each entry comes before those at twice its index plus one and plus two.
+    /// A binary heap: the entry at index n comes before the entries at 2n + 1 and 2n + 2.
     private(set) var entries: [Entry] = []
     private var freeSlots: [Int]
     private var order: UInt64 = 0
@@ -82,7 +83,7 @@ private struct Queue {
         freeSlots = Array((0..<capacity).reversed())
     }
 
-    /// Returns the slot to use; nil when none is free.
+    /// Inserts an entry and returns its slot; nil if no slot is free.
     mutating func insert(due time: Instant) -> Int? {
         guard let slot = freeSlots.popLast() else { return nil }
         entries.append(Entry(time: time, order: order, slot: slot))
@@ -91,7 +92,7 @@ private struct Queue {
         return slot
     }
 
-    /// Must not be called when it is empty.
+    /// Removes the first entry. There must be one.
     mutating func removeFirst() {
         freeSlots.append(entries[0].slot)
         let last = entries.removeLast()

@@ -106,7 +106,7 @@ extension Duplication {
 }
 
 extension Loss {
-    /// The parameters that give this loss.
+    /// The parameters that describe this loss.
     var texts: [String] {
         switch self {
         case .none: []
@@ -120,7 +120,7 @@ extension Loss {
 }
 
 extension Bottleneck {
-    /// The parameters that give this bottleneck.
+    /// The parameters that describe this bottleneck.
     var texts: [String] {
         let queue =
             switch queue {

@@ -180,7 +180,7 @@ private func clear<Value>(_ place: inout Value?) -> Bool {
 }
 
 extension NetworkModel: CustomStringConvertible {
-    /// The parameters that give this model, as `init(parsing:)` reads them; a trace is only mentioned. A normal
+    /// The parameters that describe this model, as `init(parsing:)` reads them; a trace is only mentioned. A normal
     /// distribution that is not cut at three deviations above its mean is written as if it were.
     public var description: String {
         var words = loss.texts

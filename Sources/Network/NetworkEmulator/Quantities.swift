@@ -2,25 +2,25 @@ private import TenfourAudioCore
 
 // The text forms of durations, shares, bit rates and byte counts.
 
-/// Reads `40ms`, `1.5s`, `250us`, or a bare `0`; at most an hour.
+/// Reads a duration such as `40ms`, `1.5s`, `250us`, or a bare `0`; at most an hour.
 func duration(_ text: Substring) -> Duration? {
     if text == "0" { return .zero }
     return number(text, units: ["us": 1000, "ms": 1_000_000, "s": 1_000_000_000], to: 3600e9).map { .nanoseconds($0) }
 }
 
-/// Reads `5%`, as a share of 1.
+/// Reads a percentage such as `5%`. Returns it as a share of 1.
 func percentage(_ text: Substring) -> Double? {
     guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
     return percent / 100
 }
 
-/// Reads `256kbit`, `1.5mbit`, `64000bit`, in bit/s, 1 or more.
+/// Reads a bit rate such as `256kbit`, `1.5mbit` or `64000bit`. Returns it in bit/s, 1 or more.
 func bitRate(_ text: Substring) -> Int? {
     let units = ["bit": 1.0, "kbit": 1000, "mbit": 1_000_000, "gbit": 1_000_000_000]
     return number(text, units: units, to: 1e12).flatMap { $0 > 0 ? Int($0) : nil }
 }
 
-/// Reads `1500B`, `64kB`, `1MB`, in powers of a thousand.
+/// Reads a number of bytes such as `1500B`, `64kB` or `1MB`, with units in powers of a thousand.
 func byteCount(_ text: Substring) -> Int? {
     number(text, units: ["b": 1, "kb": 1000, "mb": 1_000_000], to: 1e9).map { Int($0) }
 }
@@ -36,7 +36,7 @@ func written(share: Double) -> String {
     decimal(Int64(((share > 0 ? min(share, 1) : 0) * 1e8).rounded()), unit: 1_000_000) + "%"
 }
 
-/// Writes `3` instead of `3.0`.
+/// Writes a number without a fraction of zero: `3` instead of `3.0`.
 func written(number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
 func written(bitsPerSecond: Int) -> String {
@@ -50,7 +50,7 @@ func written(bitsPerSecond: Int) -> String {
 func decimal(_ value: Int64, unit: Int64) -> String {
     let (whole, rest) = value.quotientAndRemainder(dividingBy: unit)
     guard rest > 0 else { return "\(whole)" }
-    // A one before the digits keeps their leading zeros.
+    // The one before the digits preserves their leading zeros.
     var digits = String(unit + rest).dropFirst()
     while digits.last == "0" { digits.removeLast() }
     return "\(whole).\(digits)"
@@ -62,7 +62,7 @@ func trimmed(_ text: Substring) -> Substring {
     return text
 }
 
-/// For a message: 40 characters at most, and none that could control a terminal.
+/// Quotes `text` for a message: at most 40 characters, without characters that control a terminal.
 func quoted(_ text: String) -> String {
     let shown = text.unicodeScalars.prefix(40).map {
         $0.properties.generalCategory == .control ? "\u{FFFD}" : String($0)

@@ -1,7 +1,7 @@
 /// A repeatable random number generator: xoshiro256** 1.0 by Blackman and Vigna, with its state filled by SplitMix64.
 ///
 /// The same seed gives the same numbers on every machine and in every release. The standard library does not promise
-/// that for its own generator or for `Double.random(in:using:)`. Not for secrets.
+/// this for its own generator or for `Double.random(in:using:)`. Not for secrets.
 public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     private var a, b, c, d: UInt64
 
@@ -10,7 +10,7 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
         self.init(state: (filler.next(), filler.next(), filler.next(), filler.next()))
     }
 
-    /// Takes the four words of xoshiro's state as they are; at least one must not be zero.
+    /// Creates a generator with the four words of xoshiro's state; at least one must not be zero.
     init(state: (UInt64, UInt64, UInt64, UInt64)) { (a, b, c, d) = state }
 
     public mutating func next() -> UInt64 {
@@ -25,14 +25,14 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
         return result
     }
 
-    /// Uniform in 0..<1: the upper 53 bits of `next()`.
+    /// Returns a uniform random number in 0..<1: the upper 53 bits of `next()`.
     public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Returns true with the probability `share`, 0…1. Takes one random number for any `share`.
+    /// Returns true with the probability `share`, 0…1. Draws one random number for any `share`.
     public mutating func happens(_ share: Double) -> Bool { unit() < share }
 }
 
-/// Fills the states of other generators; by Steele, Lea and Flood. One addition and one mixing step for each number.
+/// The generator that fills the states of other generators; by Steele, Lea and Flood. Each number takes one addition and one mixing step.
 struct SplitMix64 {
     var state: UInt64
 

@@ -1,9 +1,9 @@
 private import TenfourAudioCore
 
-/// Periods in which no packet moves: packets sent in one wait for its end and then travel on together. A busy radio
-/// channel, a roaming Wi-Fi station or a scheduler causes them.
+/// Periods in which no packet is forwarded: packets sent in such a period wait for its end and then continue together.
+/// A busy radio channel, a roaming Wi-Fi station or a scheduler causes stalls.
 public struct Stalls: Hashable, Sendable {
-    /// Uniform between the bounds.
+    /// The length of a stall, uniform between the bounds.
     public var length: ClosedRange<Duration>
     /// The mean time between the beginnings of two stalls (a Poisson process); at least a millisecond. Stalls may
     /// overlap.
@@ -15,12 +15,12 @@ public struct Stalls: Hashable, Sendable {
     }
 }
 
-/// Applies `Stalls` to packets. Their times depend on the seed only, not on the packets.
+/// Applies `Stalls` to packets. The times of stalls depend on the seed only, not on the packets.
 struct StallProcess {
     private let gaps: Distribution
     private let lengths: Distribution
     private var generator: SeededRandom
-    /// In nanoseconds since the link began.
+    /// The time at which the next stall begins, in nanoseconds since the link began.
     private var nextBeginning: Int64
     private var end: Int64 = 0
 
@@ -31,11 +31,11 @@ struct StallProcess {
         nextBeginning = gaps.draw(from: &self.generator)
     }
 
-    /// The time at which a packet sent at `time` travels on: `time` itself, or the end of the stall. Both are in
-    /// nanoseconds since the link began; call it for packets in the order in which they are sent.
+    /// Returns the time at which a packet sent at `time` continues: `time` itself, or the end of the stall. Both are in
+    /// nanoseconds since the link began. Call this for packets in the order in which they are sent.
     mutating func release(ofPacketSentAt time: Int64) -> Int64 {
-        // A Poisson process has no memory, so after a pause of hours it may restart instead of being simulated all the
-        // way.
+        // A Poisson process has no memory, so after a pause of hours it may restart instead of being simulated for the
+        // whole pause.
         if time - nextBeginning > hour { nextBeginning = time - hour }
         while nextBeginning <= time {
             end = max(end, nextBeginning + lengths.draw(from: &generator))

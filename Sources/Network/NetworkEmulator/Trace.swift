@@ -4,18 +4,18 @@ private import TenfourAudioCore
 public struct Trace: Hashable, Sendable {
     public enum Entry: Hashable, Sendable {
         case lost
-        /// Zero or more.
+        /// The packet is delayed by this duration, zero or more.
         case delayed(Duration)
     }
 
     public let entries: [Entry]
-    /// The time from which each entry holds, in nanoseconds after the first; empty when each packet takes the next
-    /// entry.
+    /// The time from which each entry is valid, in nanoseconds after the first entry; empty if each packet takes the
+    /// next entry.
     let times: [Int64]
-    /// The time after which a timed trace repeats.
+    /// The time after which a timed trace repeats, in nanoseconds.
     let period: Int64
 
-    /// Creates a trace of which each packet takes the next entry, at any time. It needs at least one entry.
+    /// Creates a trace in which each packet takes the next entry, whenever the packet is sent. At least one entry is required.
     public init(packets entries: [Entry]) {
         precondition(!entries.isEmpty, "a trace holds at least one entry")
         self.entries = entries
@@ -23,15 +23,15 @@ public struct Trace: Hashable, Sendable {
         period = 0
     }
 
-    /// Creates a trace in which each entry holds for `duration`, above zero, for all packets sent in that time. It
-    /// needs at least one entry.
+    /// Creates a trace in which each entry is valid for `duration`, above zero, for all packets sent in that time. At
+    /// least one entry is required.
     public init(slots entries: [Entry], of duration: Duration) {
         let step = duration.asDelay
         precondition(step > 0, "a slot is longer than zero and at most a day")
         self.init(times: entries.indices.map { Int64($0) * step }, entries: entries, lasting: step)
     }
 
-    /// `times` begin with zero and ascend; the last entry holds for `rest`.
+    /// Creates a timed trace. `times` begin with zero and ascend; the last entry is valid for `rest`.
     init(times: [Int64], entries: [Entry], lasting rest: Int64) {
         precondition(!entries.isEmpty && times.count == entries.count, "each entry of a trace has its time")
         self.entries = entries
@@ -39,7 +39,7 @@ public struct Trace: Hashable, Sendable {
         period = times[times.count - 1] + rest
     }
 
-    /// Whether packets take entries by the time at which they are sent; otherwise by their order.
+    /// Whether an entry is chosen by the time at which a packet is sent; otherwise by the order of packets.
     public var isTimed: Bool { !times.isEmpty }
 
     /// The entry for the packet with this index (0 for the first), sent `time` nanoseconds after the beginning of the
@@ -58,8 +58,8 @@ public struct Trace: Hashable, Sendable {
 }
 
 extension Trace {
-    /// Records what `network` does to `count` packets (1 or more) of `byteCount` bytes, one sent in each `slot`, for
-    /// programs that read traces and not models. A duplicated packet is recorded once.
+    /// Records the effect of `network` on `count` packets (1 or more) of `byteCount` bytes, one sent in each `slot`,
+    /// for programs that read traces and not models. A duplicated packet is recorded once.
     public init(
         of network: NetworkModel, seed: UInt64, count: Int, slot: Duration = .milliseconds(20), byteCount: Int = 80
     ) {

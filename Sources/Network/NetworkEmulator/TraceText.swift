@@ -34,7 +34,7 @@ extension Trace {
         }
     }
 
-    /// The trace as text that `init(parsing:)` reads back.
+    /// The trace as text, which `init(parsing:)` reads.
     public var text: String {
         var text =
             isTimed
@@ -55,7 +55,7 @@ extension Trace {
 public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         case empty
-        /// The number of columns is neither 1 nor 2, or differs from that of the lines before.
+        /// The number of columns is neither 1 nor 2, or differs from the number in earlier lines.
         case columns(Int)
         case delay(String)
         case time(String)
@@ -87,7 +87,7 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
 
 private struct TraceReader {
     private(set) var entries: [Trace.Entry] = []
-    /// In nanoseconds since the first.
+    /// The times of the entries in nanoseconds since the first one.
     private(set) var times: [Int64] = []
     private var columnCount: Int?
     private var firstTime: Int64 = 0
@@ -114,7 +114,7 @@ private struct TraceReader {
     }
 
     private mutating func append(time text: Substring, line: Int) throws(TraceError) {
-        // In milliseconds since 1970, up to the year 2096.
+        // The time in milliseconds since 1970, up to the year 2096.
         guard let time = nanoseconds(ofMilliseconds: text, from: -4e12, to: 4e12)
         else { throw TraceError(line: line, reason: .time(String(text))) }
         if times.isEmpty { firstTime = time }

@@ -7,10 +7,10 @@ public import TenfourAudioCore
 /// Reads a capture packet by packet, in the order of the file: pcap in both byte orders, with micro- and nanoseconds,
 /// and pcapng with any number of sections and interfaces.
 ///
-/// Reading ends where the file is truncated or damaged; `damage` holds the reason. Nothing outside the bytes is read:
-/// lengths in the file are checked against them.
+/// Reading ends at the position where the file is truncated or damaged; `damage` holds the reason. No byte outside the
+/// file is read: lengths in the file are checked against its size.
 public struct CaptureReader {
-    /// The reason why reading ended before the end of the file; nil if it did not.
+    /// The reason why reading ended before the end of the file; nil if the whole file was read.
     public private(set) var damage: String?
 
     private var format: Format
@@ -32,7 +32,7 @@ public struct CaptureReader {
         }
     }
 
-    /// Returns the next packet, or nil at the end. `bytes` are those that were given to `init`.
+    /// Returns the next packet, or nil at the end. `bytes` must be the bytes that were passed to `init`.
     public mutating func next(in bytes: Span<UInt8>) -> CapturedPacket? {
         guard damage == nil, position < bytes.count else { return nil }
         let step: CaptureStep
@@ -64,15 +64,15 @@ enum CaptureStep {
     case damage(String)
 }
 
-/// A packet as an interface saw it.
+/// A packet as an interface has captured it.
 public struct CapturedPacket: Hashable, Sendable {
-    /// The time since 1970.
+    /// The time of capture, since 1970.
     public var time: Instant
-    /// The protocol of its first bytes.
+    /// The link-layer protocol, with which the packet begins.
     public var linkType: LinkType
-    /// The range of the bytes that were captured.
+    /// The range of the captured bytes in the file.
     public var bytes: Range<Int>
-    /// The number of bytes on the wire.
+    /// The length of the packet on the wire, in bytes.
     public var originalByteCount: Int
 
     public init(time: Instant, linkType: LinkType, bytes: Range<Int>, originalByteCount: Int) {
@@ -83,7 +83,7 @@ public struct CapturedPacket: Hashable, Sendable {
     }
 }
 
-/// The link-layer header of a packet, by its number among the link types of tcpdump.org.
+/// The link-layer header of a packet, by its number in the list of link types of tcpdump.org.
 public struct LinkType: Hashable, Sendable {
     public var rawValue: UInt32
 
@@ -98,7 +98,7 @@ public struct LinkType: Hashable, Sendable {
     static let rawIP = [LinkType(rawValue: 101), LinkType(rawValue: 12), LinkType(rawValue: 14)]
     static let ipv4 = LinkType(rawValue: 228)
     static let ipv6 = LinkType(rawValue: 229)
-    /// The `any` device of Linux, old and new.
+    /// The `any` device of Linux, in the old and the new format.
     static let linuxCooked = LinkType(rawValue: 113)
     static let linuxCooked2 = LinkType(rawValue: 276)
 }
@@ -109,12 +109,12 @@ public enum CaptureError: Error, Hashable, Sendable {
     case unknownFormat
     /// The file ends within the header.
     case noHeader
-    /// The major version is not 2.
+    /// The major version of the format is not 2.
     case unknownVersion(UInt16)
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// A sentence to follow the name of the file.
+    /// A sentence that follows the name of the file.
     public var description: String {
         switch self {
         case .empty: "is empty: nothing was captured"

@@ -5,10 +5,10 @@ public import TenfourSession
 public struct CapturedDatagram: Hashable, Sendable {
     public var source: Endpoint
     public var destination: Endpoint
-    /// The range of the payload, within the same bytes as the packet.
+    /// The range of the payload in the bytes that contain the packet.
     public var payload: Range<Int>
 
-    /// Parses a packet. Total: any bytes give a datagram or the reason why there is none.
+    /// Parses a packet. Total: for any bytes it returns a datagram, or throws the reason why there is none.
     public init(_ packet: CapturedPacket, in bytes: Span<UInt8>) throws(SkipReason) {
         precondition(packet.bytes.lowerBound >= 0 && packet.bytes.upperBound <= bytes.count, "a packet of these bytes")
         var cursor = Cursor(range: packet.bytes)
@@ -18,17 +18,17 @@ public struct CapturedDatagram: Hashable, Sendable {
         }
     }
 
-    /// The reason why a packet holds no usable datagram.
+    /// The reason why a packet contains no usable datagram.
     public enum SkipReason: Error, Hashable, Sendable, CaseIterable {
         /// The link type is not supported.
         case unknownLink
-        /// The packet is ARP, spanning tree, wireless management …
+        /// The packet is not IP: for example ARP, spanning tree or wireless management.
         case notIP
-        /// The packet is TCP, ICMP …
+        /// The packet is not UDP: for example TCP or ICMP.
         case notUDP
-        /// The packet is a fragment of a datagram that was too long for the network. Voice never is.
+        /// The packet is a fragment of a datagram that was too long for the network. Voice packets are never fragmented.
         case fragment
-        /// The capture holds fewer bytes than the header says (`tcpdump -s`).
+        /// The capture contains fewer bytes than the header states (`tcpdump -s`).
         case cutOff
         /// The headers contradict each other.
         case malformed
@@ -36,11 +36,11 @@ public struct CapturedDatagram: Hashable, Sendable {
 
     private enum Network { case ipv4, ipv6 }
 
-    /// The position in a packet.
+    /// The read position in a packet.
     private struct Cursor {
         var range: Range<Int>
 
-        /// Returns the offset of the next `byteCount` bytes and moves behind them. Throws if they are not there.
+        /// Returns the offset of the next `byteCount` bytes and advances past them. Throws if they are missing.
         mutating func take(_ byteCount: Int) throws(SkipReason) -> Int {
             guard byteCount <= range.count else { throw .cutOff }
             defer { range = range.lowerBound + byteCount..<range.upperBound }
@@ -95,8 +95,8 @@ public struct CapturedDatagram: Hashable, Sendable {
         }
     }
 
-    /// Reads a BSD address family. AF_INET is 2 everywhere; AF_INET6 differs between systems; the byte order is that of
-    /// the capturing machine.
+    /// Reads a BSD address family. AF_INET is 2 everywhere; AF_INET6 differs between systems; the byte order is the
+    /// capturing machine's.
     private static func network(family bytes: Span<UInt8>, at offset: Int) throws(SkipReason) -> Network {
         let number = order.uint32(bytes, at: offset)
         switch number > 0xFFFF ? number.byteSwapped : number {
@@ -108,7 +108,7 @@ public struct CapturedDatagram: Hashable, Sendable {
 
     // MARK: - IP
 
-    /// RFC 791 section 3.1.
+    /// Parses an IPv4 header (RFC 791 section 3.1).
     private init(ipv4 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(SkipReason) {
         guard let start = cursor.range.first else { throw .cutOff }
         guard bytes[start] >> 4 == 4 else { throw .malformed }
@@ -116,7 +116,7 @@ public struct CapturedDatagram: Hashable, Sendable {
         guard headerByteCount >= 20 else { throw .malformed }
         _ = try cursor.take(headerByteCount)
         let order = Self.order
-        // The flag for more fragments, or an offset above zero.
+        // A fragment has the flag for more fragments, or an offset above zero.
         guard order.uint16(bytes, at: start + 6) & 0x3FFF == 0 else { throw .fragment }
         guard bytes[start + 9] == Self.udp else { throw .notUDP }
         try self.init(
@@ -124,7 +124,7 @@ public struct CapturedDatagram: Hashable, Sendable {
             to: .v4(order.uint32(bytes, at: start + 16)))
     }
 
-    /// RFC 8200 section 3, with the extension headers of section 4 before the payload.
+    /// Parses an IPv6 header (RFC 8200 section 3), with the extension headers of section 4 before the payload.
     private init(ipv6 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(SkipReason) {
         let start = try cursor.take(40)
         guard bytes[start] >> 4 == 6 else { throw .malformed }
@@ -132,18 +132,18 @@ public struct CapturedDatagram: Hashable, Sendable {
         while next != Self.udp {
             switch next {
             case 0, 43, 60, 135, 139, 140:
-                // Hop-by-hop, routing, destination options, mobility, HIP, shim: type, length, content.
+                // The header of hop-by-hop, routing, destination options, mobility, HIP or shim: type, length, content.
                 let header = try cursor.take(8)
                 next = bytes[header]
                 _ = try cursor.take(8 * Int(bytes[header + 1]))
             case 51:
-                // The authentication header counts in units of four bytes, less two (RFC 4302 section 2).
+                // The length of the authentication header is in units of four bytes, less two (RFC 4302 section 2).
                 let header = try cursor.take(8)
                 next = bytes[header]
                 _ = try cursor.take(max(4 * (Int(bytes[header + 1]) + 2) - 8, 0))
             case 44:
                 let header = try cursor.take(8)
-                // An atomic fragment (RFC 6946) is the whole packet.
+                // An atomic fragment (RFC 6946) contains the whole packet.
                 guard Self.order.uint16(bytes, at: header + 2) & 0xFFF9 == 0 else { throw .fragment }
                 next = bytes[header]
             default:
@@ -162,7 +162,7 @@ public struct CapturedDatagram: Hashable, Sendable {
 
     private static let udp: UInt8 = 17
 
-    /// RFC 768. The UDP length is used: more bytes are padding of the link.
+    /// Parses a UDP header (RFC 768). Bytes beyond the UDP length are padding of the link.
     private init(
         udp bytes: Span<UInt8>, _ cursor: inout Cursor, from source: IPAddress, to destination: IPAddress
     ) throws(SkipReason) {

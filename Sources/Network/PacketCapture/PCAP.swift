@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The older format of tcpdump: a header, then records (draft-ietf-opsawg-pcap).
+/// The pcap format, older than pcapng: a header, then records (draft-ietf-opsawg-pcap).
 struct PCAP {
     private var order: ByteOrder
     private var nanosecondsInUnit: Int64
@@ -8,7 +8,7 @@ struct PCAP {
 
     static let headerByteCount = 24
     private static let recordHeaderByteCount = 16
-    /// In bytes. tcpdump captures 262 144 bytes of a packet at most; a longer record is taken for damage.
+    /// The longest record in bytes. tcpdump captures at most 262 144 bytes of a packet; a longer record counts as damage.
     static let longestPacket = 1 << 20
 
     init(_ bytes: Span<UInt8>) throws(CaptureError) {

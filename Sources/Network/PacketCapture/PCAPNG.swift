@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The pcapng format of Wireshark and dumpcap: a sequence of blocks, some of which hold packets
+/// The pcapng format of Wireshark and dumpcap: a sequence of blocks, some of which contain packets
 /// (draft-ietf-opsawg-pcapng).
 struct PCAPNG {
     /// The byte order of the present section.
@@ -11,15 +11,15 @@ struct PCAPNG {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
     private static let longestBlock = 16 << 20
-    /// The most interfaces of a section.
+    /// The largest number of interfaces of a section.
     private static let maximumInterfaceCount = 65_536
 
     fileprivate struct Interface {
         var linkType: LinkType
         var longestPacket: Int
-        /// The time units in a second: a power of ten or of two.
+        /// The number of time units in a second: a power of ten or of two.
         var unitsInSecond: UInt64 = 1_000_000
-        /// In seconds, added to each time.
+        /// The number of seconds added to each time.
         var offset: Int64 = 0
     }
 
@@ -91,7 +91,7 @@ struct PCAPNG {
             guard let interface = interfaces.first else { return nil }
             let original = Int(order.uint32(bytes, at: body.lowerBound))
             let kept = min(original, interface.longestPacket, body.upperBound - start)
-            // A simple packet block has no time; all get time 0.
+            // A simple packet block contains no time; its packet gets time 0.
             return CapturedPacket(
                 time: .start, linkType: interface.linkType, bytes: start..<start + kept, originalByteCount: original)
         }
@@ -114,12 +114,12 @@ extension PCAPNG.Interface {
     fileprivate mutating func setResolution(_ octet: UInt8) {
         let exponent = Int(octet & 0x7F)
         let base: UInt64 = octet & 0x80 == 0 ? 10 : 2
-        // A finer resolution than 10^-19 or 2^-63 does not fit, and no clock has it.
+        // A finer resolution than 10^-19 or 2^-63 does not fit, and no clock is so fine.
         guard exponent <= (base == 10 ? 19 : 63) else { return }
         unitsInSecond = (0..<exponent).reduce(1) { units, _ in units * base }
     }
 
-    /// Returns the time of a packet, within ± 146 years so that the difference of two times does not overflow.
+    /// Returns the time of a packet, limited to ± 146 years so that the difference of two times does not overflow.
     fileprivate func time(_ units: UInt64) -> Instant {
         let nanoseconds = Int128(units) * 1_000_000_000 / Int128(unitsInSecond) + Int128(offset) * 1_000_000_000
         let limit = Int128(Int64.max / 2)

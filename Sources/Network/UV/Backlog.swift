@@ -1,8 +1,8 @@
 import Glibc
 import TenfourAudioCore
 
-/// The packets that several `FanOut`s could not send at once from one socket. It holds at most one packet of each
-/// stream and sends the oldest first, because all of them wait for the same socket. Loop thread.
+/// The packets that several `FanOut`s could not send immediately from one socket. The backlog holds at most one packet
+/// of each stream and sends the oldest first, because all packets wait for the same socket. Loop thread.
 @safe public final class Backlog {
     let socket: UDPSocket
 
@@ -10,7 +10,7 @@ import TenfourAudioCore
     private var writable: WritableHandle?
     private var timer: LoopTimer?
     private var waiting: [QueuedPacket] = []
-    /// Buffers of packets that have been sent, to be used again.
+    /// Buffers of sent packets, which are used again.
     private var freeBuffers: [PacketBuffer] = []
 
     private struct QueuedPacket {
@@ -29,7 +29,7 @@ import TenfourAudioCore
 
     deinit { close() }
 
-    /// Drops the packets that wait, and counts them as dropped. Call it before the socket is closed, or with it.
+    /// Drops the waiting packets, and counts them as dropped. Call this before the socket is closed, or together with closing it.
     public func close() {
         for entry in waiting { entry.fanOut.drop(entry.remainder) }
         waiting = []
@@ -41,8 +41,8 @@ import TenfourAudioCore
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Keeps a copy of `datagram` for the members that have not received it. It replaces an older packet of the same
-    /// stream, in the same place of the queue, and begins with the members that missed the older one: otherwise they
-    /// would never receive any.
+    /// stream at the same position of the queue. Sending begins with the members that missed the older packet:
+    /// otherwise they would never receive any.
     func enqueue(
         _ remainder: FanOut.Remainder, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int,
         _ obstacle: FanOut.Obstacle?
@@ -62,8 +62,8 @@ import TenfourAudioCore
         if let obstacle { wait(for: obstacle) }
     }
 
-    /// Adjusts the queued packets after a member has left and the ones behind it have moved up by one place. Returns
-    /// false when no packet of `fanOut` is queued.
+    /// Adjusts the queued packets of `fanOut` after the member at `place` has left and the members behind it have moved
+    /// up by one. Returns false if no packet of `fanOut` is queued.
     func removePlace(_ fanOut: FanOut, from place: Int) -> Bool {
         var isWaiting = false
         for index in waiting.indices where waiting[index].fanOut === fanOut {
@@ -73,7 +73,7 @@ import TenfourAudioCore
         return isWaiting
     }
 
-    /// Ends the queued packets of `fanOut`, because all of its members have left.
+    /// Ends the sending of the queued packets of `fanOut`, because all of its members have left.
     func removeAll(of fanOut: FanOut) {
         for index in waiting.indices where waiting[index].fanOut === fanOut {
             (waiting[index].remainder.next, waiting[index].remainder.end, waiting[index].remainder.wrap) = (0, 0, 0)

@@ -2,9 +2,9 @@ import CUV
 import Glibc
 public import TenfourSession
 
-/// The members of one channel. It sends each packet to all of them but one.
+/// The members of one channel, and the function that sends each packet to all of them but one.
 ///
-/// The kernel's structures are filled in when a member is added, so that sending a packet does no work for a member
+/// The kernel's structures are filled in when a member is added, so that sending a packet to a member does no work
 /// except the system call. Members are served in a fixed order, so that each has a constant delay, as long as the
 /// network accepts all packets. Loop thread. The C function is `sendmmsg`.
 @safe public final class FanOut {
@@ -22,11 +22,11 @@ public import TenfourSession
     private var messages: UnsafeMutablePointer<tenfour_mmsghdr>
     private var addresses: UnsafeMutableRawPointer
     private var members: UnsafeMutablePointer<Int32>
-    /// The packet that is being sent. All messages point to it.
+    /// The packet that is being sent. All elements of `messages` point to it.
     private let packet: UnsafeMutablePointer<iovec>
     private var places: [Int32: Int32] = [:]
 
-    /// Sends from the socket of `backlog`.
+    /// Creates a fan-out that sends from the socket of `backlog`.
     public init(sharing backlog: Backlog) {
         self.backlog = backlog
         socket = backlog.socket
@@ -46,9 +46,9 @@ public import TenfourSession
         unsafe packet.deallocate()
     }
 
-    /// Adds a member at the end. It must not be there already. `member` is a number of 31 bits.
+    /// Adds a member at the end. It must not be a member already. `member` is a number of 31 bits.
     ///
-    /// Sending to an IPv6 address fails where the socket has IPv4 only.
+    /// Sending to an IPv6 address fails if the socket has IPv4 only.
     public func add(_ member: Int, at endpoint: Endpoint) {
         precondition(places[Int32(member)] == nil, "a member was added twice")
         if count == capacity { grow() }
@@ -64,14 +64,14 @@ public import TenfourSession
         setAddress(of: place, endpoint)
     }
 
-    /// Changes the address of a member, which keeps its place. Does nothing when there is no such member.
+    /// Changes the address of a member, which keeps its position. Does nothing if `member` is not a member.
     public func move(_ member: Int, to endpoint: Endpoint) {
         if let place = places[Int32(member)] { setAddress(of: Int(place), endpoint) }
     }
 
-    /// Removes a member. The last member takes its place; while a packet is queued, all members behind it move up
-    /// instead, because the queue remembers by place who has received the packet. Does nothing when there is no such
-    /// member.
+    /// Removes a member. The last member moves to its position; while a packet is queued, all members behind it move up
+    /// instead, because the queue identifies the members that have received the packet by position. Does nothing if
+    /// `member` is not a member.
     public func remove(_ member: Int) {
         guard let place = places.removeValue(forKey: Int32(member)).map(Int.init) else { return }
         count -= 1
@@ -96,8 +96,8 @@ public import TenfourSession
         backlog.removeAll(of: self)
     }
 
-    /// Sends `datagram` to all members but `except`. If the socket is full, the rest of the members wait until it is
-    /// not, or until the next datagram of the same `stream` replaces this one.
+    /// Sends `datagram` to all members but `except`. If the socket is full, the remaining members wait until it accepts
+    /// datagrams again, or until the next datagram of the same `stream` replaces this one.
     public func send(_ datagram: Span<UInt8>, stream: Int = 0, except: Int? = nil) {
         var remainder = Remainder(end: count, remainingCount: count, except: except.map { Int32($0) })
         if let excluded = remainder.except, places[excluded] != nil { remainder.remainingCount -= 1 }
@@ -111,27 +111,27 @@ public import TenfourSession
         backlog.enqueue(remainder, of: datagram, for: self, stream, obstacle)
     }
 
-    /// The members to whom a packet has still to be sent.
+    /// The members to whom a packet must still be sent.
     struct Remainder {
-        /// The first place that has not been served.
+        /// The index of the next member to be served.
         var next = 0
         var end: Int
-        /// After `end` it goes on from place 0 to this place.
+        /// After index `end`, sending continues from index 0 up to this index.
         var wrap = 0
-        /// The number of members that have not been served and not been counted as dropped.
+        /// The number of members that have neither been served nor counted as dropped.
         var remainingCount: Int
-        /// The member that does not get the packet. It may have moved to another place since the packet was queued.
+        /// The member that does not get the packet. Its index may have changed since the packet was queued.
         var except: Int32?
-        /// The place at which the kernel refused with ENOBUFS at the last attempt; −1 for none.
+        /// The index of the member at which the kernel returned ENOBUFS at the last attempt; −1 if there was none.
         var refused = -1
 
-        /// Starts at `place` and ends with the places before it.
+        /// Starts at the index `place` and ends with the indexes before it.
         mutating func begin(at place: Int) {
             guard next == 0, place < end else { return }
             (next, wrap) = (place, place)
         }
 
-        /// Adjusts the places after the member at `place` has left and the ones behind it have moved up.
+        /// Adjusts the indexes after the member at `place` has left and the members behind it have moved up.
         mutating func removePlace(from place: Int) {
             if place < next { next -= 1 }
             if place < end { end -= 1 }
@@ -139,7 +139,7 @@ public import TenfourSession
             refused = place < refused ? refused - 1 : place == refused ? -1 : refused
         }
 
-        /// Goes on with the places before the first one served. Returns false when there are none.
+        /// Continues with the members before the one served first. Returns false if there are none.
         fileprivate mutating func wrapAround() -> Bool {
             if wrap == 0 { return false }
             (next, end, wrap) = (0, wrap, 0)
@@ -147,16 +147,17 @@ public import TenfourSession
         }
     }
 
-    /// The reason why nothing more can be sent now.
+    /// The reason why no more datagrams can be sent now.
     enum Obstacle {
-        /// The socket's send buffer is full (EAGAIN). The kernel reports when it is not.
+        /// The socket's send buffer is full (EAGAIN). The kernel reports when it has space again.
         case socket
-        /// A queue behind the socket is full (ENOBUFS). The kernel does not report when it is not, so a timer tries
-        /// again.
+        /// A queue behind the socket is full (ENOBUFS). The kernel does not report when it has space again, so a timer
+        /// repeats the attempt.
         case queue
     }
 
-    /// Sends as much of the remainder as the kernel takes, and counts it. Returns nil when nothing remains.
+    /// Sends the packet to as many members of `remainder` as the kernel accepts, and counts the results. Returns nil
+    /// when no member remains.
     func send(_ remainder: inout Remainder, of datagram: UnsafeRawBufferPointer) -> Obstacle? {
         unsafe packet.pointee.iov_base = UnsafeMutableRawPointer(mutating: datagram.baseAddress)
         unsafe packet.pointee.iov_len = datagram.count
@@ -202,7 +203,7 @@ public import TenfourSession
         return nil
     }
 
-    /// Counts the remainder as dropped.
+    /// Counts the members of `remainder` as dropped.
     func drop(_ remainder: Remainder) { statistics.dropped += remainder.remainingCount }
 
     private func endpoint(at place: Int) -> Endpoint? {
@@ -234,15 +235,15 @@ public import TenfourSession
     }
 }
 
-/// Counts of the packets of one `FanOut`. Each packet offered is queued, sent, dropped or failed.
+/// Counts of the packets of one `FanOut`. A packet counts once for each member, and is queued, sent, dropped or failed.
 public struct FanOutStatistics: Equatable, Sendable {
-    /// The number of packets times the number of members they were for.
+    /// The number of packets, each counted once for each member to whom it should be sent.
     public var offered = 0
-    /// Packets that the kernel has taken.
+    /// The number of packets that the kernel has accepted.
     public var sent = 0
-    /// Packets that were replaced by the next one of their stream, met ENOBUFS twice, or whose member had left.
+    /// The number of packets that were replaced by the next one of their stream, met ENOBUFS twice, or whose member had left.
     public var dropped = 0
-    /// Packets that the kernel refused for their destination: `SocketStatistics.failures` has the reasons.
+    /// The number of packets that the kernel refused for their destination: `SocketStatistics.failures` has the reasons.
     public var failed = 0
 
     public init() {}
@@ -257,5 +258,6 @@ public struct FanOutStatistics: Equatable, Sendable {
     }
 }
 
-/// A batch of more than sixteen gains nothing measurable: most of the time is the kernel's work for each datagram.
+/// The number of messages in one system call. More than sixteen gain nothing measurable: most of the time is the
+/// kernel's work for each datagram.
 private let messagesPerCall = 64

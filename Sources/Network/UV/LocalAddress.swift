@@ -1,8 +1,8 @@
 public import TenfourSession
 
 extension IPAddress {
-    /// Whether an interface of this machine has the address. It tries to bind a socket to it, because each kind of
-    /// address has rules of its own. The C function is `bind`.
+    /// Whether an interface of this machine has the address. Tries to bind a socket to the address, because each kind
+    /// of address has its own rules. The C function is `bind`.
     public var isLocal: Bool {
         do throws(NetworkError) {
             let loop = try EventLoop()

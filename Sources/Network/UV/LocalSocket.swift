@@ -4,8 +4,8 @@ import Glibc
 /// A Unix socket at a path. It sends one answer to each client that connects, and closes the connection. Only processes
 /// of its owner may connect.
 ///
-/// Loop thread. It reads nothing from clients and serves eight at a time: a ninth client takes the place of the oldest.
-/// Creating one makes the process ignore SIGPIPE, because libuv would otherwise let a client that disconnects end the
+/// Loop thread. It reads nothing from clients and serves eight at a time: a ninth client replaces the oldest. Creating
+/// a socket makes the process ignore SIGPIPE, because libuv would otherwise let a client that disconnects end the
 /// process. The C type is `uv_pipe_t`.
 @safe public final class LocalSocket: LoopHandle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
@@ -14,13 +14,13 @@ import Glibc
     private var callers: [StatusClient] = []
 
     private static let maximumCallerCount = 8
-    /// In bytes. `sockaddr_un` holds no longer path.
+    /// The longest path in bytes. `sockaddr_un` has no space for a longer path.
     public static let maximumPathByteCount = 107
 
     /// Listens at `path` and replaces the socket file of a process that has ended; `answer` is called for each client.
-    /// Throws `EADDRINUSE` where a process listens there. The C functions are `uv_pipe_bind` and `uv_listen`.
+    /// Throws `EADDRINUSE` if another process listens at `path`. The C functions are `uv_pipe_bind` and `uv_listen`.
     public init(on loop: EventLoop, listeningAt path: String, answer: @escaping () -> [UInt8]) throws(NetworkError) {
-        // libuv would truncate it.
+        // libuv would truncate a longer path.
         guard path.utf8.count <= Self.maximumPathByteCount else { throw NetworkError("uv_pipe_bind", -ENAMETOOLONG) }
         try Self.removeLeftover(at: path)
         _ = signal(SIGPIPE, SIG_IGN)
@@ -98,8 +98,8 @@ import Glibc
 // MARK: The other end
 
 extension LocalSocket {
-    /// Connects to the socket at `path` and returns all that it sends, at most `maximumByteCount`. Blocks. Throws
-    /// `ENOENT` or `ECONNREFUSED` where no process listens, and `EAGAIN` after `patience` seconds without a byte.
+    /// Connects to the socket at `path` and returns all bytes that it sends, at most `maximumByteCount`. Blocks. Throws
+    /// `ENOENT` or `ECONNREFUSED` if no process listens, and `EAGAIN` after `patience` seconds without a byte.
     public static func ask(
         _ path: String, maximumByteCount: Int = 64 << 20, patience: Int = 5
     ) throws(NetworkError) -> [UInt8] {
@@ -119,7 +119,7 @@ extension LocalSocket {
         return bytes
     }
 
-    /// Returns a descriptor that the caller has to close.
+    /// Connects to the socket at `path`. Returns a descriptor that the caller must close.
     private static func connect(to path: String) throws(NetworkError) -> Int32 {
         guard path.utf8.count <= maximumPathByteCount else { throw NetworkError("connect", -ENAMETOOLONG) }
         var address = sockaddr_un()
@@ -141,7 +141,7 @@ extension LocalSocket {
         return descriptor
     }
 
-    /// Removes the socket file that a killed process has left. A file that is not a socket is not touched.
+    /// Removes the socket file of a killed process. A file that is not a socket is not removed.
     private static func removeLeftover(at path: String) throws(NetworkError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }

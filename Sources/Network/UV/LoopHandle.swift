@@ -1,14 +1,14 @@
 import CUV
 
-/// A handle of an `EventLoop`. It lives until `close()` or until its loop ends, even when nothing else holds it. Loop
+/// A handle of an `EventLoop`. It exists until `close()` or until its loop ends, even if no other object holds it. Loop
 /// thread.
 ///
-/// libuv wants a handle to stay at one address and calls back when it has closed it. So the loop retains the object
-/// from `init` until the close callback, which also frees the handle's memory.
+/// libuv requires a handle to stay at one address and calls back when it has closed the handle. So the loop retains the
+/// object from `init` until the close callback, which also frees the handle's memory.
 @safe public class LoopHandle {
     private let handle: UnsafeMutablePointer<uv_handle_t>
 
-    /// Whether the handle is closed. Then none of its callbacks runs any more.
+    /// Whether the handle is closed. None of its callbacks runs after closing.
     public private(set) final var isClosed = false
 
     /// Takes ownership of a handle that libuv has initialised in memory from `allocate`.
@@ -17,8 +17,8 @@ import CUV
         unsafe self.handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// Stops waiting: no callback runs after this returns, not even one that was due. It may be called from a callback,
-    /// and more than once. The C function is `uv_close`.
+    /// Closes the handle: no callback runs after this returns, not even one that was due. May be called from a
+    /// callback, and more than once. The C function is `uv_close`.
     public final func close() {
         if isClosed { return }
         isClosed = true
@@ -38,7 +38,7 @@ import CUV
     /// Releases the caller's closures, which often hold the handle.
     func willClose() {}
 
-    /// The object to which a C callback's handle belongs.
+    /// Returns the object that owns the handle of a C callback.
     static func owner<Handle, Object: LoopHandle>(
         of handle: UnsafeMutablePointer<Handle>, as type: Object.Type
     ) -> Object {
@@ -47,7 +47,7 @@ import CUV
         return unsafe Unmanaged<Object>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Allocates a handle and initialises it with a `uv_…_init` function. An error carries the name of that function.
+    /// Allocates a handle and initialises it with a `uv_…_init` function. An error contains the name of that function.
     static func initialised<Handle>(
         _ function: String, _ initialise: (UnsafeMutablePointer<Handle>) -> Int32
     ) throws(NetworkError) -> UnsafeMutablePointer<Handle> {

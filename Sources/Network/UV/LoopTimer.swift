@@ -1,12 +1,12 @@
 import CUV
 public import TenfourAudioCore
 
-/// Calls back once, at or after a deadline. Loop thread. The C type is `uv_timer_t`.
+/// Calls back once, at a deadline or shortly after. Loop thread. The C type is `uv_timer_t`.
 @safe public final class LoopTimer: LoopHandle {
     private let timer: UnsafeMutablePointer<uv_timer_t>
     private var fire: (() -> Void)?
 
-    /// The deadline for which it is armed; nil when it has fired or was never armed.
+    /// The deadline for which the timer is armed; nil if it has fired or was never armed.
     public private(set) var deadline: Instant?
 
     init(on loop: EventLoop, _ fire: @escaping () -> Void) throws(NetworkError) {
@@ -15,13 +15,13 @@ public import TenfourAudioCore
         unsafe super.init(adopting: timer)
     }
 
-    /// Arms the timer: it fires once, never before `deadline` and usually less than 2 ms after it, or at once if the
-    /// deadline has passed. Replaces an earlier deadline; arming it again for the same one costs nothing. The C
+    /// Arms the timer: it fires once, never before `deadline` and usually less than 2 ms after it, or immediately if
+    /// the deadline has passed. Replaces an earlier deadline; arming for the same deadline again costs nothing. The C
     /// function is `uv_timer_start`.
     public func arm(at deadline: Instant) {
         if isClosed || deadline == self.deadline { return }
         self.deadline = deadline
-        // libuv adds the delay to its own clock, which counts whole milliseconds of ours and stands still between waits.
+        // libuv adds the delay to its own clock, which counts whole milliseconds of our clock and stands still between waits.
         let due = UInt64(clamping: deadline.nanoseconds)
         let milliseconds = due / 1_000_000 + (due % 1_000_000 == 0 ? 0 : 1)
         let now = unsafe uv_now(timer.pointee.loop)

@@ -3,9 +3,9 @@ import Glibc
 public import TenfourSession
 
 extension UDPSocket {
-    /// Opens a socket that receives one multicast group and nothing else: it is bound to the group's address, and
-    /// shares the port with other programs on this machine that receive the group. `interface` is a name or an address;
-    /// nil lets the route decide.
+    /// Opens a socket that receives one multicast group only: it is bound to the group's address, and shares the port
+    /// with other programs on this machine that receive the group. `interface` is a name or an address; nil lets the
+    /// routing table decide.
     public convenience init(
         on loop: EventLoop, joining group: Endpoint, interface: String?, options: SocketOptions = SocketOptions()
     ) throws(NetworkError) {
@@ -24,8 +24,8 @@ extension UDPSocket {
         }
     }
 
-    /// Joins `group` too, until the socket is closed. `interface` is a name or an address; nil lets the route decide.
-    /// The C function is `setsockopt` with MCAST_JOIN_GROUP.
+    /// Joins another `group`, until the socket is closed. `interface` is a name or an address; nil lets the routing
+    /// table decide. The C function is `setsockopt` with MCAST_JOIN_GROUP.
     public func join(group: IPAddress, interface: String?) throws(NetworkError) {
         if isClosed { throw NetworkError("setsockopt(MCAST_JOIN_GROUP)", -EBADF) }
         guard group.isMulticast else { throw NetworkError(.notAGroup(group), function: "join", code: 0) }

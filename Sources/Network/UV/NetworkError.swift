@@ -9,15 +9,15 @@ package import TenfourThreads
 /// A failure of a single datagram is not a `NetworkError`; `SocketStatistics` counts it.
 public struct NetworkError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
-        /// A process has the UDP port: nil where it belongs to another user.
+        /// A process uses the UDP port already. `by` is nil if the process belongs to another user.
         case portInUse(UInt16, by: PortHolder?)
-        /// The port may be opened by root only, like those below 1024.
+        /// Only root may open the port, as with ports below 1024.
         case portReserved(UInt16)
         /// No interface of this machine has the address.
         case addressNotLocal(IPAddress)
         /// A link-local address is given without its interface.
         case interfaceMissing(IPAddress)
-        /// The kernel has no IPv6.
+        /// The kernel does not support IPv6.
         case noIPv6
         /// No interface has this name or address; `present` are the names of the interfaces.
         case noSuchInterface(String, present: [String])
@@ -29,8 +29,8 @@ public struct NetworkError: Error, Hashable, Sendable {
         case unknownHost(String)
         /// The name could not be looked up now; it may exist.
         case lookupFailed(String)
-        /// The descriptor is a regular file or a device such as `/dev/null`. It is always ready, so that a loop cannot
-        /// wait for it.
+        /// The descriptor is a regular file or a device such as `/dev/null`. It is always ready, so a loop cannot wait
+        /// for it.
         case alwaysReady(fileDescriptor: Int32)
         /// The process has reached its limit of open files.
         case tooManyOpenFiles

@@ -1,7 +1,7 @@
 import Glibc
 internal import TenfourAudioCore
 
-/// The process that has a UDP port. It can be found if it belongs to this user, or if this user is root.
+/// The process that uses a UDP port. It can be found if it belongs to this user, or if this user is root.
 public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
     public var process: Int32
     /// The name of the program as in `/proc/PID/comm`, at most 15 bytes. It is made safe for a terminal, because a
@@ -12,8 +12,8 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { isThisProcess ? "this program itself" : "\(program) (process \(process))" }
 
-    /// Finds the process; nil when none can be seen. `/proc/net/udp` and `udp6` list the sockets of a port,
-    /// `/proc/PID/fd` those of a process. `root` replaces `/proc` in tests.
+    /// Finds the process that uses `port`; nil if none can be found. `/proc/net/udp` and `udp6` list the sockets of a
+    /// port, `/proc/PID/fd` the sockets of a process. `root` replaces `/proc` in tests.
     public init?(of port: UInt16, root: String = "/proc") {
         let sockets = Self.sockets(of: port, root: root)
         guard !sockets.isEmpty else { return nil }
@@ -28,13 +28,13 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
         program = String(fromPeer: String(decoding: name, as: UTF8.self))
     }
 
-    /// The sockets of this machine that have the port, at any address.
+    /// The sockets of this machine that are bound to the port, at any address.
     static func sockets(of port: UInt16, root: String = "/proc") -> Set<String> {
         Set(["udp", "udp6"].flatMap { sockets(of: port, inTable: "\(root)/net/\($0)") })
     }
 
-    /// Returns `socket:[12345]`, the form of the links in `/proc/PID/fd`. A line of the table begins `  12:
-    /// 00000000:138C 00000000:0000 07 …`, and its tenth column is the socket's inode.
+    /// Returns the sockets of the port as `socket:[12345]`, the form of the links in `/proc/PID/fd`. A line of the
+    /// table begins `  12: 00000000:138C 00000000:0000 07 …`, and its tenth column is the socket's inode.
     private static func sockets(of port: UInt16, inTable path: String) -> [String] {
         let digits = String(port, radix: 16, uppercase: true)
         let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -51,14 +51,14 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads a file of `/proc`, which reports no length; empty when it cannot be read.
+    /// Reads a file of `/proc`, which reports no length; returns an empty result if it cannot be read.
     static func bytes(of path: String) -> [UInt8] {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
         defer { close(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        // A table of sockets is longer than one page; a machine may have thousands of them.
+        // A table of sockets is longer than one page; a machine may have thousands of sockets.
         while bytes.count < 1 << 24 {
             let count = unsafe read(file, &chunk, chunk.count)
             guard count > 0 else { break }
@@ -67,8 +67,8 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
         return bytes
     }
 
-    /// The names in a folder, including hidden ones, `.` and `..`; empty when it cannot be read. The C function is
-    /// `readdir`.
+    /// Returns the names in a folder, including hidden names, `.` and `..`; empty if the folder cannot be read. The C
+    /// function is `readdir`.
     package static func names(in path: String) -> [String] {
         guard let folder = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(folder) }

@@ -8,14 +8,13 @@ public struct Readiness: OptionSet, Sendable {
 
     public static let readable = Readiness(rawValue: 1)
     public static let writable = Readiness(rawValue: 2)
-    /// Waiting for the socket has failed.
+    /// The wait for the socket has failed.
     public static let failed = Readiness(rawValue: 4)
 }
 
-/// Watches a socket of a library that reads and writes by itself and wants to know when it can. The C type is
-/// `uv_poll_t`.
+/// Watches a socket of a library that reads and writes by itself and must know when it can. The C type is `uv_poll_t`.
 ///
-/// The library owns the descriptor; close the handle first.
+/// The library owns the descriptor; close the handle before the library closes the descriptor.
 @safe public final class ReadinessHandle: LoopHandle {
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private var changed: ((Readiness) -> Void)?
@@ -28,7 +27,7 @@ public struct Readiness: OptionSet, Sendable {
         unsafe super.init(adopting: poll)
     }
 
-    /// Calls back for `readiness` from now on, repeatedly as long as it lasts. The C function is `uv_poll_start`.
+    /// Starts calling back while the socket has `readiness`, repeatedly as long as it lasts. The C function is `uv_poll_start`.
     public func watch(for readiness: Readiness) throws(NetworkError) {
         if isClosed { return }
         var events: UInt32 = 0

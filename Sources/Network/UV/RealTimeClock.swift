@@ -27,8 +27,8 @@ public enum RealTimeClock {
             .seconds(boot.tv_sec - monotonic.tv_sec) + .nanoseconds(boot.tv_nsec - monotonic.tv_nsec), .zero)
     }
 
-    /// Whether the kernel considers its clock synchronised (NTP). A machine without a battery starts with the time at
-    /// which it stopped. The C function is `adjtimex`.
+    /// Whether the kernel considers its clock synchronised (NTP). A machine without a battery starts with the time of
+    /// its last shutdown. The C function is `adjtimex`.
     public static var isSet: Bool {
         unsafe withUnsafeTemporaryAllocation(byteCount: timexByteCount, alignment: 16) { state in
             unsafe state.initializeMemory(as: UInt8.self, repeating: 0)
@@ -37,7 +37,7 @@ public enum RealTimeClock {
     }
 }
 
-/// `struct timex` is not larger. Zeros read the state and change nothing.
+/// The space for a `struct timex`, in bytes, which is at least its size. A structure of zeros reads the state and changes nothing.
 private let timexByteCount = 512
-/// TIME_ERROR: the clock is not synchronised.
+/// The result TIME_ERROR of `adjtimex`: the clock is not synchronised.
 private let timeError: Int32 = 5

@@ -2,13 +2,13 @@ import CUV
 import Glibc
 public import TenfourSession
 
-/// Resolves a host name to endpoints as the system does, by its name service switch: files, DNS, and `.local` names
-/// where nss-mdns is installed. An address, also with an interface as in `fe80::1%eth0`, is returned without a lookup.
+/// Resolves a host name to endpoints by the system's name service switch: files, DNS, and `.local` names if nss-mdns is
+/// installed. An address, also with an interface as in `fe80::1%eth0`, is returned without a lookup.
 ///
-/// The endpoints are unique and sorted in the order in which to try them (RFC 6724). There is at least one.
+/// The endpoints are unique and sorted in the order in which to try them (RFC 6724). At least one is returned.
 public enum Resolver {
     /// Starts a lookup and calls `completion` once from the loop, unless the lookup is cancelled or the loop ends
-    /// before. The C function is `uv_getaddrinfo`, which runs on a thread of libuv's.
+    /// earlier. The C function is `uv_getaddrinfo`, which runs on a thread of libuv.
     @discardableResult
     public static func resolve(
         _ host: String, port: UInt16, on loop: EventLoop,
@@ -19,14 +19,14 @@ public enum Resolver {
         return lookup
     }
 
-    /// Looks up a name and blocks until the name server has answered or timed out. For the start of a program.
+    /// Looks up a name and blocks until the name server has answered or timed out. Use it only at the start of a program.
     public static func resolve(_ host: String, port: UInt16) throws(NetworkError) -> [Endpoint] {
         let lookup = Lookup(host, port) { _ in }
         return try lookup.wait(on: EventLoop())
     }
 }
 
-/// A lookup that runs. It lives until it has ended. Loop thread. The C type is `uv_getaddrinfo_t`.
+/// A running lookup. The object exists until the lookup has ended. Loop thread. The C type is `uv_getaddrinfo_t`.
 @safe public final class Lookup {
     private let host: String
     private let port: UInt16
@@ -63,7 +63,7 @@ public enum Resolver {
     }
 
     private func startRequest(_ loop: EventLoop, _ callback: uv_getaddrinfo_cb?) -> Int32 {
-        // The system would not see the text after a NUL and resolve another host.
+        // The system would ignore the text after a NUL and resolve another host.
         if host.utf8.contains(0) { return UV_EAI_NONAME.rawValue }
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
@@ -72,7 +72,7 @@ public enum Resolver {
         return unsafe uv_getaddrinfo(loop.loop, request, callback, host, nil, &hints)
     }
 
-    /// Converts `list` and frees it.
+    /// Converts `list` to endpoints and frees it.
     private func endpoints(
         _ code: Int32, _ list: UnsafeMutablePointer<addrinfo>?
     ) throws(NetworkError) -> [Endpoint] {

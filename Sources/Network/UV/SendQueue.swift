@@ -1,6 +1,6 @@
 import TenfourSession
 
-/// Datagrams that wait until the kernel takes more, first in, first out. All memory is allocated in `init`.
+/// Datagrams that wait until the kernel accepts more, first in, first out. All memory is allocated in `init`.
 @safe struct SendQueue: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private var headers: [Header]
@@ -23,7 +23,7 @@ import TenfourSession
 
     deinit { unsafe bytes.deallocate() }
 
-    /// Appends a datagram. Returns whether the oldest one was dropped for it.
+    /// Appends a datagram. Returns whether the oldest datagram was dropped to make space.
     mutating func append(_ datagram: Span<UInt8>, to destination: Endpoint) -> Bool {
         let isFull = count == headers.count
         if isFull { removeFirst() }
@@ -34,7 +34,7 @@ import TenfourSession
         return isFull
     }
 
-    /// Calls `body` with the oldest datagram; nil when there is none.
+    /// Calls `body` with the oldest datagram; returns nil if the queue is empty.
     func withFirst<Result>(_ body: (Span<UInt8>, Endpoint) -> Result) -> Result? {
         if count == 0 { return nil }
         let header = headers[head]

@@ -2,11 +2,11 @@ import CUV
 import Glibc
 import TenfourSession
 
-/// An `Endpoint` in the kernel's form: a `sockaddr_in` or a `sockaddr_in6`, in memory for the larger of them.
+/// An `Endpoint` in the kernel's form: a `sockaddr_in` or a `sockaddr_in6`, in memory that fits the larger of the two.
 struct SocketAddress {
     private var storage = sockaddr_in6()
 
-    /// `family` is the socket's: an IPv6 socket reaches an IPv4 host by its mapped address (RFC 4291 section 2.5.5.2).
+    /// Converts `endpoint`. `family` is the socket's: an IPv6 socket reaches an IPv4 host by its mapped address (RFC 4291 section 2.5.5.2).
     init(_ endpoint: Endpoint, family: Int32) {
         switch endpoint.address {
         case .v4(let number) where family == AF_INET:

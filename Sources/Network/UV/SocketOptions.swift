@@ -1,44 +1,44 @@
 /// Options for opening a `UDPSocket`.
 public struct SocketOptions: Hashable, Sendable {
-    /// Lets several programs bind one port, as all receivers of a multicast group on one machine must. Two sockets at
-    /// one unicast address would take each other's datagrams. SO_REUSEADDR.
+    /// Lets several programs bind one port (SO_REUSEADDR), as all receivers of a multicast group on one machine must.
+    /// Of two sockets at one unicast address, only one would receive each datagram.
     public var reusesAddress = false
 
     /// Lets the next socket with `takesYieldedPort` take the port, in this program or another. That socket then
-    /// receives everything until it is closed. The port is still in use for all other sockets. Sets a marker
+    /// receives all datagrams until it is closed. For all other sockets the port stays in use. Sets a marker
     /// (`YieldedPort`), then SO_REUSEADDR.
     public var yieldsPort = false
 
-    /// Takes the port also from a socket with `yieldsPort`, and yields it to none. A port whose program merely sets
-    /// SO_REUSEADDR, as GStreamer does, counts as in use. Finding that out takes 50 ms, because another tenfour may be
+    /// Takes the port also from a socket with `yieldsPort`, and yields it to none. A port whose program only sets
+    /// SO_REUSEADDR, as GStreamer does, counts as in use. The check takes 50 ms, because another tenfour may be
     /// starting.
     public var takesYieldedPort = false
 
-    /// How several sockets of this program share the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.
+    /// The way in which several sockets of this program share the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.
     public var portSharing = PortSharing.none
 
     public enum PortSharing: Hashable, Sendable {
-        /// One socket has the port.
+        /// The port belongs to one socket.
         case none
-        /// Fails if the port is in use; afterwards `joined` and `connected` sockets may share it. Receives what is for
-        /// none of the connected ones.
+        /// Fails if the port is in use; afterwards `joined` and `connected` sockets may share the port. Receives the
+        /// datagrams that belong to none of the connected sockets.
         case offered
         /// Shares an offered port for sending only. Receives nothing.
         case joined
-        /// Shares an offered port and receives from one peer once `UDPSocket.connect` is called; nothing before. It is
-        /// an IPv6 socket also where the offered one is IPv4.
+        /// Shares an offered port and receives from one peer once `UDPSocket.connect` is called; receives nothing
+        /// before. It is an IPv6 socket even if the offered one is IPv4.
         case connected
     }
 
-    /// Keeps an IPv6 socket from carrying IPv4 too. IPV6_V6ONLY.
+    /// Whether an IPv6 socket is prevented from carrying IPv4 too. IPV6_V6ONLY.
     public var isIPv6Only = false
 
     /// The differentiated services code point of outgoing datagrams, 0…63 (RFC 2474). 46 is expedited forwarding (RFC
     /// 3246), the usual value for voice; 0 is none. IP_TOS and IPV6_TCLASS.
     public var serviceCodePoint: UInt8 = 46
 
-    /// Makes the kernel refuse datagrams that are too long for their path with EMSGSIZE instead of fragmenting them. It
-    /// also saves a tenth of the kernel's work of sending. IP_MTU_DISCOVER and IPV6_MTU_DISCOVER.
+    /// Makes the kernel refuse datagrams that are too long for their path with EMSGSIZE instead of fragmenting them.
+    /// This also saves a tenth of the kernel's work of sending. IP_MTU_DISCOVER and IPV6_MTU_DISCOVER.
     public var neverFragments = false
 
     /// The kernel's buffer sizes in bytes; nil leaves the system's default. The kernel grants at most
@@ -46,20 +46,20 @@ public struct SocketOptions: Hashable, Sendable {
     public var receiveBufferSize: Int?
     public var sendBufferSize: Int?
 
-    /// The time to live of outgoing multicast datagrams, 0…255: 0 stays in this machine, 1 in this network.
+    /// The time to live of outgoing multicast datagrams, 0…255: with 0 they stay in this machine, with 1 in this network.
     public var multicastTimeToLive: UInt8 = 1
 
     /// Whether programs on this machine receive what we send to a group.
     public var loopsMulticastBack = true
 
-    /// The interface for outgoing multicast, by name or address; nil lets the route decide.
+    /// The interface for outgoing multicast, by name or address; nil lets the routing table decide.
     public var multicastInterface: String?
 
-    /// In bytes. A longer datagram that arrives is counted as truncated and discarded; one to be sent is refused with
-    /// EMSGSIZE. A datagram that fits an Ethernet frame fits the default.
+    /// The length of the longest datagram in bytes. A longer received datagram is counted as truncated and discarded; a
+    /// longer outgoing one is refused with EMSGSIZE. Any datagram that fits an Ethernet frame fits the default.
     public var longestDatagram = 2048
 
-    /// The number of datagrams that wait while the kernel's buffer is full; then the oldest is dropped.
+    /// The number of datagrams that wait while the kernel's buffer is full. When more wait, the oldest is dropped.
     public var sendQueueCapacity = 16
 
     public init() {}

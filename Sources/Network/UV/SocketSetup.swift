@@ -3,8 +3,8 @@ import Glibc
 import TenfourSession
 
 extension UDPSocket {
-    /// Creates a socket that is not bound yet, and returns the endpoint to bind it to: the one asked for, or IPv4 where
-    /// there is no IPv6.
+    /// Creates a socket that is not bound yet, and returns the endpoint to which it is to be bound: the requested one,
+    /// or its IPv4 counterpart if the kernel does not support IPv6.
     static func open(
         on loop: EventLoop, _ endpoint: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> (UnsafeMutablePointer<uv_udp_t>, Endpoint) {
@@ -109,7 +109,7 @@ extension UDPSocket {
         }
         var code = try bindOrTake()
         if code == -EADDRINUSE, takesYielded {
-            // Another tenfour that starts at this moment may have bound the port and not created its marker yet.
+            // Another tenfour that is starting may have bound the port without having created its marker yet.
             usleep(YieldedPort.longestMarking)
             code = try bindOrTake()
         }
@@ -131,9 +131,9 @@ extension UDPSocket {
         }
     }
 
-    /// Makes the kernel form the SO_REUSEPORT group now. It does that when a second socket binds the port, and only
-    /// then applies the program that delivers everything to the first socket; before, it spreads datagrams over all. So
-    /// a second socket is bound here and closed again.
+    /// Makes the kernel form the SO_REUSEPORT group now. The kernel forms it when a second socket binds the port, and
+    /// only then applies the program that delivers all datagrams to the first socket; before that, it distributes them
+    /// over all sockets. So a second socket is bound here and closed again.
     func formGroup(on loop: EventLoop, _ options: SocketOptions) throws(NetworkError) {
         var options = options
         options.portSharing = .joined
@@ -145,8 +145,8 @@ extension UDPSocket {
         }
     }
 
-    /// Lets a socket with `takesYieldedPort` take our port from now on. Before this call nothing could: a port that
-    /// another tenfour is taking over is not shared. Where the marker cannot be created, the port stays ours.
+    /// Lets a socket with `takesYieldedPort` take our port from now on. Before this call no socket could: a port that
+    /// another tenfour is taking over is not shared. If the marker cannot be created, the port stays ours.
     func yieldPort() throws(NetworkError) {
         yielded = YieldedPort(localEndpoint.port)
         guard yielded != nil else { return }
@@ -171,8 +171,8 @@ extension UDPSocket {
 
 extension UDPSocket.Reach {
     init(_ endpoint: Endpoint, _ options: SocketOptions) {
-        // Of two unconnected sockets, the kernel delivers to the newer one if both are IPv4 only, and to the older one
-        // if both are IPv6. An IPv6 socket that is bound to an IPv4 address receives only what no other socket takes.
+        // Of two unconnected sockets, the kernel delivers to the newer one if both are IPv4 only, and to the older one if both are
+        // IPv6. An IPv6 socket that is bound to an IPv4 address receives only datagrams that match no other socket.
         let isOfIPv6 = endpoint.address.family == AF_INET6 || options.portSharing == .connected
         self = !isOfIPv6 ? .ipv4 : options.isIPv6Only ? .ipv6 : .ipv4AndIPv6
     }
@@ -209,7 +209,7 @@ extension NetworkError {
 }
 
 extension IPAddress {
-    /// Whether it is in fe80::/10 (RFC 4291 section 2.5.6) and has no scope.
+    /// Whether the address is in fe80::/10 (RFC 4291 section 2.5.6) and has no scope.
     fileprivate var isLinkLocalWithoutScope: Bool {
         if case .v6(let high, _, 0) = self { high & 0xFFC0_0000_0000_0000 == 0xFE80_0000_0000_0000 } else { false }
     }

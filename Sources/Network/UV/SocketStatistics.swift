@@ -2,18 +2,18 @@ public import TenfourSession
 
 /// Counts of the datagrams of one `UDPSocket` since it was opened.
 public struct SocketStatistics: Equatable, Sendable {
-    /// Datagrams passed to the kernel, and datagrams passed to the receive handler.
+    /// The numbers of datagrams passed to the kernel and of datagrams passed to the receive handler.
     public var sent = 0
     public var received = 0
-    /// Datagrams that waited in our queue because the kernel's buffer was full.
+    /// The number of datagrams that waited in our queue because the kernel's buffer was full.
     public var queued = 0
-    /// Datagrams dropped as the oldest when our queue was full.
+    /// The number of datagrams that were dropped as the oldest when our queue was full.
     public var dropped = 0
-    /// Datagrams that were longer than `SocketOptions.longestDatagram` on arrival, and discarded.
+    /// The number of received datagrams that were longer than `SocketOptions.longestDatagram`, and were discarded.
     public var truncated = 0
-    /// Failures by `errno`: refused by the kernel at once, or reported later by the network (ICMP). ECONNREFUSED: no
-    /// program listens at the port. EHOSTUNREACH, ENETUNREACH: no route. EPERM: a firewall on this machine. EMSGSIZE:
-    /// longer than the path's MTU, or than `SocketOptions.longestDatagram`.
+    /// The number of failures by `errno`: refused by the kernel immediately, or reported later by the network (ICMP).
+    /// ECONNREFUSED: no program listens at the port. EHOSTUNREACH, ENETUNREACH: no route. EPERM: a firewall on this
+    /// machine. EMSGSIZE: longer than the path's MTU, or than `SocketOptions.longestDatagram`.
     public var failures: [Int32: Int] = [:]
     public var lastFailure: Failure?
 
@@ -22,9 +22,9 @@ public struct SocketStatistics: Equatable, Sendable {
     public var failed: Int { failures.values.reduce(0, +) }
 
     public struct Failure: Equatable, Sendable, CustomStringConvertible {
-        /// The destination of the datagram; nil for a failure of receiving.
+        /// The destination of the datagram; nil if receiving has failed.
         public var destination: Endpoint?
-        /// `errno`.
+        /// The `errno` of the failure.
         public var code: Int32
 
         public init(destination: Endpoint?, code: Int32) {
@@ -32,14 +32,14 @@ public struct SocketStatistics: Equatable, Sendable {
             self.code = code
         }
 
-        /// For example `192.0.2.1:5004: connection refused`.
+        /// A line for people, such as `192.0.2.1:5004: connection refused`.
         public var description: String {
             let text = NetworkError.text(for: code)
             return if let destination { "\(destination): \(text)" } else { text }
         }
     }
 
-    /// Adds the losses and failures of another socket, not its sent and received datagrams.
+    /// Adds the losses and failures of another socket, but not its sent and received datagrams.
     public mutating func merge(_ other: SocketStatistics) {
         dropped += other.dropped
         truncated += other.truncated

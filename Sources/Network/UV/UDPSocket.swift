@@ -3,16 +3,16 @@ import Glibc
 public import TenfourAudioCore
 public import TenfourSession
 
-/// A UDP socket on an `EventLoop`: passes on arriving datagrams, sends outgoing ones, and counts failures.
+/// A UDP socket on an `EventLoop`: passes on received datagrams, sends outgoing ones, and counts failures.
 ///
-/// Loop thread. Sending and receiving allocate nothing while the network takes all datagrams. The C type is `uv_udp_t`.
+/// Loop thread. Sending and receiving allocate nothing while the network accepts all datagrams. The C type is `uv_udp_t`.
 @safe public final class UDPSocket: LoopHandle {
     /// The IP versions that the socket can use.
     public enum Reach: Sendable { case ipv4, ipv6, ipv4AndIPv6 }
 
     public let reach: Reach
 
-    /// The address and port that it is bound to, including a port that the system chose for port 0.
+    /// The address and port to which the socket is bound, including a port that the system chose for port 0.
     public let localEndpoint: Endpoint
 
     public internal(set) var statistics = SocketStatistics()
@@ -70,9 +70,9 @@ public import TenfourSession
         unsafe request.deallocate()
     }
 
-    /// Calls `handler` with every datagram: the bytes, which are borrowed for the call, the sender, and the time of
-    /// reading. An IPv4 sender is an IPv4 address also on an IPv6 socket. Replaces an earlier handler. The C function
-    /// is `uv_udp_recv_start`, which reads up to twenty datagrams in one system call.
+    /// Calls `handler` with every received datagram: the bytes, which are borrowed for the call, the sender, and the
+    /// time of reading. An IPv4 sender is an IPv4 address also on an IPv6 socket. Replaces an earlier handler. The C
+    /// function is `uv_udp_recv_start`, which reads up to twenty datagrams in one system call.
     public func receive(_ handler: @escaping (Span<UInt8>, Endpoint, Instant) -> Void) {
         if isClosed { return }
         let isReceiving = received != nil
@@ -82,19 +82,19 @@ public import TenfourSession
         precondition(code == 0, "a bound socket could not be read")
     }
 
-    /// Whether another socket of this machine has our port too. Reads `/proc/net`, which takes 0.1 ms with a hundred
+    /// Whether another socket of this machine uses our port too. Reads `/proc/net`, which takes 0.1 ms with a hundred
     /// open sockets.
     public var isPortShared: Bool { PortHolder.sockets(of: localEndpoint.port).count > 1 }
 
     /// Calls `handler` whenever all datagrams that had arrived have been passed on. Replaces an earlier handler.
     public func whenEmptied(_ handler: @escaping () -> Void) { emptied = handler }
 
-    /// The result of sending a datagram. Each result except `sent` and `queued` means that it is lost.
+    /// The result of sending a datagram. Each result except `sent` and `queued` means that the datagram is lost.
     public enum SendOutcome: Equatable, Sendable {
         case sent
         /// The kernel's buffer is full; the datagram waits in our queue.
         case queued
-        /// Failed with this `errno`, which `statistics` counts.
+        /// Sending failed with this `errno`, which `statistics` counts.
         case failed(Int32)
         case closed
     }
@@ -123,12 +123,12 @@ public import TenfourSession
     /// Whether datagrams wait in our queue.
     public var isQueueing: Bool { requestDestination != nil }
 
-    /// Calls `handler` whenever the queue has become empty. Replaces an earlier handler.
+    /// Calls `handler` whenever the send queue has become empty. Replaces an earlier handler.
     public func whenDrained(_ handler: @escaping () -> Void) { drained = handler }
 
-    /// Receives from `peer` only from now on. The kernel prefers this socket for the peer's datagrams over the
-    /// unconnected socket that shares its port, so that a flood at that one does not displace them. Datagrams of other
-    /// senders that came between binding and connecting are still passed on, with their address.
+    /// Restricts receiving to `peer` from now on. The kernel prefers this socket for the peer's datagrams over the unconnected
+    /// socket that shares its port, so that a flood of datagrams at the unconnected socket does not displace them. Datagrams of
+    /// other senders that arrived between binding and connecting are still passed on, with their address.
     ///
     /// The C function is `connect` and not `uv_udp_connect`, after which libuv would send to no other address.
     public func connect(to peer: Endpoint) throws(NetworkError) {
@@ -166,8 +166,8 @@ extension UDPSocket {
         received(unsafe bytes.span, sender, Instant(nanoseconds: Int64(clamping: uv_hrtime())))
     }
 
-    /// The socket is empty. If it was reported readable without a datagram, an ICMP error is pending, which keeps it
-    /// readable until the error is read.
+    /// Handles an empty receive queue. If the socket was reported readable without a datagram, an ICMP error is
+    /// pending, which keeps it readable until the error is read.
     fileprivate func receiveQueueEmptied() {
         if !hasArrivals { readErrorReports() }
         hasArrivals = false
@@ -221,8 +221,8 @@ extension UDPSocket {
 // MARK: Sending
 
 extension UDPSocket {
-    /// Tries to send now. Returns 0, EAGAIN when the kernel's buffer is full, or the `errno` of a failure, which is
-    /// counted.
+    /// Tries to send a datagram now. Returns 0, EAGAIN if the kernel's buffer is full, or the `errno` of a failure,
+    /// which is counted.
     private func transmit(_ datagram: Span<UInt8>, to destination: Endpoint) -> Int32 {
         var code = attempt(datagram, to: destination)
         // A pending ICMP error about an earlier datagram, perhaps to another host, makes the next call fail once.
@@ -246,7 +246,8 @@ extension UDPSocket {
         return code < 0 ? -code : 0
     }
 
-    /// The kernel's buffer is full: libuv waits to send this datagram, and later ones are queued behind it.
+    /// Sends a datagram when the kernel's buffer, which is full now, has space. libuv waits for that; later datagrams
+    /// are queued behind this one.
     func transmitWhenPossible(_ datagram: Span<UInt8>, to destination: Endpoint) {
         for index in datagram.indices { unsafe requestBytes[index] = datagram[index] }
         var buffer = unsafe uv_buf_init(
@@ -292,6 +293,6 @@ extension UDPSocket {
 }
 
 /// The number of datagrams that libuv reads by one `recvmmsg`, and the space for each. Only pages that are written to
-/// take memory.
+/// occupy memory.
 private let datagramsPerCall = 20
 private let bytesPerArrival = 65_536

@@ -1,12 +1,12 @@
 import CUV
 import Synchronization
 
-/// Lets any thread, including an audio thread, have a closure called on the thread of an `EventLoop`.
+/// Lets any thread, including an audio thread, cause the call of a closure on the thread of an `EventLoop`.
 ///
-/// It may outlive its loop: once the loop has ended or closed it, a signal does nothing. Several signals may cause one
-/// call, but a call always begins after the latest signal. The C type is `uv_async_t`.
+/// It may outlive its loop: once the loop has ended or the wake-up is closed, a signal has no effect. Several signals
+/// may cause one call, but a call always begins after the latest signal. The C type is `uv_async_t`.
 @safe public final class Wakeup: Sendable {
-    /// libuv's handle. It may be touched only between entering and leaving the gate.
+    /// libuv's handle. It may be accessed only between entering and leaving the gate.
     private nonisolated(unsafe) let async: UnsafeMutablePointer<uv_async_t>
     /// The number of threads inside `signal()`; `shut` once the handle is closed.
     private let gate = Atomic<Int>(0)
@@ -15,25 +15,26 @@ import Synchronization
 
     init(_ async: UnsafeMutablePointer<uv_async_t>) { unsafe self.async = async }
 
-    /// Any thread. Does not block, lock or allocate; costs one `write` to an eventfd unless a wake-up is pending
-    /// already. The C function is `uv_async_send`.
+    /// Causes a call of the closure. Any thread. Does not block, lock or allocate; costs one `write` to an eventfd
+    /// unless a wake-up is pending already. The C function is `uv_async_send`.
     @_noAllocation @_noLocks
     public func signal() {
         if gate.load(ordering: .relaxed) < 0 { return }
-        // Acquiring keeps the send behind the entry. Releasing lets the loop see the send as done when it sees the gate
-        // empty.
+        // Acquiring orders the send after the entry. Releasing ensures that the send is complete when the loop reads an
+        // empty gate.
         if gate.add(1, ordering: .acquiring).oldValue >= 0 { unsafe send(async) }
         gate.subtract(1, ordering: .releasing)
     }
 
-    /// Loop thread. Returns when no thread will touch the handle any more. That takes as long as their `write`.
+    /// Closes the gate, and returns when no thread will access the handle any longer, which takes as long as a `write`
+    /// of such a thread. Loop thread.
     func shutGate() {
         gate.add(Self.shut, ordering: .acquiringAndReleasing)
         // Sleeps instead of yielding, so that a thread of lower priority inside the gate can run and leave it.
         while gate.load(ordering: .acquiring) != Self.shut { uv_sleep(1) }
     }
 
-    /// The loop's handle; nil once it is closed. Loop thread.
+    /// The loop's handle of this wake-up; nil once the handle is closed. Loop thread.
     func handle(of loop: EventLoop) -> WakeupHandle? {
         guard gate.load(ordering: .acquiring) >= 0 else { return nil }
         precondition(unsafe async.pointee.loop == loop.loop, "a wakeup was closed by a loop that is not its own")
@@ -41,7 +42,7 @@ import Synchronization
     }
 }
 
-/// The loop's side of a `Wakeup`.
+/// The handle of a `Wakeup` in its loop.
 final class WakeupHandle: LoopHandle {
     let wakeup: Wakeup
     private var handler: (() -> Void)?

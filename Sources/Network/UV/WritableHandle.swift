@@ -3,8 +3,8 @@ import Glibc
 
 /// Calls back once the kernel accepts datagrams again. The C type is `uv_poll_t`.
 ///
-/// It watches a duplicate of the socket's descriptor, because libuv watches the descriptor itself and allows one
-/// watcher for each.
+/// Watches a duplicate of the socket's descriptor, because libuv watches the descriptor itself and allows one watcher
+/// for each descriptor.
 @safe final class WritableHandle: LoopHandle {
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private let duplicate: Int32
@@ -25,7 +25,7 @@ import Glibc
         unsafe super.init(adopting: poll)
     }
 
-    /// Calls back once; further calls before that cost nothing. The C function is `uv_poll_start`.
+    /// Requests one callback; further calls before the callback cost nothing. The C function is `uv_poll_start`.
     func wait() {
         if isClosed || isWaiting { return }
         isWaiting = true

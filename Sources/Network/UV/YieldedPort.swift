@@ -1,21 +1,21 @@
 import CUV
 import Glibc
 
-/// A marker that a socket yields its UDP port to the next program of this machine that wants it.
+/// A marker that a socket yields its UDP port to the next program of this machine that needs the port.
 ///
-/// `SO_REUSEADDR` alone is no such sign: many programs set it and mean to keep what arrives. The marker is a Unix
-/// socket with the port in its abstract name, which every process can see in `/proc/net/unix`. It disappears with its
-/// process, however that ends.
+/// `SO_REUSEADDR` alone is no such sign: many programs set it and do not intend to give up the port. The marker is a
+/// Unix socket with the port in its abstract name, which every process can see in `/proc/net/unix`. It disappears when
+/// its process ends for any reason.
 struct YieldedPort: ~Copyable {
     private let sign: Int32
 
     private static let title = "tenfour/yields-udp"
 
-    /// In microseconds: the longest time from binding a port until its marker exists, on a busy machine.
+    /// The longest time from binding a port until its marker exists, on a busy machine, in microseconds.
     static let longestMarking: UInt32 = 50_000
 
-    /// Creates the marker; nil when the system has no socket left: then no program can take the port. The C functions
-    /// are `socket` and `bind`.
+    /// Creates the marker; nil if the system has no socket left. No program can take the port then. The C functions are
+    /// `socket` and `bind`.
     init?(_ port: UInt16) {
         let sign = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard sign >= 0 else { return nil }

@@ -16,12 +16,12 @@ public enum Profile: String, CaseIterable, Sendable {
         }
     }
 
-    /// Applies the settings in `summary` and leaves the others.
+    /// Applies the settings in `summary` and leaves all others unchanged.
     public func apply(to configuration: inout RadioConfiguration) {
         apply(to: &configuration.coding, &configuration.playout)
     }
 
-    /// Applies the settings in `summary` and leaves the others.
+    /// Applies the settings in `summary` and leaves all others unchanged.
     public func apply(to coding: inout CodingSettings, _ playout: inout PlayoutSettings) {
         switch self {
         case .lan:

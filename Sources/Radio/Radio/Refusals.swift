@@ -36,7 +36,7 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether the refusal is permanent for this link.
+    /// Whether the refusal is permanent for the session's link.
     var isFinal: Bool { self == .refused || self == .rekeyed }
 }
 
@@ -51,7 +51,7 @@ extension RadioError {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.farewell)
     }
 
-    /// Neither the relay nor a tenfour that answers for the channel can be reached.
+    /// The error if neither the relay nor a tenfour that serves the channel can be reached.
     public static let nobodyAnswers = RadioError(
         .unavailable, "nobody answers at the link's address: check whether the relay, or the station, is running there")
 }

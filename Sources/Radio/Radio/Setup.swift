@@ -31,7 +31,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Receives on `address`: one of this machine's own, a multicast group to join, or any (`rtp://:5004`).
+    /// Creates a configuration that receives on `address`: an address of this machine, a multicast group to join, or
+    /// any address of this machine (`rtp://:5004`).
     public static func receiving(
         on address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
@@ -46,7 +47,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Talks with the peer at `address` and plays nobody else.
+    /// Creates a configuration that talks with the peer at `address` and plays no other sender.
     public static func talking(
         with address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16
     ) throws(RadioError) -> Self {
@@ -67,8 +68,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Joins the channel of `link`, as a talker or as a listener. For a link without a host it serves the channel's
-    /// members itself on the link's port, or joins another tenfour on this machine that has the port.
+    /// Creates a configuration that joins the channel of `link`, as a talker or as a listener. If the link has no host, the session
+    /// serves the channel's members itself on the link's port, or joins another tenfour on this machine that uses the port.
     public static func joining(
         _ link: ChannelLink, as role: Role, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
     ) throws(RadioError) -> Self {
@@ -93,7 +94,7 @@ extension RadioConfiguration {
         }
         var rtpSession = rtpSession
         let name = rtpSession.name
-        // The relay can read RTCP, and must not see names.
+        // The relay can read RTCP, and must not learn names.
         rtpSession.name = nil
         rtpSession.remotes = [Channel.sessionEndpoint]
         rtpSession.accepted = .anyone
@@ -107,13 +108,13 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// The tenfour on this machine that has the port of a link without a host.
+    /// The relay settings for the tenfour on this machine that uses the port of a link without a host; nil if there is none.
     private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
     }
 
-    /// Receives what an SDP file describes.
+    /// Creates a configuration that receives the stream that an SDP file describes.
     public static func receiving(
         _ description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(),
         multicastInterface: String? = nil
@@ -137,7 +138,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Sends to the receiver that an SDP file describes. Throws `.unavailable` if it does not accept `encoding`.
+    /// Creates a configuration that sends to the receiver that an SDP file describes. Throws `.unavailable` if the
+    /// receiver does not accept `encoding`.
     public static func sending(
         to description: SessionDescription, in encoding: AudioEncoding = .opus,
         rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0, multicastInterface: String? = nil,
@@ -158,7 +160,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// The first key that we support; nil if the stream is plain. Some programs list keys with the plain profile, too.
+    /// Returns the first key that we support; nil if the stream is plain. Some programs list keys with the plain profile, too.
     private static func srtpKey(of description: SessionDescription) throws(RadioError) -> SRTPMasterKey? {
         for crypto in description.cryptos {
             guard let suite = SRTPSuite(name: crypto.suite) else { continue }
@@ -172,7 +174,7 @@ extension RadioConfiguration {
         return nil
     }
 
-    /// The payload type under which a receiver takes `encoding`. Throws `.unavailable` with the codec that it takes instead.
+    /// Returns the payload type under which a receiver accepts `encoding`. Throws `.unavailable` with the codec that it accepts instead.
     private static func payloadType(
         of encoding: AudioEncoding, in description: SessionDescription
     ) throws(RadioError) -> UInt8 {
@@ -196,8 +198,8 @@ extension RadioConfiguration {
 }
 
 extension SessionDescription {
-    /// The destination address, if no interface of this machine has it and it is not a group; nil also if the name
-    /// cannot be looked up. The lookup may block for a name server.
+    /// The destination address, if it is neither an address of this machine nor a multicast group; nil also if the name
+    /// cannot be looked up. The lookup may block until a name server answers.
     public var addressElsewhere: IPAddress? {
         guard !connection.isMulticast, let endpoints = try? Resolver.resolve(connection.address, port: port),
             !endpoints.contains(where: \.address.isLocal)
@@ -205,7 +207,7 @@ extension SessionDescription {
         return endpoints.first?.address
     }
 
-    /// The description that others need to receive the stream that `configuration` sends.
+    /// Creates the description that others need to receive the stream that `configuration` sends.
     public init(of configuration: RadioConfiguration, name: String) {
         let remote = configuration.rtpSession.remotes.first ?? configuration.local
         let address = Connection("\(remote.address)")
