@@ -39,7 +39,8 @@ extension Relay {
         case .info(let info): infoArrived(info, from: member, at: now)
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
-        default: break
+        // Handled above. No `default`: the compiler finds this place for a new record.
+        case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage: break
         }
         return .handled
     }
