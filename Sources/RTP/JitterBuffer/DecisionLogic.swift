@@ -33,7 +33,8 @@ package enum DecisionLogic: Equatable, Sendable {
         }
     }
 
-    /// 200 ms: the concealment of Opus has faded out by then, and bursts of ten lost packets are bridged.
+    /// The longest underrun that is concealed: 200 ms. The concealment of Opus has faded out by then, and bursts of ten
+    /// lost packets are bridged.
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
     /// The unit of Opus concealment: 2.5 ms. One call conceals at most 20 ms.
     private static var step: Int { 120 }

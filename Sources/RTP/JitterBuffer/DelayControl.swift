@@ -20,7 +20,7 @@ struct DelayControl: ~Copyable, Sendable {
     /// The position up to which the delay does not shrink: packets were late, the newest one included, so the route may be longer now.
     private var heldUntil = FrameCount(0)
 
-    /// 1.5 s. After that time a change of the route has been detected.
+    /// The time after which a change of the route has been detected: 1.5 s.
     private static var holdTime: FrameCount { FrameCount(72_000) }
     /// An error above zero is tolerated up to 1/8 of the target delay.
     private static var toleratedShare: Int { 8 }

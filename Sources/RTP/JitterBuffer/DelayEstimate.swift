@@ -25,7 +25,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var sampleCountForQuantile: Int { 200 }
     /// The number of packets in a row that cannot all be fast by chance.
     private static var minimumSampleCount: Int { 8 }
-    /// 2 ms, in buckets. The least change of the route: in the same time the clocks drift apart by less.
+    /// The least change of the route: 2 ms, in buckets. In the same time the clocks drift apart by less.
     private static var routeStep: Int { 8 }
     /// One second. A longer time without a packet is a pause.
     private static var pause: FrameCount { FrameCount(48_000) }

@@ -14,7 +14,7 @@ struct DelayPeaks: ~Copyable, Sendable {
     private static var minimumPeakCount: Int { 4 }
 
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
-    /// The same peaks, greatest first.
+    /// The values of `peaks`, sorted in descending order.
     private var sorted = FixedBuffer(repeating: 0, count: Self.capacity)
     private var count = 0
     private var newest = 0

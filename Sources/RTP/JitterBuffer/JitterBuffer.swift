@@ -5,7 +5,7 @@ public import TenfourResampling
 
 /// The jitter buffer of one talker: `insert` packets as they arrive, `pull` audio when the card requests it.
 ///
-/// Its parts are those of NetEq: a queue, estimates of delay and drift, a target delay, and a decision for each piece
+/// It has the parts of NetEq: a queue, estimates of delay and drift, a target delay, and a decision for each piece
 /// of audio (`PlayoutController`). The sync buffer at 48 000 Hz is where audio is decoded, recovered, concealed,
 /// cross-faded, time-scaled and resampled. The decoder belongs to the caller and is lent to each `pull`.
 ///
@@ -44,7 +44,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     /// The number of frames that a pull has to produce, and the number produced so far.
     private struct PullRequest: BitwiseCopyable {
         var position = FrameCount.zero
-        /// In frames of the card.
+        /// The number of frames to produce, at the card's rate.
         var wanted = 0
         var produced = 0
     }

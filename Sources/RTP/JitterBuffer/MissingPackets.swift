@@ -13,9 +13,9 @@ public struct MissingPackets: ~Copyable, Sendable {
     private var entries = FixedBuffer(repeating: Entry(), count: Self.capacity)
     private var next = 0
 
-    /// 300 ms: a late packet has arrived by then.
+    /// The time after which a late packet has arrived: 300 ms.
     private static var lateTime: FrameCount { FrameCount(14_400) }
-    /// 10 s: the time for which a loss counts as recent.
+    /// The time for which a loss counts as recent: 10 s.
     private static var memory: FrameCount { FrameCount(480_000) }
 
     private static var capacity: Int { 32 }

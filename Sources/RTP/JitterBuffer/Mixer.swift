@@ -35,9 +35,10 @@ public struct Mixer: ~Copyable, Sendable {
 
     /// Concealed audio, in frames at 48 000 Hz.
     public struct Concealment: BitwiseCopyable, Sendable {
-        /// Frames concealed in the pull or after it.
+        /// The number of frames concealed in the pull or after it.
         public var ahead = 0
-        /// Frames that were heard before the pull and count as concealed only now: a packet has shown that there was no pause.
+        /// The number of frames that were heard before the pull and count as concealed only now: a packet has shown
+        /// that there was no pause.
         public var behind = 0
 
         @_noAllocation @_noLocks

@@ -6,13 +6,13 @@
 // This module knows no thread, card or codec, and never allocates after init. Its time is the number of frames that the card has
 // requested: the card is the clock.
 //
-// How the playout delay is found, in the order of the code:
+// The playout delay is found in five steps, in the order of the code:
 //
 //  1. Measure. `DelayEstimate` takes arrival minus timestamp of each packet. Its base is the fastest packet of ten seconds.
 //     `DelayPeaks` keeps the slowest packet of each of the last 60 half seconds in which packets came. The estimate is the
 //     peak that 95 % of the half seconds keep within, plus 22 % of the median peak. So a stall counts once, however many
 //     packets it holds back. A single stall in half a minute is left out; stalls every two seconds are buffered.
-//  2. Follow the route. If all packets of a second came earlier than any before, or later than nine tenths of those before,
+//  2. Follow the route. If all packets of a second came earlier than any before, or later than nine tenths of the packets before,
 //     the route has changed. The peaks are shifted, so that the jitter measured before stays valid.
 //  3. Target. `TargetDelay` adds a pull of the card, and what redundancy, retransmission and in-band FEC need.
 //  4. Tolerate. A delay that exceeds the target by less than an eighth stays. When packets come late, playout becomes later by

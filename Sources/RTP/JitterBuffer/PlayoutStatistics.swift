@@ -3,32 +3,32 @@ public import TenfourPackets
 
 /// Counts of one talker's audio, in frames at 48 000 Hz since the talker began, unless a property states another unit.
 public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
-    /// Frames decoded from original packets.
+    /// The number of frames decoded from original packets.
     public var decoded = FrameCount.zero
-    /// Frames that were lost or late, and were concealed by the decoder or silent in an underrun.
+    /// The number of frames that were lost or late, and were concealed by the decoder or silent in an underrun.
     public var concealed = FrameCount.zero
     /// The part of `concealed` that was counted after it was heard, when the next packet showed that there had been no
     /// pause.
     public var concealedInHindsight = FrameCount(0)
     /// The part of `concealed` that a neural network generated (deep PLC).
     public var concealedByModel = FrameCount(0)
-    /// Frames that were lost, and recovered from the in-band FEC of the next packet.
+    /// The number of frames that were lost, and recovered from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
-    /// Frames that were lost or late, and decoded from a copy in a later packet.
+    /// The number of frames that were lost or late, and decoded from a copy in a later packet.
     public var recoveredByCopy = FrameCount(0)
-    /// Frames that were lost or late, and decoded from a retransmission.
+    /// The number of frames that were lost or late, and decoded from a retransmission.
     public var recoveredByRetransmission = FrameCount(0)
     /// Time within speech in which the card stood still and was silent. The audio that was due in this time is neither
     /// decoded nor concealed.
     public var skipped = FrameCount(0)
-    /// Frames that were decoded or concealed, but not played, because the card was gone.
+    /// The number of frames that were decoded or concealed, but not played, because the card was gone.
     public var unplayed = FrameCount(0)
     /// The number of dropouts of the card, of any length.
     public var holes = 0
     /// Loud speech from original packets, from which the codec's bit rate is computed: pauses need fewer bits at the
     /// same quality.
     public var coded = CodedAudio()
-    /// Frames removed or repeated by time-scaling, to bring the delay to its target.
+    /// The number of frames removed or repeated by time-scaling, to bring the delay to its target.
     public var timeScaled = FrameCount(0)
     /// The number of original packets that arrived after their audio was due.
     public var late = 0

@@ -27,9 +27,9 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     /// stall of 100 ms is caught up within 3 s.
     private static var highestError: FrameCount { FrameCount(1_920) }
     private static var errorTimeout: FrameCount { FrameCount(48_000) }
-    /// 5 ms, the period of a voice of 200 Hz.
+    /// The period of a voice of 200 Hz: 5 ms.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }
-    /// 4 s. After this time without a pause, as in music, changes do not wait for pauses.
+    /// The time without a pause, as in music, after which changes do not wait for pauses: 4 s.
     private static var pauseTimeout: FrameCount { FrameCount(192_000) }
 
     @_noAllocation @_noLocks

@@ -20,7 +20,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var shortestPeriod: Int { 120 }
     private static var longestPeriod: Int { 600 }
     private static var overlap: Int { 360 }
-    /// 30 ms: the most audio that is searched.
+    /// The longest audio that is searched: 30 ms.
     private static var searchLength: Int { 1_440 }
     /// The search first uses means of this many samples, then all samples around the best result.
     private static var coarseness: Int { 4 }
@@ -30,9 +30,9 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var maximumCost: Float { 0.04 }
     private static var costPerRefusal: Float { 0.015 }
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }
-    /// −50 dBFS: a cut below this level is not heard.
+    /// The level below which a cut is not heard: −50 dBFS.
     private static var quiet: Float { 1e-5 }
-    /// −70 dBFS: no talker is so quiet.
+    /// The level below which no talker is: −70 dBFS.
     private static var inaudible: Float { 1e-7 }
     /// After this number of refusals in a row, half a second, any cut is accepted.
     private static var maximumRefusals: Int { 25 }

@@ -23,11 +23,11 @@ public struct TimestampUnwrapper: Sendable {
 
     /// The longest step of sequence numbers; RFC 3550 appendix A.1 takes a larger step for a restart.
     private static var longestSequenceStep: Int { 3_000 }
-    /// −200 ms: a packet cannot plausibly be faster than the fastest packet of the last seconds by more than this.
+    /// The earliest plausible arrival relative to the fastest packet of the last seconds: −200 ms.
     private static var earliest: FrameCount { FrameCount(-9_600) }
-    /// 10 s. After a longer stall the stream counts as a new one.
+    /// The latest arrival relative to the fastest packet: 10 s. After a longer stall the stream counts as a new one.
     private static var latest: FrameCount { FrameCount(480_000) }
-    /// 120 ms, the longest packet.
+    /// The duration of the longest packet: 120 ms.
     private static var longestPacket: FrameCount { FrameCount(5_760) }
 
     @_noAllocation @_noLocks

@@ -20,7 +20,7 @@ public struct OpusPacket: Sendable {
 
     /// The longest Opus frame (R2), in bytes.
     public static let maximumFrameByteCount = 1275
-    /// 120 ms, the longest packet (R5).
+    /// The duration of the longest packet: 120 ms (R5).
     public static let maximumFrameCount = FrameCount(5760)
 
     /// The Opus frame at `index`, `0..<count`.

@@ -21,7 +21,7 @@ public struct OpusTOC: Hashable, Sendable {
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// 0…31, the row of RFC 6716 table 2.
+    /// The number of the configuration in RFC 6716 table 2, 0…31.
     public var configuration: UInt8 { @_noAllocation @_noLocks get { rawValue >> 3 } }
 
     public var mode: Mode {
