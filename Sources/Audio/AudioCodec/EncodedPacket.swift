@@ -20,7 +20,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
     /// Creates a packet with the payload `bytes`.
     @_lifetime(copy bytes) @_semantics("no_performance_analysis")
     public init(_ bytes: Span<UInt8>, _ encoding: AudioEncoding = .opus, carriesFEC: Bool = false) {
-        // The lifetime of `bytes` is also that of the packet.
+        // The packet has the same lifetime as `bytes`.
         unsafe base = bytes.withUnsafeBufferPointer { $0.baseAddress }
         count = bytes.count
         self.encoding = encoding

@@ -11,7 +11,8 @@ extension String {
         self.init(fromPeer: decoded, limit: limit)
     }
 
-    /// Makes Unicode text from a peer safe to display, by the same replacements and limit as for bytes.
+    /// Makes Unicode text from a peer safe to display, with the same replacements and limit as `init(fromPeer:limit:)`
+    /// of bytes.
     public init(fromPeer text: String, limit: Int = 255) {
         self.init()
         for (index, scalar) in text.unicodeScalars.enumerated() {

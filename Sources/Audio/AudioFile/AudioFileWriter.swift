@@ -89,8 +89,8 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         frameCount += FrameCount(samples.count / format.channelCount)
     }
 
-    /// Completes and closes the file. Throws, among others, if a disk reports only now that it is full. A second call
-    /// does nothing.
+    /// Completes and closes the file. Throws if the last bytes cannot be written: some disks report only now that they
+    /// are full. A second call does nothing.
     public mutating func close() throws(AudioFileError) {
         guard !isClosed else { return }
         isClosed = true

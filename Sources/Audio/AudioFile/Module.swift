@@ -1,2 +1,2 @@
 // Audio files and pipes: reading by libsndfile, writing WAV and raw LPCM, both through pipes too. This module converts
-// neither rates nor channels, and does not know how the audio is used.
+// neither rates nor channels, and does not know sources or sinks beyond the file.

@@ -9,7 +9,7 @@ package struct WAVHeaderParser {
         case format
         /// The sizes of an RF64 file: pass its body to `parseSizes`.
         case sizes
-        /// Tags: `INFO` and others.
+        /// A `LIST` chunk, such as the tags in `INFO`.
         case list
         /// The samples begin after this chunk's header.
         case samples

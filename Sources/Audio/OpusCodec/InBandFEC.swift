@@ -4,7 +4,8 @@ extension OpusDecoder {
     ///
     /// Only SILK and hybrid frames have copies. Their first bits are, for each channel, one voice activity flag for
     /// each 20 ms and then the LBRR flag (RFC 6716 sections 4.2.3 and 4.2.4). The range coder assigns half its range to
-    /// each value of a flag, so the flags are the top bits of the first byte; those of 60 ms in stereo fill it exactly.
+    /// each value of a flag, so the flags are the top bits of the first byte; the flags of 60 ms in stereo fill this
+    /// byte exactly.
     @_noAllocation @_noLocks
     public static func hasInBandFEC(_ packet: Span<UInt8>) -> Bool {
         guard !packet.isEmpty, let silk = SilkLayout(toc: packet[0]) else { return false }

@@ -2,9 +2,10 @@
 // are chosen together) is followed by a pitch shifter (a windowed sinc). This module does not know sources, sinks,
 // clocks or threads.
 //
-// No library is used because of this comparison with the versions in Debian 12, on 30 s of speech of several people at
-// 48 kHz. The first number is PESQ-WB after stretching and stretching back by the same program (more is better). The
-// number in brackets is the mean log-spectral distance in dB from the original after stretching once (less is better).
+// Our own code is used instead of a library because of this comparison with the programs of Debian 12, on 30 s of
+// speech of several people at 48 kHz. The first number is PESQ-WB after stretching and stretching back by the same
+// program (more is better). The number in brackets is the mean log-spectral distance in dB from the original after
+// stretching once (less is better).
 //
 //     rate            0.5            0.75           1.5            2
 //     this module     3.03 (1.10)    3.91 (0.98)    2.21 (1.22)    1.84 (1.51)

@@ -114,7 +114,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     }
 
     /// Finds the best splice with a resolution of one mean. Between adjacent positions only the ends of the segments
-    /// change, so a search of all positions takes little more time than that of one.
+    /// change, so a search of all positions takes little more time than the search of one position.
     private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: TimeStretcherLengths)
         -> Splice?
     {

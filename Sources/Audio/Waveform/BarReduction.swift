@@ -2,18 +2,17 @@ public import TenfourAudioCore
 
 /// Reduces audio to the bars of a picture, block by block in bounded memory: an hour takes no more than a second.
 ///
-/// The rule: the decimation factor is ⌊frames / bars⌋, at least 1. Each bar is the mean of that many levels, one per
-/// frame; the remainder is dropped. A level is 20·log10 of the magnitude of the frame's loudest sample, full scale at 0
-/// dB, limited below by the floor. Audio with fewer frames than bars has one bar per frame.
+/// The decimation factor is ⌊frames / bars⌋, at least 1. Each bar is the mean of the levels of this number of frames;
+/// frames after the last bar are dropped. A level is 20·log10 of the magnitude of the frame's loudest sample, full
+/// scale at 0 dB, limited below by the floor. Audio with fewer frames than bars has one bar per frame.
 ///
-/// Since the factor depends on the length, one pass in bounded memory cannot apply the rule to an unknown length.
-/// Therefore:
+/// Since the factor depends on the length, one pass in bounded memory cannot be exact for an unknown length. Therefore:
 ///
-/// - If the expected length is right within 16 384 frames, as codecs state it in their headers, or the audio has at
-///   most 65 536 frames, the bars are exact and independent of the block sizes, to the bit.
+/// - If the expected length differs by at most 16 384 frames from the actual length, which is true of the length in a
+///   codec's header, or the audio has at most 65 536 frames, the bars are exact to the bit, whatever the block sizes.
 ///
-/// - Otherwise sums over at least 32 768 cells represent the audio, a bar that begins or ends within a cell gets its
-///   share of it, and `Bars.isExact` is false. A second pass with the length now known is exact.
+/// - Otherwise the audio is represented by sums over at least 32 768 cells, a bar that begins or ends within a cell has
+///   its share of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is exact.
 public struct BarReduction: ~Copyable {
     /// The requested number of bars, up to 65 536.
     public let barCount: Int

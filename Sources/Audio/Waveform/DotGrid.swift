@@ -1,7 +1,7 @@
 /// Bars drawn as dots in characters, mirrored at the middle. A braille character is two bars wide and four dots high; a
 /// block character is one bar wide and two halves high.
 ///
-/// All dots up to the average level are set, and every second dot from there up to the peak level.
+/// All dots up to the average level are set, and every second dot between the average and the peak level.
 struct DotGrid {
     let columnCount: Int
 

@@ -45,7 +45,7 @@ public struct LevelView: Sendable {
         return String(repeating: " ", count: TerminalStyle.marginWidth - 1 - text.count) + text
     }
 
-    /// Returns one line of a column: solid up to the root mean square, pale from there up to the peak.
+    /// Returns one line of a column: solid up to the root mean square, pale between the root mean square and the peak.
     private func column(_ step: LevelHistory.Step, line: Int, of height: Int, _ hasColours: Bool) -> String {
         let bottom = 8 * (height - 1 - line)
         let level = eighths(step.meanSquare, height) - bottom

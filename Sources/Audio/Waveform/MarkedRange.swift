@@ -6,7 +6,7 @@ public struct MarkedRange: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Lost or late, and concealed or silent.
         case concealed
-        /// Lost, and recovered from FEC, redundancy or a retransmission.
+        /// Lost, and recovered from other packets.
         case recovered
     }
 

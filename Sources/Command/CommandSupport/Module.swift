@@ -1,2 +1,2 @@
-// Shared parts of all commands: messages, whole files, quantities as people write them, QR codes, exit codes. This
-// module does not know what a command does.
+// Shared parts of all commands: messages, reading and writing whole files, quantities with units, QR codes, exit codes.
+// This module does not know any particular command.

@@ -5,9 +5,9 @@ public import TenfourRadio
 internal import TenfourUV
 
 extension ParsableCommand {
-    /// Parses `arguments` (nil: those of the process), runs the command and exits with one of `Console.exitCodes`.
-    /// Messages go to standard error, help to standard output. `check` examines the arguments before they are parsed.
-    /// `reminder` is appended to usage errors.
+    /// Parses `arguments` (nil: the arguments of the process), runs the command and exits with one of
+    /// `Console.exitCodes`. Messages go to standard error, help to standard output. `check` examines the arguments
+    /// before they are parsed. `reminder` is appended to usage errors.
     public static func runAndExit(
         named name: String, _ arguments: [String]? = nil, check: () throws -> Void = {},
         reminder: @autoclosure () -> String = ""

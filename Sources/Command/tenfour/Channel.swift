@@ -22,7 +22,8 @@ struct ChannelPrint {
     var keys: ChannelKeys
     var form = ChannelLink.Form.letters
 
-    /// `channel NAME talk=KEY listen=KEY`; nil if only the listen link is known.
+    /// The channel's line in a relay's configuration, `channel NAME talk=KEY listen=KEY`; nil if only the listen link
+    /// is known.
     var relayLine: String? {
         keys.talkJoin.map {
             "channel \(keys.name) talk=\($0.configurationText) listen=\(keys.listenJoin.configurationText)"

@@ -2,8 +2,8 @@ import Glibc
 import TenfourAudioCore
 import TenfourChannelKeys
 
-/// Options from the environment: `TENFOUR_FRAME=10ms` means `--frame 10ms`, and typed options override it. Variables
-/// with links and keys are handled by `Secrets`.
+/// Options from environment variables: `TENFOUR_FRAME=10ms` means `--frame 10ms`. Typed options override variables.
+/// Variables with links and keys are handled by `Secrets`.
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",

@@ -83,7 +83,7 @@ struct ProcessStopMonitor {
         return stop
     }
 
-    /// Whether the figures of the last seconds include a stop.
+    /// Whether the status line's figures, which cover the last seconds, include a stop.
     func isRecent(at now: SuspendingClock.Instant = SuspendingClock.now) -> Bool {
         end.map { now - $0 < Self.memory } ?? false
     }

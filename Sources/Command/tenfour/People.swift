@@ -72,7 +72,8 @@ struct People {
 
     var hasListeners: Bool { listenerCount > 0 }
 
-    /// `2 here`; `2 listeners here` if only listeners are; or `nobody else is here`.
+    /// The number of people present: `2 here`; `2 listeners here` if there are only listeners; or `nobody else is
+    /// here`.
     var head: String {
         if count == 0 { return "nobody else is here" }
         return "\(count == listenerCount ? listeners : "\(count)") here"
@@ -80,7 +81,8 @@ struct People {
 
     private var listeners: String { "\(listenerCount) listener\(listenerCount == 1 ? "" : "s")" }
 
-    /// `Anna (open), Ben, 2 more, 3 listeners`; empty if nobody or only listeners are present.
+    /// The names of talkers and the number of listeners, such as `Anna (open), Ben, 2 more, 3 listeners`; empty if
+    /// nobody or only listeners are present.
     var names: String {
         if count == listenerCount { return "" }
         var parts = persons.prefix(Self.shownCount).map { $0.isOpen ? "\($0.name) (open)" : $0.name }
@@ -90,7 +92,7 @@ struct People {
         return parts.joined(separator: ", ")
     }
 
-    /// `2 here: Anna (open), Ben`.
+    /// The number and the names, such as `2 here: Anna (open), Ben`.
     var summary: String { names.isEmpty ? head : "\(head): \(names)" }
 
     /// One line per person, at most 80 columns with its prefix.

@@ -137,7 +137,7 @@ struct PlayRunner {
     private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
 }
 
-/// The keys, as in mpv, plus keys for the pitch.
+/// The keys that control playback: the keys of mpv, and keys for the pitch.
 enum PlayKeys {
     enum Action {
         case pause, reset, mute, next, previous, quit, help
@@ -203,7 +203,7 @@ enum PlayKeys {
 }
 
 extension Track {
-    /// The format as `mp3, 44100 Hz, stereo`.
+    /// The format as text such as `mp3, 44100 Hz, stereo`.
     fileprivate var summary: String {
         let channels =
             format.channelCount == 1 ? "mono" : format.channelCount == 2 ? "stereo" : "\(format.channelCount) channels"

@@ -31,7 +31,7 @@ struct QualityFile {
     }
 
     /// Returns the JSON members for received audio, followed by the members for sent audio. In a session that only
-    /// sends, the former too have the other end's values.
+    /// sends, the members for received audio also have the other end's values.
     private func members(
         _ summary: QualitySummary, sent: [(String, JSON)]?, _ snapshot: RadioSnapshot
     ) -> [(String, JSON)] {

@@ -7,8 +7,8 @@ enum SecretFile {
     /// O_TMPFILE, which Swift does not import.
     private static let unnamedFile: Int32 = 0o2000_0000 | O_DIRECTORY
 
-    /// Reads the secret. Throws `.unavailable` with the remedy if others may read the file, it belongs to another user,
-    /// or it is missing.
+    /// Reads the secret. Throws `.unavailable` with the remedy if other users may read the file, if it belongs to
+    /// another user, or if it is missing.
     static func read(_ path: String, for what: String) throws(RadioError) -> String {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw unreadable(path, what) }

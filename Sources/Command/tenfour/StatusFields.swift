@@ -4,9 +4,9 @@ struct StatusFields {
 
     private struct Field {
         var text: String
-        /// The separator before it, unless it is the first.
+        /// The separator before this field; not shown if the field is the first of the line.
         var separator: String
-        /// Fields of the highest rank are left out first.
+        /// The rank, by which fields are left out: the highest rank first.
         var rank: Int
         /// Whether the field is meaningless without the field before it.
         var isJoined: Bool { !separator.hasPrefix("  ") }

@@ -4,7 +4,7 @@ import TenfourRadio
 
 /// Reads and writes short text files, such as SDP.
 enum TextFile {
-    /// Writes `text`; `isSecret` hides it from other users, as `SecretFile.write` does.
+    /// Writes `text`; with `isSecret`, only this user can read the file (`SecretFile.write`).
     static func write(_ text: String, to path: String, isSecret: Bool = false) throws(RadioError) {
         guard path != "-" else { return Terminal.write(text) }
         if isSecret { return try SecretFile.write(text, to: path) }

@@ -233,7 +233,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if request.byteCount >= Self.stableByteCount { backoff.succeeded() }
     }
 
-    /// Decides how to handle the response. Called when its body begins, or at its end if it has no body.
+    /// Returns the action for the response. Called when its body begins, or at its end if it has no body.
     private func responseAction(status: Int) -> ResponseAction {
         if let action = request.action { return action }
         let action = ResponseAction.on(

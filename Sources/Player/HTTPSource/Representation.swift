@@ -57,7 +57,7 @@ package enum ResponseAction: Equatable {
     case changed
     /// The resource lies at another address.
     case moved(to: String)
-    /// The body is compressed, so its bytes are not those requested.
+    /// The body is compressed, so its bytes are not the requested bytes. The value is the compression.
     case packed(String)
     /// The request failed. `isLasting`: a later request would fail too.
     case refused(isLasting: Bool)

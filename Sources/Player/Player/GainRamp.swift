@@ -26,7 +26,7 @@ struct GainRamp: Equatable, BitwiseCopyable, Sendable {
         number = UInt8(truncatingIfNeeded: word >> 56)
     }
 
-    /// Full gain: the state before the first fade and after the last.
+    /// Full gain, set without a ramp: the state before any fade, and again after playback has ended.
     static var none: Self {
         var ramp = Self(1)
         ramp.duration = 0

@@ -5,9 +5,9 @@ internal import TenfourRings
 /// Takes blocks from the ring and renders the frames that the output requests, without a click where audio starts, ends
 /// or jumps.
 ///
-/// Reads no clock. Runs on the audio thread, or on the thread that writes a file. While open, it plays. When closed, it
-/// fades out within 8 ms and keeps its position; when opened again, it continues with the next frame. Audio of an
-/// earlier generation also fades out within 8 ms and is discarded. On an underrun the last sample fades out.
+/// Reads no clock. Runs on the audio thread, or on the thread that writes a file. While open, the renderer plays. When
+/// closed, it fades out within 8 ms and keeps its position; when opened again, it continues with the next frame. Audio
+/// of an earlier generation also fades out within 8 ms and is discarded. On an underrun the last sample fades out.
 struct Renderer: ~Copyable, Sendable {
     private(set) var timeline = PlaybackTimeline()
     /// Frames taken from the ring, played or not. Wraps.
