@@ -46,6 +46,8 @@ private final class MeasuredWork {
 }
 
 @c private func runWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument { unsafe Unmanaged<MeasuredWork>.fromOpaque(argument).takeUnretainedValue().body() }
+    if let argument = unsafe argument {
+        unsafe Unmanaged<MeasuredWork>.fromOpaque(argument).takeUnretainedValue().body()
+    }
     return nil
 }

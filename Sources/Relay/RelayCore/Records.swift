@@ -40,7 +40,8 @@ extension Relay {
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
         // Handled above. No `default`: the compiler finds this place for a new record.
-        case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage: break
+        case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
+            break
         }
         return .handled
     }
