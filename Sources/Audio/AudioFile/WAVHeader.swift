@@ -30,7 +30,8 @@ internal struct WAVHeader {
             switch kind {
             case .format where WAVHeaderParser.formatByteCounts.contains(size): _ = parser.parseFormat(body.span)
             case .sizes where WAVHeaderParser.sizesByteCounts.contains(size): parser.parseSizes(body.span)
-            case .format, .sizes: throw Self.malformed("The WAV file has a chunk of \(size) bytes.", descriptor)
+            case .format, .sizes:
+                throw Self.malformed("The WAV file is damaged: its fmt or ds64 chunk has \(size) bytes.", descriptor)
             case .list, .samples, .other: break
             }
         }

@@ -120,7 +120,7 @@ public func checkPort(_ port: UInt16?) throws {
 public func checkDepth(_ depth: Duration?, of option: String) throws {
     let deepest = Duration.seconds(5)
     guard let depth, depth > deepest else { return }
-    throw ValidationError("\(option) \(text(of: depth)) is too deep: write at most \(text(of: deepest)).")
+    throw ValidationError("\(option) \(text(of: depth)) is too long: write at most \(text(of: deepest)).")
 }
 
 extension Profile: ExpressibleByArgument {}

@@ -102,7 +102,7 @@ struct LinkOptions: ParsableArguments {
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Which clock a channel uses, whatever the kernel reports: right is this machine's clock, unknown is the relay's. Write right in a virtual machine whose host sets the clock.",
+            "The clock to use in a channel: right trusts this machine's clock, unknown takes the relay's. Default: this machine's, if the kernel reports it as synchronised. Choose right in a virtual machine whose host sets the clock.",
             valueName: "right|unknown"))
     var clock: ClockTrust?
 

@@ -2,7 +2,7 @@ import Glibc
 import TenfourAudioCore
 
 /// The packets that several `FanOut`s could not send immediately from one socket. The backlog holds at most one packet
-/// of each stream and sends the oldest first, because all packets wait for the same socket. Loop thread.
+/// of each stream and sends the oldest first, because all packets wait for the same socket. Use it on the loop's thread only.
 @safe public final class Backlog {
     let socket: UDPSocket
 

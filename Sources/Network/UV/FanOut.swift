@@ -6,7 +6,7 @@ public import TenfourSession
 ///
 /// The kernel's structures are filled in when a member is added, so that sending a packet to a member does no work
 /// except the system call. Members are served in a fixed order, so that each has a constant delay, as long as the
-/// network accepts all packets. Loop thread. The C function is `sendmmsg`.
+/// network accepts all packets. Use it on the loop's thread only. The C function is `sendmmsg`.
 @safe public final class FanOut {
     public private(set) var statistics = FanOutStatistics()
 

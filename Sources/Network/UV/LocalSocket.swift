@@ -4,7 +4,7 @@ import Glibc
 /// A Unix socket at a path. It sends one answer to each client that connects, and closes the connection. Only processes
 /// of its owner may connect.
 ///
-/// Loop thread. It reads nothing from clients and serves eight at a time: a ninth client replaces the oldest. Creating
+/// For the loop's thread only. It reads nothing from clients and serves eight at a time: a ninth client replaces the oldest. Creating
 /// a socket makes the process ignore SIGPIPE, because libuv would otherwise let a client that disconnects end the
 /// process. The C type is `uv_pipe_t`.
 @safe public final class LocalSocket: LoopHandle {

@@ -1,7 +1,7 @@
 import CUV
 
-/// A handle of an `EventLoop`. It exists until `close()` or until its loop ends, even if no other object holds it. Loop
-/// thread.
+/// A handle of an `EventLoop`. It exists until `close()` or until its loop ends, even if no other object
+/// holds it. Use it only on the loop's thread.
 ///
 /// libuv requires a handle to stay at one address and calls back when it has closed the handle. So the loop retains the
 /// object from `init` until the close callback, which also frees the handle's memory.

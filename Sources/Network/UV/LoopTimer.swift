@@ -1,7 +1,7 @@
 import CUV
 public import TenfourAudioCore
 
-/// Calls back once, at a deadline or shortly after. Loop thread. The C type is `uv_timer_t`.
+/// Calls back once, at a deadline or shortly after. Use it on the loop's thread only. The C type is `uv_timer_t`.
 @safe public final class LoopTimer: LoopHandle {
     private let timer: UnsafeMutablePointer<uv_timer_t>
     private var fire: (() -> Void)?

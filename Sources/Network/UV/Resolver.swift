@@ -26,7 +26,7 @@ public enum Resolver {
     }
 }
 
-/// A running lookup. The object exists until the lookup has ended. Loop thread. The C type is `uv_getaddrinfo_t`.
+/// A running lookup. The object exists until the lookup has ended. Use it on the loop's thread only. The C type is `uv_getaddrinfo_t`.
 @safe public final class Lookup {
     private let host: String
     private let port: UInt16

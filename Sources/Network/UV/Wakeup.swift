@@ -27,14 +27,14 @@ import Synchronization
     }
 
     /// Closes the gate, and returns when no thread will access the handle any longer, which takes as long as a `write`
-    /// of such a thread. Loop thread.
+    /// of such a thread. Use it on the loop's thread only.
     func shutGate() {
         gate.add(Self.shut, ordering: .acquiringAndReleasing)
         // Sleeps instead of yielding, so that a thread of lower priority inside the gate can run and leave it.
         while gate.load(ordering: .acquiring) != Self.shut { uv_sleep(1) }
     }
 
-    /// The loop's handle of this wake-up; nil once the handle is closed. Loop thread.
+    /// The loop's handle of this wake-up; nil once the handle is closed. Use it on the loop's thread only.
     func handle(of loop: EventLoop) -> WakeupHandle? {
         guard gate.load(ordering: .acquiring) >= 0 else { return nil }
         precondition(unsafe async.pointee.loop == loop.loop, "a wakeup was closed by a loop that is not its own")

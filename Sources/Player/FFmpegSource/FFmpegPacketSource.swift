@@ -14,7 +14,7 @@
         var timeBase: AVRational { get }
         /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
         var preroll: Duration { get }
-        /// The correction of positions since the last seek, as far as it is known now.
+        /// The duration to add to positions since the last seek, whose own position was estimated; zero until it is known.
         var correction: Duration { get }
         /// Whether positions since the last seek are now known to be exact.
         var isExact: Bool { get }

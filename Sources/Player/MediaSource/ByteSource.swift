@@ -14,8 +14,8 @@ public protocol ByteSource: AnyObject, Sendable {
     /// the server supports this.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int
 
-    /// Keeps all bytes from now on. A source that sends its bytes once keeps them on disk, so `read` waits for an offset
-    /// far ahead, and earlier bytes can be read again.
+    /// Keeps all bytes that arrive from now on, in a file on disk, so that they can be read again. If the source cannot
+    /// start again at another offset, `read` of a later offset waits until the bytes have arrived.
     func holdAll()
 
     /// The title that a radio station sends for the audio at `offset`. Control characters are replaced.

@@ -99,7 +99,7 @@ public enum StreamEvent: Equatable, Sendable {
 /// The reason why nothing is played.
 public enum StreamError: Error, Equatable, Sendable {
     case read(ReaderError)
-    /// An address, output or setting cannot be used: a sentence with its remedy.
+    /// An address, output or setting cannot be used. The string states the problem and its remedy in a sentence.
     case unusable(String)
 }
 

@@ -15,7 +15,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
     package private(set) var setbackCount = 0
 
     private let most: DecoderComplexity
-    /// The time by which a pull may be late, in nanoseconds; nil if no time is measured.
+    /// The time, in nanoseconds, by which a pull may be late before the card runs dry; nil on a simulated clock.
     private let slack: Int?
     /// The expected cost of a frame. It rises immediately after a slower frame and falls over about 250 pulls.
     private var expected: Costs

@@ -108,7 +108,7 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// The relay settings for the tenfour on this machine that uses the port of a link without a host; nil if there is none.
+    /// The settings to join through another tenfour process on this machine that uses `port`; nil if there is none.
     private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])

@@ -83,7 +83,7 @@ extension RelayDiscard: CustomStringConvertible {
         switch self {
         case .unknownProtocol: "unknown protocol"
         case .malformedControl: "malformed control packet"
-        case .unexpectedControl: "control packet that members do not send"
+        case .unexpectedControl: "control packet of a kind that only a relay sends"
         case .cookie: "join without a valid cookie"
         case .tooManyHandshakes: "handshakes beyond the limit of an address"
         case .tooManyFailures: "join from an address with too many failures"

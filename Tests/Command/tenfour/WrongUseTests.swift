@@ -91,8 +91,8 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("talk bob -p 0", 2, "--port 0 is not a port", "1 to 65535"),
         Misuse("recv -p 0", 2, "--port 0 is not a port", "1 to 65535"),
         Misuse("listen tenfour://host/family -p 0", 2, "--port 0 is not a port", "1 to 65535"),
-        Misuse("recv --jitter 6s", 2, "--jitter 6000 ms is too deep", "at most 5000 ms"),
-        Misuse("recv --max-latency 6s", 2, "--max-latency 6000 ms is too deep", "at most 5000 ms"),
+        Misuse("recv --jitter 6s", 2, "--jitter 6000 ms is too long", "at most 5000 ms"),
+        Misuse("recv --max-latency 6s", 2, "--max-latency 6000 ms is too long", "at most 5000 ms"),
 
         Misuse("replay capture.pcap", 2, "'replay' is a separate tool", "Tools/replay"),
         Misuse("radiocheck", 2, "'radiocheck' is a separate tool", "Tools/radiocheck"),

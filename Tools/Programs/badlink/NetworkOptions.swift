@@ -9,7 +9,7 @@ struct NetworkOptions: ParsableArguments {
     var network: String?
     @Option(
         help: ArgumentHelp(
-            "Also apply a measured trace: CSV with “delay_ms” or “t_ms,delay_ms”, and “lost” for a loss.",
+            "Also apply a measured trace: a CSV file with the columns delay_ms, or t_ms and delay_ms; “lost” for a lost packet.",
             valueName: "file"))
     var trace: String?
 

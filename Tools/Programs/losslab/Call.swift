@@ -24,7 +24,7 @@ struct Call: ParsableCommand {
     @Option(help: "Longest playout delay, in milliseconds, when the receiver waits for lost packets.")
     var maxLatency = 100.0
 
-    @Option(help: "Second from which on the network loses nothing.")
+    @Option(help: "Seconds after which the network loses no more packets. Default: never.")
     var lossEnd: Double?
 
     @Flag(help: "Let the playout delay follow the round trip, as --profile quality does.")

@@ -76,7 +76,7 @@ import TenfourUV
     var speech: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Write the speech that came back to a WAV file.", valueName: "file"))
+        name: .shortAndLong, help: ArgumentHelp("Write the received speech to a WAV file.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Write the result to standard output as JSON.") var json = false

@@ -4,7 +4,7 @@ import TenfourChannelKeys
 /// Prints the configuration of the relay to be measured.
 struct Configuration: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print a relay's configuration for the channels that the other commands load.")
+        abstract: "Print a relay's configuration with the channels that the other commands use.")
 
     @OptionGroup var places: Places
     @Option(help: "The port for plain RTP that goes to all listeners of one channel.")
