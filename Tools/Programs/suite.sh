@@ -34,5 +34,5 @@ build_tests() {
 # slowest LOG: prints the ten slowest tests, from the output of `swift test`. Tests run in parallel and may wait for each other.
 slowest() {
     say "the slowest tests, in seconds:"
-    sed -nE 's/^. Test (.*) passed after ([0-9.]+) seconds\.$/\2 \1/p' "$1" | sort -rn | head -n 10 >&2
+    sed -nE 's/^. Test (.*) passed after ([0-9.]+) seconds\.$/\2 \1/p' "$1" | sort -rn | sed -n 1,10p >&2
 }

@@ -30,7 +30,7 @@ struct Receive: ParsableCommand {
     @Option(help: "The receiver: tenfour, or ideal, which is libopus with a fixed playout delay.")
     var receiver = Receiver.tenfour
 
-    @Option(help: "Playout delay of ideal, or the longest of tenfour while it waits for copies or retransmissions, in milliseconds.")
+    @Option(help: "Playout delay of ideal, or the longest of tenfour while it waits for recovery, in milliseconds.")
     var depth = 20.0
 
     @Flag(help: "Fix the playout delay of tenfour at --depth, too.")
