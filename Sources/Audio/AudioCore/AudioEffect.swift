@@ -5,19 +5,19 @@ public protocol AudioEffect: ~Copyable {
     /// The format of input and output.
     var format: LPCMFormat { get }
 
-    /// Consumes frames from the front of `input`, no more than needed, and fills `output` from the front, both
+    /// Consumes frames from the front of `input`, no more than needed, and fills `output` from the front. Both are
     /// interleaved. Returns the numbers of frames consumed and produced. `output` is left partly empty only if all of
     /// `input` was consumed.
     mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) -> EffectProgress
 
-    /// Writes the frames still buffered after the last input. Call until it returns zero; then the effect can be used
-    /// for new audio.
+    /// Writes the frames that are still buffered after the last input, and returns their number. Call until it returns
+    /// zero; then the effect can be used for new audio.
     mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount
 
     /// Drops buffered audio, for example after a seek. Keeps the settings.
     mutating func clear()
 
-    /// Input frames consumed minus the input position of the next output frame.
+    /// The latency in input frames: the number of frames consumed minus the input position of the next output frame.
     var latency: Double { get }
 
     /// Mean input frames per output frame.

@@ -57,7 +57,7 @@ public struct LevelHistory: BitwiseCopyable, Sendable {
         open = Step()
     }
 
-    /// Returns the steps after the first `known` steps, without steps older than the last 32.
+    /// Returns the steps that follow the first `known` steps of the history; of these, at most the last 32.
     public func steps(after known: Int) -> [Step] {
         (max(known, count - 32)..<max(known, count)).map { steps[$0 % 32] }
     }

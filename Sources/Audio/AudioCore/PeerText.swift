@@ -11,8 +11,8 @@ extension String {
         self.init(fromPeer: decoded, limit: limit)
     }
 
-    /// Makes Unicode text from a peer safe to display, with the same replacements and limit as `init(fromPeer:limit:)`
-    /// of bytes.
+    /// Makes Unicode text from a peer safe to display, with the same replacements and limit as the initializer that
+    /// takes bytes.
     public init(fromPeer text: String, limit: Int = 255) {
         self.init()
         for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -1,6 +1,6 @@
 /// A sample rate.
 public struct SampleRate: Hashable, BitwiseCopyable, Sendable {
-    /// In hertz, above zero.
+    /// The rate in hertz, above zero.
     public let hertz: Int
 
     @inlinable public init(hertz: Int) {

@@ -22,7 +22,7 @@ public struct AudioFileError: Error, Hashable, Sendable {
         case unsupportedRate(Int)
         /// A WAV file cannot store samples of this coding.
         case unsupportedCoding(SampleCoding)
-        /// The file's extension, given as the value, belongs to another format, but only WAV is written.
+        /// The file's extension (the value) belongs to another format, but only WAV files can be written.
         case namedAsAnother(String)
         case diskIsFull
         /// The audio does not fit into a WAV file, whose sizes have 32 bits.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A file descriptor. Reads and writes are complete or fail: they block, and are retried after EINTR.
+/// A file descriptor. Reading and writing block until all bytes are transferred, and are retried after EINTR.
 internal struct Descriptor {
     let number: Int32
     let name: String
@@ -13,7 +13,7 @@ internal struct Descriptor {
         self.name = name
     }
 
-    /// The most bytes per `write`: a pipe that is ready accepts this many without blocking (`PIPE_BUF`).
+    /// The maximum number of bytes per `write`: a pipe that is ready accepts this many without blocking (`PIPE_BUF`).
     static let pieceByteCount = 4_096
 
     /// Opens the file at `path` for writing; creates it if it does not exist.

@@ -4,7 +4,7 @@ internal import TenfourAudioCore
 internal struct LPCMInput {
     let descriptor: Descriptor
     let format: RawFormat
-    /// Bytes of samples that were read while a header was sought.
+    /// Bytes that were read to recognise the file format, but are samples. They precede the bytes still in the pipe.
     private var sniffed: [UInt8]
     /// The number of bytes left to read; nil if there is no header or it does not state a length.
     private var remainingByteCount: Int?

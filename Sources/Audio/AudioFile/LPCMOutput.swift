@@ -19,7 +19,7 @@ internal struct LPCMOutput {
         self.replaces = replaces
         self.descriptor = descriptor
         self.format = format
-        // With O_APPEND all data is written to the end of the file.
+        // With O_APPEND all data is written to the end of the file, so the header cannot be rewritten.
         let mayRewrite = descriptor.isRegularFile && fcntl(descriptor.number, F_GETFL) & O_APPEND == 0
         headerOffset = mayRewrite ? lseek(descriptor.number, 0, SEEK_CUR) : nil
         if container == .wav { header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil) }
@@ -91,7 +91,7 @@ internal struct LPCMOutput {
     }
 }
 
-/// Extensions of other formats, by which other programs would misread a WAV file.
+/// The extensions of other formats. Programs that rely on the extension would misread a WAV file with such a name.
 private let otherFormats: Set = [
     "mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm",
 ]

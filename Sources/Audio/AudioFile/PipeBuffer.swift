@@ -5,7 +5,7 @@ internal struct PipeBuffer {
     /// The descriptor of the unnamed file, which the caller closes.
     let descriptor: Descriptor
 
-    /// The most bytes copied; bounds the disk space if the pipe never ends.
+    /// The maximum number of bytes copied; it bounds the disk space if the pipe never ends.
     private static let maximumByteCount = 1 << 30
 
     /// Copies `start`, which was read from `pipe` before, and then the rest of `pipe`.

@@ -1,6 +1,6 @@
 internal import CSndFile
 
-/// libsndfile's functions. Traps before `loadSndFile` has returned. Nothing writes to this struct afterwards.
+/// libsndfile's functions. An access traps before `loadSndFile` has returned. Afterwards the functions never change.
 nonisolated(unsafe) let sndfile = unsafe try! opened.get()
 
 /// Loads libsndfile on the first call, from any thread but the audio thread. Throws if it is not installed.

@@ -38,7 +38,7 @@ internal struct WAVHeader {
         throw Self.malformed("The WAV file has no samples.", descriptor)
     }
 
-    /// The most bytes of a chunk before the samples.
+    /// The maximum size, in bytes, of a chunk before the samples.
     private static let maximumChunkByteCount = 1 << 20
 
     private static func rawFormat(
@@ -86,11 +86,11 @@ internal struct WAVHeader {
     /// would misread S24_LE.
     static func canHold(_ coding: SampleCoding) -> Bool { coding != .signed8 && coding != .signed24 }
 
-    /// The most bytes of samples, since sizes have 32 bits.
+    /// The maximum size of the samples in bytes, since the header states sizes in 32 bits.
     static let maximumByteCount = 0xFFFF_FFFF - 44
 
-    /// The bytes of the header. If `byteCount` is nil, both sizes have the maximum value, which ffmpeg also writes to a
-    /// pipe.
+    /// The bytes of the header. If `byteCount` is nil, both sizes have the maximum value, as in a header that ffmpeg
+    /// writes to a pipe.
     var bytes: InlineArray<44, UInt8> {
         InlineArray { index in
             switch index {

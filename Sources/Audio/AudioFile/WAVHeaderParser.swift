@@ -34,7 +34,7 @@ package struct WAVHeaderParser {
     package static let fileHeaderByteCount = 12
     /// The number of bytes of a chunk's name and size.
     package static let chunkHeaderByteCount = 8
-    /// The most chunks before the samples.
+    /// The maximum number of chunks before the samples.
     package static let chunkLimit = 256
     /// The permitted sizes of a `fmt ` chunk.
     package static let formatByteCounts = 16...256
@@ -78,10 +78,10 @@ package struct WAVHeaderParser {
         longByteCount = byteCount > 0 ? byteCount : nil
     }
 
-    /// Returns the size of the samples in bytes, from the size stated in the chunk's header; nil if the program that
-    /// wrote the header did not know it. GStreamer, arecord, sox and ffmpeg then state 0, almost 2 GiB or almost 4 GiB:
-    /// in a pipe, and often in a file while they are still writing it. `available` is the number of bytes that follow
-    /// in the file; nil if unknown.
+    /// Returns the size of the samples in bytes, computed from `stated`, the size in the chunk's header; nil if the
+    /// program that wrote the header did not know it. In this case GStreamer, arecord, sox and ffmpeg state 0, almost 2
+    /// GiB or almost 4 GiB: in a pipe, and often in a file while they are still writing it. `available` is the number
+    /// of bytes that follow in the file; nil if unknown.
     package func sampleByteCount(stated: Int, available: Int? = nil) -> Int? {
         if stated == 0xFFFF_FFFF, let longByteCount { return longByteCount }
         let isPlaceholder = stated == 0 || stated >= 0x7FFF_0000 && available.map { $0 < stated } ?? true

@@ -1,19 +1,19 @@
 internal import Glibc
 public import TenfourAudioCore
 
-/// Ranges of a WAV file that are marked as `concealed`: lost in transit and concealed or silent.
+/// Ranges of a WAV file that are marked as `concealed`: their audio was lost in transit, and is concealed or silent.
 ///
 /// They are stored after the samples as cue points with length and label (`cue `, and `ltxt` and `labl` in a `LIST` of
 /// type `adtl`: Microsoft's Multimedia Programming Interface 1.0). Editors show them as labelled regions; players
-/// ignore them. libsndfile writes cue points without lengths, so editors would show points.
+/// ignore them. libsndfile is not used, since it writes cue points without lengths, which editors show as points.
 public struct WAVMarks: Equatable, Sendable {
     /// The ranges in ascending order, neither overlapping nor adjacent.
     public private(set) var ranges: [Range<FrameCount>] = []
 
-    /// The most ranges; further ranges are dropped.
+    /// The maximum number of ranges; further ranges are dropped.
     private static let maximumCount = 65_536
     private static let label = "concealed"
-    /// The most chunks to search; our files have fewer.
+    /// The maximum number of chunks to search; our files have fewer.
     private static let maximumChunkCount = 1_024
 
     public init() {}

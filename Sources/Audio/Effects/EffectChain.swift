@@ -52,8 +52,8 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         second.clear()
     }
 
-    /// Fills `output` from the second effect, whose input `more` takes from the first effect. Ends when `output` is
-    /// full or `more` returns no frames.
+    /// Fills `output` from the second effect. `more` makes the first effect produce input for the second effect. Ends
+    /// when `output` is full or `more` returns no frames.
     private mutating func produce(
         into output: inout MutableSpan<Float>, _ more: (inout First, inout MutableSpan<Float>) -> FrameCount
     ) -> FrameCount {
@@ -75,7 +75,7 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         return FrameCount(produced)
     }
 
-    // The functions below are static, so that the compiler sees accesses to different properties.
+    // The functions below are static, so that the compiler sees that their arguments are different properties.
 
     private static func fill(
         _ between: inout FixedBuffer<Float>, upTo count: Int, from first: inout First,

@@ -14,7 +14,7 @@ package struct Ramp: BitwiseCopyable, Sendable {
 
     package var isMoving: Bool { @_noAllocation @_noLocks get { framesLeft > 0 } }
 
-    /// Changes to `target` over `frameCount` frames, at least one.
+    /// Begins a linear change of the gain to `target` over `frameCount` frames, at least one.
     @_noAllocation @_noLocks
     package mutating func begin(_ target: Float, frameCount: Int) {
         self.target = target

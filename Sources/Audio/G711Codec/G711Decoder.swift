@@ -6,7 +6,7 @@ public import TenfourResampling
 ///
 /// Decodes at 8 000 Hz and resamples to 48 000 Hz. Each byte is a sample, so any bytes can be decoded.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// For the playback thread: after `init` nothing is allocated.
 public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
     private let channelCount: Int
     private var resampler: RateConverter

@@ -3,7 +3,7 @@ public import TenfourAudioCore
 
 /// An encoder of G.711: one channel at 8 000 Hz, one byte per sample.
 ///
-/// Capture thread. Nothing is allocated.
+/// For the capture thread: nothing is allocated.
 public struct G711Encoder: AudioEncoder, Sendable {
     /// µ-law or A-law.
     public let law: G711Law

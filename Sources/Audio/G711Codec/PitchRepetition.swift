@@ -5,7 +5,7 @@ internal import TenfourAudioCore
 /// The first 10 ms of concealment are as loud as the audio before. Then the level falls, to silence after 60 ms. The
 /// first 4 ms of the next packet are cross-faded with the repetition.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// For the playback thread: after `init` nothing is allocated.
 struct PitchRepetition: ~Copyable, Sendable {
     /// The latest output samples, the newest at the end.
     private var history = FixedBuffer<Float>(repeating: 0, count: historyCount)

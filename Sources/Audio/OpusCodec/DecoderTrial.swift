@@ -14,11 +14,12 @@ public struct DecoderTrial: Hashable, Sendable {
     /// The number of bytes of a thread's stack that were used.
     public private(set) var stackByteCount = 0
 
-    /// The most processor time that a trial takes, unless a single step takes half as long.
+    /// The maximum processor time of a trial. After half of it no further complexity is measured, so the maximum is
+    /// exceeded only if a single step takes more than the other half.
     public static let limit = Duration.milliseconds(100)
 
-    /// Performs the trial on its own thread; allocates. `measuresCosts` is false where results must not depend on the
-    /// machine's speed.
+    /// Performs the trial on its own thread; allocates. Pass false for `measuresCosts` if the results must not depend
+    /// on the machine's speed.
     public init(measuresCosts: Bool) throws(OpusError) {
         var result: Result<Self, OpusError> = .success(.none)
         let depth = StackDepth.measure {
@@ -99,9 +100,9 @@ public struct DecoderTrial: Hashable, Sendable {
 
 /// The processor time of a decoder for 20 ms of audio.
 public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
-    /// The longest time for a lost frame, which is the first of a burst.
+    /// The longest time to conceal a lost frame: that of the first frame in a burst.
     public var concealed: Duration
-    /// The longest time for a received frame.
+    /// The longest time to decode a received frame.
     public var decoded: Duration
 
     public init(concealed: Duration = .zero, decoded: Duration = .zero) {
@@ -121,7 +122,7 @@ private struct TrialCall {
 
     private(set) var decoded: [Float] = []
     private(set) var concealed: [Float] = []
-    /// The longest time for a lost frame and for a received frame.
+    /// The longest times to conceal a lost frame and to decode a received frame.
     private(set) var costs = DecoderCosts()
 
     init(_ packets: [[UInt8]], _ complexity: DecoderComplexity) throws(OpusError) {

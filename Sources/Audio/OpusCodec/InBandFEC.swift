@@ -1,6 +1,6 @@
 extension OpusDecoder {
     /// Returns whether `packet` carries a coarser copy (LBRR) of the frame before it, which `recover` can use; false
-    /// for bytes that are no Opus packet. Audio thread.
+    /// for bytes that are no Opus packet. May be called on an audio thread.
     ///
     /// Only SILK and hybrid frames have copies. Their first bits are, for each channel, one voice activity flag for
     /// each 20 ms and then the LBRR flag (RFC 6716 sections 4.2.3 and 4.2.4). The range coder assigns half its range to

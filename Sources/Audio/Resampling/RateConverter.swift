@@ -4,19 +4,21 @@ public import TenfourAudioCore
 /// Converts audio from one sample rate to another, by a ratio that may be corrected slightly at each call.
 ///
 /// The ratio is exact until the first correction. The C functions are `speex_resampler_init_frac` and `_destroy`. For
-/// one thread at a time, also an audio thread: after `init` it neither allocates nor locks.
+/// one thread at a time, which may be an audio thread: after `init` no function allocates or locks.
 @safe
 public struct RateConverter: ~Copyable, @unchecked Sendable {
     private let state: OpaquePointer
     private let channelCount: Int
     private var ratioControl: RatioControl
 
-    /// The range of `correct`, in parts per million.
+    /// The largest correction that `correct` accepts, in parts per million, upwards and downwards.
     public static let maximumCorrection: Float = 10_000
 
-    /// How clean the sound stays and how high it reaches, 0…10, against processor time and delay.
+    /// The quality of the conversion, 0…10. A higher quality has a wider passband and less noise, but takes more
+    /// processor time and has a longer delay.
     ///
-    /// Measured with 20 ms of mono at 48 kHz on one core of a small virtual machine, corrected and (exact at one rate):
+    /// Measured with 20 ms of mono at 48 kHz on one core of a small virtual machine. The time in brackets is for the
+    /// exact ratio of two equal rates, the other time for a corrected ratio:
     ///
     /// | quality | delay, frames | passband, kHz | stopband, dB | 20 ms, µs | new ratio, µs |
     /// |---|---|---|---|---|---|
@@ -26,15 +28,16 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     /// | 5 | 40 | 22.1 | 100 | 52 (9) | 33 |
     /// | 10 | 128 | 23.4 | 120 | 284 (72) | 213 |
     ///
-    /// What a 1 kHz tone gains in noise is at −99 dB with 2 and at −112 dB from 3 on: 3 is the cheapest that adds nothing to
-    /// 16-bit sound.
+    /// The conversion adds noise to a 1 kHz tone: −99 dB at quality 2, −112 dB from quality 3 on. So 3 is the lowest
+    /// quality that adds no noise to 16-bit audio.
     public static let defaultQuality = 3
 
-    /// Neither rate may be more than 256 times the other; any number of channels. `quality` is 0…10.
+    /// Creates a converter for any number of channels. Neither rate may be more than 256 times the other. `quality` is
+    /// 0…10.
     public init(
         from inputRate: SampleRate, to outputRate: SampleRate, channelCount: Int = 1, quality: Int = defaultQuality
     ) throws(RateConverterError) {
-        // More than any device needs, and within the range of speexdsp.
+        // The limit, in hertz, is higher than any device needs, and within the range of speexdsp.
         let limit = 1_000_000_000
         guard inputRate.hertz <= limit, outputRate.hertz <= limit, inputRate.hertz <= 256 * outputRate.hertz,
             outputRate.hertz <= 256 * inputRate.hertz
@@ -47,8 +50,8 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
                 UInt32(clamping: channelCount), start.input, start.output, start.input, start.output,
                 Int32(clamping: quality), &code)
         else { throw RateConverterError(code: code) }
-        // The filter's memory grows with the filter and never shrinks. So every length that a correction can require is
-        // set once here, and memory does not grow while audio flows.
+        // A longer filter makes speexdsp allocate memory, which it keeps. So each of the longest filters that a
+        // correction can require is set once here, and no memory is allocated while audio is converted.
         for ratio in ratioControl.extremes(within: Double(Self.maximumCorrection)) + [start] {
             let result = unsafe callSetRatio(state, ratio)
             guard result == 0 else {
@@ -66,13 +69,14 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     /// The delay of the output, at the output's rate (`speex_resampler_get_output_latency`).
     public var delay: FrameCount { FrameCount(Int(unsafe speex_resampler_get_output_latency(state))) }
 
-    /// Skips the `delay` of silence at the beginning, so that output and input line up, as for a file. Call it before
-    /// the first `process`. The last `delay` of the audio then comes out after as much silence has followed it.
+    /// Skips the silence at the beginning, whose length is `delay`, so that output and input are aligned, for example
+    /// for a file. Call before the first `process`. The end of the audio, of the same length, is returned only after as
+    /// much silence has been passed in.
     public mutating func skipDelay() { _ = unsafe speex_resampler_skip_zeros(state) }
 
-    /// Audio thread. From now on consumes input faster by `partsPerMillion` than the two rates say (slower if
-    /// negative), exact on average to well under one part per million. Limited to ± `maximumCorrection`. It does not
-    /// click, however often it is called.
+    /// Audio thread. Corrects the ratio from now on: input is consumed faster by `partsPerMillion` than the two rates
+    /// require (slower if negative). On average the correction is exact to well under one part per million. It is
+    /// limited to ± `maximumCorrection`. Frequent calls cause no clicks.
     @_noAllocation @_noLocks
     public mutating func correct(by partsPerMillion: Float) {
         let limit = Self.maximumCorrection

@@ -2,7 +2,7 @@ private import CSpeexDSP
 
 /// An error of speexdsp's resampler. Only `init` throws it.
 public struct RateConverterError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A `RESAMPLER_ERR_` number of speex_resampler.h.
+    /// The error code, one of the `RESAMPLER_ERR_` constants of speex_resampler.h.
     public var code: Int32
 
     /// The C function and the text of `speex_resampler_strerror`.

@@ -1,29 +1,31 @@
 internal import TenfourAudioCore
 
-/// The number of input frames for a number of output frames.
+/// A ratio of two sample rates: `input` input frames are converted to `output` output frames.
 internal struct Ratio: Equatable {
     var input: UInt32
     var output: UInt32
 }
 
-/// Chooses the resampler's ratio, so that on average audio is converted by exactly the wanted one.
+/// Chooses the resampler's ratios, so that their mean is exactly the wanted ratio.
 ///
-/// speexdsp keeps its position between two input frames as a fraction of `output`, and converts it to a new ratio in 32
-/// bits. So `output` must not exceed 65 535, and a ratio that can be reduced would round the position and click. All
-/// corrected ratios therefore have the same prime `output` and an `input` that is no multiple of it, so that the
-/// position stays as it is. These ratios lie 15 parts per million apart. The error of the chosen ratio is added up;
-/// when it reaches half a frame, the neighbour on the other side of the wanted ratio is used. That is rare, because
-/// each change costs a new filter table.
+/// speexdsp stores its position between two input frames as a fraction with the denominator `output`, and converts this
+/// fraction for a new ratio with 32-bit arithmetic. Therefore `output` must not exceed 65 535. A ratio that can be
+/// reduced would round the position, which is heard as a click. So all corrected ratios have the same prime `output`
+/// and an `input` that is no multiple of it, and the position never changes. Neighbouring ratios differ by 15 parts per
+/// million. The error of the chosen ratio is summed up; when the sum reaches half a frame, the neighbour on the other
+/// side of the wanted ratio is chosen. Such changes are rare, because each of them requires a new filter table.
 internal struct RatioControl {
     /// The largest prime below 65 536.
     private static let prime = 65_521
 
-    /// Both rates, reduced; or the first corrected ratio if they cannot be reduced below 65 536.
+    /// The present ratio. At first it consists of both rates, reduced; if the reduced output rate exceeds 65 535, it is
+    /// the nearest corrected ratio below.
     private(set) var ratio: Ratio
     private let uncorrectedInput: Double
     private var wantedInput: Double
     private var isCorrected = false
-    /// Input frames that should have been consumed by now and were not.
+    /// The number of input frames that should have been consumed by now but were not; negative if too many were
+    /// consumed.
     private var deficit = 0.0
 
     init(from inputRate: SampleRate, to outputRate: SampleRate) {
@@ -37,8 +39,9 @@ internal struct RatioControl {
         }
     }
 
-    /// The bounds of the ratio for corrections up to `partsPerMillion`, and the ratios between them at which speexdsp
-    /// needs the longest tables: it halves their density each time the ratio passes a power of two.
+    /// The lowest and highest ratio for corrections up to `partsPerMillion`, and the ratios in between for which
+    /// speexdsp needs the longest tables: it halves the density of its tables each time the ratio exceeds a power of
+    /// two.
     func extremes(within partsPerMillion: Double) -> [Ratio] {
         let reach = uncorrectedInput * partsPerMillion / 1_000_000
         let (lowest, highest) = (uncorrectedInput - reach, uncorrectedInput + reach)
@@ -54,7 +57,7 @@ internal struct RatioControl {
         if partsPerMillion != 0 { isCorrected = true }
     }
 
-    /// The ratio to change to; nil if the present one stays.
+    /// Returns the ratio to set in the resampler now; nil if the present ratio remains.
     @_noAllocation @_noLocks
     mutating func nextRatio() -> Ratio? {
         guard isCorrected else { return nil }
@@ -82,7 +85,7 @@ internal struct RatioControl {
         deficit += Double(frames) * (wantedInput - Double(ratio.input)) / Double(Self.prime)
     }
 
-    /// The largest usable input that is at most `wanted`: multiples of the prime are skipped.
+    /// Returns the largest permitted `input` that is at most `wanted`. Multiples of the prime are not permitted.
     @_noAllocation @_noLocks
     private static func input(atMost wanted: Double) -> Int {
         let whole = Int(wanted)

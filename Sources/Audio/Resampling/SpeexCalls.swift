@@ -1,6 +1,6 @@
-// The C calls on audio threads. The compiler checks everything but these for allocations and locks, so a reviewer has
-// to. speexdsp 1.2.1 allocates only when a filter becomes longer than ever before; `RateConverter.init` sets the
-// longest one.
+// The C functions called on audio threads. The compiler cannot check these functions for allocations and locks, so
+// reviewers must. speexdsp 1.2.1 allocates only when a filter becomes longer than all filters before, and
+// `RateConverter.init` has already set the longest filter.
 
 private import CSpeexDSP
 

@@ -1,8 +1,9 @@
 import CALSA
 
-/// alsa-lib's messages about a failure. The only file that uses the shim's thread-local text.
+/// alsa-lib's messages about a failure. No other file uses the shim's thread-local text.
 enum ALSAMessages {
-    /// Keeps alsa-lib's messages on the calling thread off stderr from now on. For any thread.
+    /// Makes alsa-lib keep its messages on the calling thread instead of writing them to stderr. Any thread may call
+    /// it.
     @_semantics("no_performance_analysis")
     static func divertFromTerminal() { calsa_keep_explanations() }
 

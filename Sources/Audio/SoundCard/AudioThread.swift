@@ -28,7 +28,7 @@ import Glibc
         let arguments = ThreadArguments(
             name: "\(Self.namePrefix)-\(name)", priority: priority, touchedStackByteCount: touched
         ) { outcome in
-            // The work is taken only here, once.
+            // `body` receives the work here; afterwards the box is empty.
             if let work = box.take() { body(work, outcome) }
         }
         var attributes = pthread_attr_t()
@@ -45,7 +45,7 @@ import Glibc
         self.thread = thread
     }
 
-    /// Blocks until `body` has returned. Ask it to return through shared state first.
+    /// Blocks until `body` has returned. Before the call, ask `body` to return, through state that both threads share.
     public consuming func join() {
         pthread_join(thread, nil)
         discard self

@@ -1,17 +1,18 @@
 import Glibc
 public import TenfourAudioCore
 
-/// A capturing sound card without stale audio.
+/// A sound card that captures. Audio that has waited too long is discarded.
 ///
-/// Call `read` repeatedly from one thread at a time. After `init`, no method allocates or takes a lock of ours while the
-/// card is present.
+/// Call `read` repeatedly from one thread at a time. After `init`, no method allocates or takes a lock of ours while
+/// the card is present.
 ///
-/// Capturing starts with the first `read`, and again after an overrun. The thread sleeps until the number of frames
-/// given to `init` must have been captured. Sound servers deliver bursts (`QuantumEstimator`): if more than two bursts
-/// and the audio of one `read`, and more than 60 ms, are waiting after a stall, the older part is discarded and
-/// counted. A card with a short buffer reports an overrun, but PulseAudio's never does, so the clock is consulted too.
-/// A lost card is reopened after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the clock paces
-/// silence. A PCM without a clock (`null`, `file`) is detected within 0.25 s and paced by the monotonic clock.
+/// Capturing starts with the first `read`, and again after an overrun. The thread sleeps until the card should have
+/// captured the number of frames given to `init`. Sound servers deliver bursts (`QuantumEstimator`). After a stall, if
+/// the waiting audio exceeds both 60 ms and two bursts plus one `read`, its older part is discarded and counted. A card
+/// with a short buffer reports an overrun, but PulseAudio's never does, so the waiting audio is also computed from the
+/// monotonic clock. A lost card is reopened after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the
+/// monotonic clock paces silence. A PCM without a clock (`null`, `file`) is detected within 0.25 s and paced by the
+/// monotonic clock.
 @safe public struct CaptureCard: ~Copyable {
     /// The format negotiated in `init`. A reopened card is read in the same format.
     public let granted: NegotiatedFormat
@@ -36,14 +37,15 @@ public import TenfourAudioCore
     private var quantum: QuantumEstimator
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Paces silence while the card is lost, and reading if the card has no clock; otherwise nil.
+    /// The clock that paces silence while the card is lost, and reading if the card has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of overruns since the last captured frame.
     private var recoveries = 0
 
-    /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the nearest parameters, the rate
-    /// first: resample if `granted.format.rate` differs. Allocates, and may take long.
+    /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the supported parameters nearest
+    /// to the requested ones. The rate has priority; if `granted.format.rate` differs from the requested rate, the
+    /// caller must resample. Allocates, and may take long.
     ///
     /// - `period`: frames between two interrupts, at `format.rate`. A sound server delivers at least as often.
     ///
@@ -71,9 +73,9 @@ public import TenfourAudioCore
     /// so that its own ordinary thread has more time. Call before the first `read`.
     public mutating func allowForLateWakeups() { device.setAvailMin(2 * period) }
 
-    /// Fills `samples` (interleaved, whole frames of `granted.format`) with the next captured audio, or returns the
-    /// interruption that prevents it. Sleeps until the audio has arrived, without progress for at most half a second or
-    /// eight periods, whichever is longer.
+    /// Fills `samples` (interleaved, whole frames of `granted.format`) with the next captured audio, or returns an
+    /// interruption. Sleeps until the audio has been captured. If nothing is captured for half a second or eight
+    /// periods, whichever is longer, returns the loss of the card.
     @_noAllocation @_noLocks
     public mutating func read(into samples: inout MutableSpan<Float>) -> CaptureEvent {
         let wanted = samples.count / channelCount

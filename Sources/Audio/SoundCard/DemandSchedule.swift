@@ -1,10 +1,11 @@
 /// The schedule by which a playing card demands periods: evenly, even if the card takes many frames at a time. Times
 /// are nanoseconds of the monotonic clock; frames are counted from opening.
 ///
-/// The card takes the frame at `position` no earlier than `origin + position`, and a period is due `lead` before the card
-/// takes its last frame. A step of this schedule that is not clock drift, such as a new quantum or lead, is reported with
-/// the next demand (`consumeShift`). After an underrun the schedule continues unchanged until the card shows its position
-/// again; the difference is the time missed.
+/// The card takes the frame at `position` no earlier than `origin` plus the duration of `position` frames. A period is
+/// due `lead` before the card takes the period's last frame. If the due times move for a reason other than clock drift,
+/// such as a new quantum or lead, the shift is reported with the next demand (`consumeShift`). After an underrun the
+/// schedule continues unchanged until the card shows its position again; the difference between the two schedules is
+/// the time missed.
 struct DemandSchedule {
     private let rate: Int
     private let period: Int
@@ -13,7 +14,7 @@ struct DemandSchedule {
     /// Whether the schedule is still the one from before an interruption.
     private(set) var isProvisional = false
 
-    /// The way in which the card takes frames, as measured while it runs.
+    /// The card's timing, as measured while it runs.
     struct Line {
         /// The earliest time at which frame 0 was taken, or would have been taken (nanoseconds).
         var origin: Int64
@@ -59,7 +60,8 @@ struct DemandSchedule {
         start(of: line) + nanoseconds(position + period, at: rate)
     }
 
-    /// Returns and clears the frames by which due times moved later (positive) or earlier, without clock drift.
+    /// Returns the number of frames by which due times have moved later (positive) or earlier since the last call,
+    /// without clock drift.
     @_noAllocation @_noLocks
     mutating func consumeShift() -> Int {
         let taken = frames(in: shift, at: rate)

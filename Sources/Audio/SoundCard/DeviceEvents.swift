@@ -27,8 +27,8 @@ public struct Demand: Hashable, Sendable {
     /// expected, because the card takes frames differently or more frames are queued. Contains neither clock drift nor lost
     /// time. At the granted rate.
     public let shift: FrameCount
-    /// The time at which the first frame leaves the card, by the card's own count of queued frames. The slope of `playedAt`
-    /// over `position` is the card's clock.
+    /// The time at which the first demanded frame will leave the card, computed from the card's own count of queued
+    /// frames. The slope of `playedAt` over `position` is the rate of the card's clock.
     public let playedAt: Instant
     /// The number of frames written to this card so far, including its own silence after an interruption.
     public let position: FrameCount

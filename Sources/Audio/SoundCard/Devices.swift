@@ -56,7 +56,8 @@ extension Device {
         var directions: Set<Direction>
     }
 
-    /// Returns the hints of ALSA's configuration (`snd_device_name_hint`), without names that only route another device.
+    /// Returns the hints of ALSA's configuration (`snd_device_name_hint`), without names that only route audio to
+    /// another device.
     private static func hints() -> [Hint] {
         var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         guard unsafe snd_device_name_hint(-1, "pcm", &list) >= 0, let list = unsafe list else { return [] }

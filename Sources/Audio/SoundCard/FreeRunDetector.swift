@@ -1,6 +1,7 @@
 /// Detects a PCM without a clock: `null` and `file` transfer audio as fast as requested.
 ///
-/// Uses windows of ten seconds, in which a real card gains at most milliseconds.
+/// Counts the frames in windows of ten seconds. In this time a real card is ahead of the clock by a few milliseconds at
+/// most.
 struct FreeRunDetector {
     /// The number of frames that a card may take at once: its buffer, and 0.25 s for a server behind it.
     let slack: Int

@@ -1,6 +1,6 @@
 /// The loss of a card, and its return: closes the card and reopens it by a schedule. Used by both directions.
 struct LostCard: ~Copyable {
-    /// Receives what a reopened card grants differently.
+    /// Collects the differences between a reopened card and the card before its loss.
     let changes = CardChanges()
     private var schedule: CardReopeningSchedule?
     private var reopening = CardReopening()
@@ -15,7 +15,8 @@ struct LostCard: ~Copyable {
         schedule = CardReopeningSchedule(now: now)
     }
 
-    /// Tries to reopen `device` on a thread of its own when the schedule says so. Returns true once `device` is the reopened card.
+    /// Tries to reopen `device` on another thread, at the times of the schedule. Returns true once `device` is the
+    /// reopened card.
     ///
     /// Exempt from the allocation check: it allocates only while there is no card.
     @_semantics("no_performance_analysis")

@@ -1,11 +1,11 @@
 import CALSA
 import Glibc
 
-/// Every C call of an audio thread after its card is open, one function each.
+/// All C calls of an audio thread after its card is open, with one function for each.
 ///
-/// Exempt from the allocation check (`no_performance_analysis`), since the compiler cannot see into C: a reviewer has to
-/// trust this list. In each call alsa-lib takes a mutex of its own, which only our thread takes. Only `setAvailMin`
-/// allocates; it is not called during normal playback.
+/// Exempt from the allocation check (`no_performance_analysis`), since the compiler cannot check C functions; reviewers
+/// must. In each call alsa-lib takes a mutex of its own, which only our thread takes. Only `setAvailMin` allocates; it
+/// is not called during normal playback.
 enum PCMCalls {
     /// Calls `snd_pcm_writei`: returns the frames written, or a negative errno.
     @_semantics("no_performance_analysis")

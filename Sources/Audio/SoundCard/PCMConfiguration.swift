@@ -84,8 +84,8 @@ struct NegotiatedParameters: Equatable {
         try check(
             unsafe snd_pcm_hw_params_set_channels_near(pcm, raw, &channels), "snd_pcm_hw_params_set_channels_near")
 
-        // The period is set first, because it determines how often the card reports. A long buffer adds no
-        // delay, and has room for all frames that a sound server takes at once (its quantum).
+        // The period is set first, because it determines how often the card reports. The buffer may be long: a long
+        // buffer adds no delay, and has space for all frames that a sound server takes at once (its quantum).
         var period = snd_pcm_uframes_t(requested.period * Int(rate) / requested.format.rate.hertz)
         try check(
             unsafe snd_pcm_hw_params_set_period_size_near(pcm, raw, &period, nil),

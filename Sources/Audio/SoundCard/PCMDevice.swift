@@ -258,9 +258,10 @@ extension PCMDevice {
     /// Sleeps until a capturing card has about `missing` more frames than in `seen`, at most `timeout` nanoseconds.
     /// Returns the reason if the card is lost.
     ///
-    /// The first sleep of a `read` lasts for the duration of the missing frames. If a card that delivers bursts still lacks
-    /// frames then (`isEarly`), its next burst ends the second sleep, unless the frames already present would end it
-    /// immediately.
+    /// The first sleep of a `read` lasts for the duration of the missing frames. If frames are still missing afterwards
+    /// (`isEarly`), because the card delivers bursts, the second sleep ends with the next burst (`poll`). With a whole
+    /// period available, `poll` would return immediately, so the thread sleeps for at most a quarter of a period
+    /// instead.
     @_noAllocation @_noLocks
     func sleep(for missing: Int, since seen: Observation, isEarly: Bool, atMost timeout: Int64) -> CardLoss? {
         let duration = nanoseconds(missing, at: negotiated.rate)

@@ -6,7 +6,8 @@ package struct PeriodTimer: BitwiseCopyable, Sendable {
     private var start: Instant?
     private var frames = 0
 
-    /// The lag after which missed frames are given up: 200 ms, as after a stopped process or a blocked pipe.
+    /// The maximum lag: 200 ms. After a longer lag, caused for example by a stopped process or a blocked pipe, the
+    /// missed frames are given up.
     private static var longestLag: Int64 { 200_000_000 }
 
     package init(rate: SampleRate) { self.rate = rate }

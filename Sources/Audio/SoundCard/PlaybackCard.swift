@@ -32,7 +32,7 @@ public import TenfourAudioCore
     private var schedule: DemandSchedule
     /// The number of frames written to the card.
     private var written = 0
-    /// The number of written frames that were silence without a demand.
+    /// The number of written frames that are silence of the card's own, which nobody demanded.
     private var silence = 0
     /// The number of frames still to be demanded before a prepared card is started; nil while the card runs.
     private var priming: Int?
@@ -47,7 +47,7 @@ public import TenfourAudioCore
     private var writeError: Int32 = 0
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Paces the demands while the card is lost or if it has no clock; otherwise nil.
+    /// The clock that paces the demands while the card is lost or if it has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of calls of `sleepUntilDue` that slept.
@@ -58,13 +58,14 @@ public import TenfourAudioCore
     /// The largest number of queued frames, reached just before the card takes some; at the granted rate.
     public var target: FrameCount { FrameCount(queue.target) }
 
-    /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the nearest parameters, the rate
-    /// first: resample if `granted.format.rate` differs. Allocates, and may take long.
+    /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the supported parameters nearest
+    /// to the requested ones. The rate has priority; if `granted.format.rate` differs from the requested rate, the
+    /// caller must resample. Allocates, and may take long.
     ///
     /// - `period`: frames per demand, at `format.rate`.
     ///
-    /// - `target`: the largest number of frames queued if the card takes single frames, at `format.rate`; nil: two periods.
-    ///   At least one and a half periods and at most the buffer are used.
+    /// - `target`: the largest number of frames queued if the card takes single frames, at `format.rate`; nil: two
+    ///   periods. At least one and a half periods and at most the buffer are used.
     public init(
         device: String, format: LPCMFormat = .mono, period: FrameCount, target: FrameCount? = nil
     ) throws(SoundCardError) {
@@ -169,7 +170,8 @@ extension PlaybackCard {
         if position > lastPosition {
             moves += 1
             if moves == 1 {
-                // A sound server may start late; its first step is a quantum.
+                // A sound server may begin to take frames late, so the estimate starts here. The first step is a
+                // quantum.
                 quantum.reset()
                 quantum.record(position: lastPosition - silence, at: seen.at)
             } else if moves == 2, let first = quantum.origin,
@@ -184,7 +186,7 @@ extension PlaybackCard {
         quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
         lastSeen = seen.at
         guard let origin = quantum.origin, moves > 0 else { return nil }
-        // The first step after a start may have any length.
+        // After an interruption the third step is awaited, since the first step after a start may have any length.
         let isKnown = !schedule.isProvisional || moves > 2
         guard isLearning || isKnown else { return nil }
         let availMin = queue.availMin

@@ -38,7 +38,7 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         self.init(clock: LPCMFormat(channelCount: channelCount), period: FrameCount(period))
     }
 
-    /// Creates an output without a card that has the format of a card which another loop feeds.
+    /// Creates an output without a card. `format` is the format of a card that another loop feeds.
     package init(clock format: LPCMFormat, period: FrameCount) {
         granted = nil
         changes = nil

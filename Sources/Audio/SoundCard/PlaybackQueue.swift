@@ -28,8 +28,8 @@ struct PlaybackQueue {
     private var leastAllowance = 0
     /// The time at which half of the extra lead is taken back (nanoseconds).
     private var nextEasing: Int64 = .min
-    /// The longest quantum, in frames, that the long queue covers while the card's quantum is unknown; at first the longest
-    /// quantum that PipeWire chooses by itself.
+    /// While the card's quantum is unknown, the queue is long enough for a quantum of this many frames. Initially this
+    /// is the longest quantum that PipeWire chooses by itself; it is doubled each time that the long queue runs empty.
     private var longestQuantum: Int
     /// The time at which `avail_min` may become short again (nanoseconds).
     private var nextShortening: Int64 = .min
@@ -79,7 +79,7 @@ struct PlaybackQueue {
         lead = lead(for: quantum)
     }
 
-    /// Adapts to the buffer of a reopened card.
+    /// Adapts to the size of a reopened card's buffer, in frames.
     @_noAllocation @_noLocks
     mutating func fit(buffer: Int) {
         limit = Self.limit(period: period, buffer: buffer)
@@ -114,12 +114,14 @@ struct PlaybackQueue {
         if quantum < before + period / 2 { raise(at: now) }
     }
 
-    /// Whether the queue stays prepared for the largest quantum since the last underrun: for one minute.
+    /// Whether the last underrun is less than a minute ago. Until then the queue stays prepared for the largest quantum
+    /// since the underrun.
     @_noAllocation @_noLocks
     func isHolding(at now: Int64) -> Bool { failure.map { now < $0.holdsUntil } ?? false }
 
-    /// Records an underrun at `now`. `isLate`: our thread woke too late. Otherwise the card took more frames at a time than
-    /// before; the new quantum is learnt from the long queue, and then `quantumLearned` is called.
+    /// Records an underrun at `now`. `isLate` is true if our thread woke too late, and false if the card took more
+    /// frames at a time than before. In the second case the new quantum is measured with a long queue, and then
+    /// `quantumLearned` is called.
     @_noAllocation @_noLocks
     mutating func underrun(isLate: Bool, at now: Int64) {
         failure = Failure(quantum: isLate ? nil : quantum, holdsUntil: now + Self.minute)

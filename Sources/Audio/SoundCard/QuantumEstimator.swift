@@ -8,8 +8,8 @@ struct QuantumEstimator {
     private var previous = Window()
     private var windowEnd: Int64 = .min
     private var lastPosition: Int?
-    /// The lowest offset (see `Window`) since `record` was first called with `keepsOrigin`; unlike the offsets of the
-    /// windows it does not expire. nil while `keepsOrigin` is false.
+    /// The lowest offset (see `Window`) since the first call of `record` with `keepsOrigin`; nil while `keepsOrigin` is
+    /// false. Unlike the offsets of the windows it does not expire.
     private var kept: Int64?
 
     /// The steps and offsets within one second. An offset is the moment at which frame 0 would have moved if the card

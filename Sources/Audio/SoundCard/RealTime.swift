@@ -42,15 +42,15 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         }
     }
 
-    /// Requests `SCHED_FIFO` at `priority` (1…99; below 70 spares the kernel's own threads, and a sound server should
-    /// be above it) for the calling thread: from the kernel, then at the user's lower limit, then from RealtimeKit,
-    /// which grants less. Returns within 1.1 s and allocates, so call it before audio starts. The C function is
-    /// `pthread_setschedparam`.
+    /// Requests `SCHED_FIFO` for the calling thread at `priority`, 1…99: first from the kernel, then at the user's
+    /// limit if this is lower, then from RealtimeKit, which grants less. A priority below 70 does not disturb the
+    /// kernel's own threads; a sound server should have a higher priority than this thread. Returns within 1.1 s and
+    /// allocates, so call it before audio starts. The C function is `pthread_setschedparam`.
     public static func request(priority: Int) -> RealTime {
         request(priority: priority, byLimit: grantedByLimit, byRealtimeKit: { RealtimeKit().grant(priority: $0) })
     }
 
-    /// Tries the kernel's limit, then RealtimeKit; each returns the granted priority.
+    /// Requests the priority from the kernel, and if that fails from RealtimeKit; each returns the granted priority.
     static func request(
         priority: Int, byLimit: (Int) -> Result<Int, Errno>,
         byRealtimeKit: (Int) -> Result<Int, RealtimeKit.Denial>
@@ -68,8 +68,8 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         }
     }
 
-    /// Returns the calling thread's present state, since priority may have been withdrawn. Cheap enough for every
-    /// report.
+    /// Returns the calling thread's present state, since priority may have been withdrawn. The call is fast enough for
+    /// every report.
     public func renewed() -> RealTime {
         guard case .granted = self, ProcessorTime.loweredCount > 0, !isThisThreadRealTime() else { return self }
         return .lowered

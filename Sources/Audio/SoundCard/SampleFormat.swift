@@ -14,7 +14,8 @@ enum SampleFormat: CaseIterable {
     }
 
     /// Converts `frameCount` frames of `samples` (interleaved, `channelCount` per frame, from `firstFrame` on) into
-    /// `card`, which has space for as many frames of `cardChannelCount` and is aligned. Audio thread.
+    /// `card`, which is aligned and has space for `frameCount` frames of `cardChannelCount` channels. May be called on
+    /// an audio thread.
     ///
     /// Mono goes to the card's first two channels, stereo is averaged for a mono card, and the card's other channels
     /// are silent.
@@ -34,7 +35,8 @@ enum SampleFormat: CaseIterable {
         }
     }
 
-    /// Converts the first `frameCount` frames of `card` into `samples` at `firstFrame`. Audio thread.
+    /// Converts the first `frameCount` frames of `card` into `samples` at `firstFrame`. May be called on an audio
+    /// thread.
     ///
     /// Mono is the mean of the card's first two channels, a mono card goes to both channels of stereo, and channels
     /// missing in the card are silent.

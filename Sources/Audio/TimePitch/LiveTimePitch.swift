@@ -121,7 +121,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
             if rate < 1 { isFull ? 1 : rate } else if isCatchingUp {
                 max(rate, Self.catchingUp)
             } else if lag < reserve / 2 {
-                // The reader's clock is faster than the writer's.
+                // The lag is too short, because the reader's clock is faster than the writer's.
                 0.95
             } else { 1.0 }
         if due != timePitch.rate { timePitch.rate = due }
@@ -146,7 +146,8 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         return false
     }
 
-    /// Passes the block through `timePitch`. Static, so that the compiler sees accesses to different properties.
+    /// Passes the block through `timePitch`. Static, so that the compiler sees that the arguments are different
+    /// properties.
     private static func pass(
         _ piece: borrowing FixedBuffer<Float>, _ pending: Range<Int>, through timePitch: inout TimePitch,
         into output: inout MutableSpan<Float>

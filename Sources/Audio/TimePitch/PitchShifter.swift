@@ -98,7 +98,7 @@ struct PitchShifter: ~Copyable, Sendable {
             isReturningToWholeFrame = false
         }
         if target == 1, rampLeft == 0, !isExact {
-            // Shifts the pitch by at most two cents for 10 ms.
+            // The return to a whole frame shifts the pitch by at most two cents for 10 ms.
             isReturningToWholeFrame = true
             step = 0
             ratio = 1 + (1 - input.fraction) / Double(rampLength)
@@ -121,7 +121,7 @@ struct PitchShifterInput: ~Copyable, Sendable {
     private var place = 0
     private(set) var fraction = 0.0
 
-    /// The most frames appended by one call.
+    /// The maximum number of frames appended by one call.
     static var block: Int { 256 }
 
     init(channelCount: Int, reach: Int) {
@@ -132,7 +132,7 @@ struct PitchShifterInput: ~Copyable, Sendable {
         positions = FixedBuffer(repeating: 0, count: capacity)
     }
 
-    /// The number of frames from the next frame on, and before it.
+    /// The numbers of frames from the next frame on (`ahead`) and before the next frame (`behind`).
     var ahead: Int { count - place }
     var behind: Int { place }
 
@@ -211,8 +211,8 @@ struct SincKernel: ~Copyable, Sendable {
     /// The number of frames per side that contribute at `ratio` input frames per output frame.
     func reach(at ratio: Double) -> Int { Int((Double(Self.zeros) * max(ratio, 1)).rounded(.up)) }
 
-    /// Computes the weights of `frames` for a position `fraction` after the reference frame, with a low-pass at the
-    /// share `cut` of all frequencies.
+    /// Computes the weights of `frames` for a position `fraction` after the reference frame. The weights include a
+    /// low-pass filter that passes the lower part of all frequencies; `cut` is the share of this part.
     func score(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout FixedBuffer<Float>)
     {
         let end = Float(Self.zeros * Self.places)

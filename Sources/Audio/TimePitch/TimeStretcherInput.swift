@@ -86,8 +86,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     }
 
     /// Finds the best splice after `place`, at most `latest` frames later; nil if none is permitted. `drift` is the
-    /// present deviation from the exact timing; it grows until the splice, which must not cause a deviation beyond the
-    /// bound in the opposite direction.
+    /// present deviation from the exact timing, which grows until the splice. The splice must not cause a deviation in
+    /// the opposite direction that exceeds the bound.
     func splice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: TimeStretcherLengths) -> Splice? {
         let rough = roughSplice(at: place, latest: latest, drift: drift, tempo: tempo, lengths)
         guard let rough else { return nil }

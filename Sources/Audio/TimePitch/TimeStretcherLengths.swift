@@ -50,7 +50,8 @@ struct TimeStretcherLengths: Sendable {
         return most > longest ? (most + longest) / 2 : maximumDrift
     }
 
-    /// The splice length that must be permitted before a search starts, so that several lengths can be compared.
+    /// The length of a splice that the deviation must permit before a search starts, so that several lengths are
+    /// compared.
     func choice(at tempo: Double) -> Int {
         let jumps = jumps(at: tempo)
         return jumps.lowerBound + jumps.count * 2 / 5

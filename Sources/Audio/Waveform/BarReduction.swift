@@ -8,11 +8,11 @@ public import TenfourAudioCore
 ///
 /// Since the factor depends on the length, one pass in bounded memory cannot be exact for an unknown length. Therefore:
 ///
-/// - If the expected length differs by at most 16 384 frames from the actual length, which is true of the length in a
-///   codec's header, or the audio has at most 65 536 frames, the bars are exact to the bit, whatever the block sizes.
+/// - The bars are exact to the bit, whatever the block sizes, if the audio has at most 65 536 frames or if the expected
+///   length differs by at most 16 384 frames from the actual length. This is true of the length in a codec's header.
 ///
-/// - Otherwise the audio is represented by sums over at least 32 768 cells, a bar that begins or ends within a cell has
-///   its share of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is exact.
+/// - Other audio is represented by sums over at least 32 768 cells, a bar that begins or ends within a cell has its
+///   share of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is exact.
 public struct BarReduction: ~Copyable {
     /// The requested number of bars, up to 65 536.
     public let barCount: Int
@@ -51,7 +51,7 @@ public struct BarReduction: ~Copyable {
         }
     }
 
-    /// Appends heights instead of samples, for tests of the rule.
+    /// Appends heights instead of samples, for tests of the reduction.
     package mutating func append(heights: Span<Int32>) {
         var start = 0
         while start < heights.count {

@@ -1,6 +1,6 @@
 internal import CCairo
 
-/// cairo's functions. Traps before `loadCairo` has returned.
+/// cairo's functions. An access traps before `loadCairo` has returned.
 let cairo = try! opened.get()
 
 /// Loads cairo on the first call. Throws if it is not installed.

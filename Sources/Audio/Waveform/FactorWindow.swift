@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// Bars for every decimation factor that is possible for an approximately known length.
+/// Bars for each decimation factor that is possible if the length is known approximately.
 struct FactorWindow: ~Copyable {
     let factors: ClosedRange<Int>
 

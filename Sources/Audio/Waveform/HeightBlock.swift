@@ -5,7 +5,7 @@ internal import TenfourAudioCore
 ///
 /// Allocates nothing after `init`.
 struct HeightBlock: ~Copyable {
-    /// The most frames per block.
+    /// The maximum number of frames per block.
     static let capacity = 4_096
     /// The number of frames per cell.
     private static let cell = 64

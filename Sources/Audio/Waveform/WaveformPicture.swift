@@ -152,7 +152,8 @@ struct PictureLayout {
         mostDelay = [20.0, 50, 100, 200, 300, 500, 1_000, 2_000].first { $0 * 1.05 >= longestDelay } ?? 5_000
         let longest = picture.rows.max { $0.duration < $1.duration }
         let seconds = max((longest?.duration ?? .zero) / .seconds(1), 1e-6)
-        // If the bars fill the width, bars of whole pixels are kept.
+        // If the bars fill the width, each keeps its width and spacing in pixels. Fewer bars are stretched to the full
+        // width.
         let isFull = longest?.bars.count == style.barCount
         let width =
             isFull ? Double(style.barCount) * (style.barWidth + style.spacing) : Self.plotWidth(of: style.width)
