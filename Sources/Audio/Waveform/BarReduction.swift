@@ -8,8 +8,8 @@ public import TenfourAudioCore
 ///
 /// Since the factor depends on the length, one pass in bounded memory cannot be exact for an unknown length. Therefore:
 ///
-/// - The bars are exact to the bit, whatever the block sizes, if the audio has at most 65 536 frames or if the expected
-///   length differs by at most 16 384 frames from the actual length. This is true of the length in a codec's header.
+/// - The bars are exact to the bit, whatever the block sizes, if the audio has at most 65 536 frames, or if its
+///   expected and actual length differ by at most 16 384 frames, as with a length from a codec's header.
 ///
 /// - Other audio is represented by sums over at least 32 768 cells, a bar that begins or ends within a cell has its
 ///   share of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is exact.

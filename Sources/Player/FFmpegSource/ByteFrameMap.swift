@@ -4,7 +4,7 @@ struct ByteFrameMap {
 
     private var points: [Point]
 
-    /// Points that do not increase in both coordinates are dropped.
+    /// Creates a mapping through the points `given`. A point that does not increase in both coordinates is dropped.
     init(_ given: [Point]) {
         points = []
         for point in given where points.last.map({ $0.offset < point.offset && $0.frame < point.frame }) ?? true {
@@ -12,7 +12,7 @@ struct ByteFrameMap {
         }
     }
 
-    /// Extends the mapping from `begin` to `endOffset`, using the frame density sampled at some offsets. Each sample
+    /// Creates a mapping from `begin` to `endOffset` from the frame density sampled at some offsets. Each sample
     /// applies to the bytes nearest to it.
     init(from begin: FrameIndex.Entry, to endOffset: Int, density: Double, samples: [(offset: Int, density: Double)]) {
         var points = [(offset: Double(begin.offset), frame: Double(begin.frame))]

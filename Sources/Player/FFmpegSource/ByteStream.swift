@@ -8,7 +8,7 @@
         let byteSource: any ByteSource
         /// The offset of FFmpeg's first byte in the resource.
         let start: Int
-        /// The last error of the source, until it is consumed.
+        /// The last error of the source; nil once `consumeFailure` has returned it.
         fileprivate var failure: ByteSourceError?
         /// The number of bytes that FFmpeg may still read: limits the memory that a file makes FFmpeg use while it is
         /// opened.
@@ -19,7 +19,7 @@
         /// The bytes read before FFmpeg was opened, which the source may not be able to repeat.
         private let beginning: (offset: Int, bytes: [UInt8])
 
-        /// Whether FFmpeg may seek anywhere: the source is seekable or held whole.
+        /// Whether FFmpeg may seek to any offset: the source is seekable, or keeps all its bytes.
         let isSeekable: Bool
 
         /// If set, FFmpeg may seek only within these bytes of the resource.
@@ -38,7 +38,7 @@
             return state.phase == .ended || state.held.upperBound >= start + offset + count
         }
 
-        /// Continues the source that `window` has read from.
+        /// Creates a stream that continues to read the source of `window`.
         init?(_ window: borrowing ByteWindow, from start: Int, isHeld: Bool) {
             byteSource = window.byteSource
             beginning = window.held

@@ -28,7 +28,8 @@
                 result = unsafe av.avcodec_parameters_to_context(handle, parameters.handle)
                 unsafe handle.pointee.pkt_timebase = timeBase
                 unsafe handle.pointee.thread_count = 1
-                // The reader trims start-up and padding itself, since it knows positions after a seek.
+                // FFmpeg must not trim the codec's start-up delay and the padding: the reader does, since it knows
+                // positions after a seek.
                 unsafe handle.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
                 if result >= 0 { result = unsafe av.avcodec_open2(handle, codec, nil) }
             }

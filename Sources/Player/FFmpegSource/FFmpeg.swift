@@ -2,7 +2,7 @@
     internal import CAV
     internal import TenfourMediaSource
 
-    /// FFmpeg's functions. Traps before `loadFFmpeg` has returned.
+    /// FFmpeg's functions. An access traps before `loadFFmpeg` has returned.
     let av = try! opened.get()
 
     /// Loads FFmpeg's libraries on the first call. Throws if they are not installed.

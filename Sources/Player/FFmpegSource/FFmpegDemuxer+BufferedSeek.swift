@@ -7,7 +7,7 @@
     // Seeks in a stream that arrives once and in order, such as one from a server without ranges, within the bytes that
     // have arrived.
     extension FFmpegDemuxer {
-        /// The bytes that FFmpeg reads at a time.
+        /// The number of bytes that FFmpeg reads at a time.
         private static let margin = 32_768
         /// The time to wait for more bytes: a pipe may be refilled after a read.
         private static let arrivalPatience = Duration.milliseconds(50)
@@ -16,7 +16,7 @@
             let requested = ticks(of: max(position, .zero))
             if requested >= nextTicks { return try readOn(to: requested) }
             let held = stream.byteSource.state.held
-            // This throws before anything has moved.
+            // An impossible seek is refused here, before the position changes.
             guard let place = seekPoints.first(where: { $0.offset >= held.lowerBound }), place.ticks <= requested
             else { throw .notSeekable }
             stream.forgetEnd()

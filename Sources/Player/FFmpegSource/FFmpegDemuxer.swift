@@ -5,7 +5,7 @@
 
     /// Demuxes containers by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
     ///
-    /// The recognised container determines the demuxer, not FFmpeg, and that demuxer may open no other resource.
+    /// The demuxer is selected by the container that we recognised, and not by FFmpeg. It may open no other resource.
     @safe
     public final class FFmpegDemuxer: FFmpegPacketSource {
         public private(set) var track: Track
@@ -25,7 +25,7 @@
         /// The timestamp of the first audio: not zero in a recording cut out of a longer one, such as radio.
         private(set) var origin: Int64?
         private let startsAtFirstPacket: Bool
-        /// Whether a packet's duration may be shorter than its decoded audio.
+        /// Whether decoded audio is shortened to the packet's stated duration.
         private let trustsDurations: Bool
         /// Whether packets of other streams, such as video, are interleaved.
         private let holdsOthers: Bool
@@ -202,8 +202,8 @@
             return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
         }
 
-        /// Measures the duration after the last packet. If the duration that the container states differs only by padding,
-        /// it is exact to the sample and used instead.
+        /// Measures the duration after the last packet. If the container's stated duration is exact and differs by less
+        /// than 200 ms, which padding explains, the stated duration is used instead, since it is exact to the sample.
         private func measure() {
             let parsed = duration(of: parsed.end)
             if let stated = duration, stated.isExact, stated.value - parsed < .milliseconds(200),
@@ -306,7 +306,7 @@
                 unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
             }
             guard let value = unsafe entry?.pointee.value else { return nil }
-            // Bounded first, since tags have no length limit of their own.
+            // The length is limited before the text is copied, since tags have no length limit of their own.
             let length = unsafe strnlen(value, 4_096)
             return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
         }

@@ -5,16 +5,17 @@
 
     /// A demuxer for `FFmpegReader`.
     protocol FFmpegPacketSource: Demuxer {
-        /// The parameters to open a decoder with.
+        /// The codec's parameters, with which a decoder is opened.
         var codec: CodecParameters { get }
-        /// The last packet of `nextPacket`. Timestamps count from the start of the audio and are negative for the
-        /// decoder's start-up.
+        /// The packet that `nextPacket` returned last. Timestamps count from the start of the audio and are negative
+        /// for the decoder's start-up.
         var packet: Packet { get }
         /// The unit of the packet's timestamps, in seconds.
         var timeBase: AVRational { get }
         /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
         var preroll: Duration { get }
-        /// The duration to add to positions since the last seek, whose own position was estimated; zero until it is known.
+        /// The duration to add to the positions of packets read since the last seek, because that seek's position was
+        /// estimated; zero until the error of the estimate is known.
         var correction: Duration { get }
         /// Whether positions since the last seek are now known to be exact.
         var isExact: Bool { get }

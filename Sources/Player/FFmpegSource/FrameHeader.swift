@@ -59,7 +59,7 @@ package struct FrameHeader: Equatable {
         let layer = second >> 1 & 3
         let bitRateIndex = Int(third >> 4)
         let rateIndex = Int(third >> 2 & 3)
-        // Reserved values, and the unused "free format" without a stated bit rate.
+        // Refuses reserved values, and the unused "free format", which states no bit rate.
         guard version != 1, layer != 0, 1...14 ~= bitRateIndex, rateIndex < 3, bytes[offset + 3] & 3 != 2 else {
             return nil
         }

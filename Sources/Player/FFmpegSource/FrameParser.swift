@@ -153,8 +153,8 @@
             FrameCount(max(frame - lead, 0)).duration(at: SampleRate(hertz: stream.first.rate))
         }
 
-        /// The packet count stated by the encoder, unless the file was evidently changed since: truncated, or two
-        /// joined.
+        /// The packet count stated by the encoder; nil if there is none, or if the file was evidently truncated later
+        /// or joined with another file.
         private var headerPacketCount: Int? {
             guard let packets = vbr?.packetCount else { return nil }
             guard let stated = vbr?.byteCount, let byteCount = stream.byteSource.state.byteCount else { return packets }
@@ -189,7 +189,8 @@
             let requested = max(FrameCount(position, at: rate).rawValue, -lead) + lead
             let limit = try liveLimit(for: requested)
             (hasEnded, estimate, shift) = (false, nil, 0)
-            // As in every seek, audio is heard only after the decoder's preroll, as far as that has arrived.
+            // After every seek, the audio of the decoder's preroll is not played. So the first audio that is heard lies
+            // after the limit, by the preroll or as far as bytes have arrived.
             reach = limit.map {
                 let heard = min(
                     $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)

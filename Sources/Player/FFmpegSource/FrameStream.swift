@@ -97,8 +97,8 @@ package struct FrameStream: ~Copyable {
         try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
     }
 
-    /// Returns the first frame from `start` on that `followers` further frames, or the end of the source, follow without a
-    /// gap.
+    /// Searches from `start` for the first frame that is confirmed: `followers` further frames, or fewer and then the
+    /// end of the source, follow it without a gap. Returns nil if there is no such frame before `limit`.
     private static func search(
         _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
     ) throws(DemuxerError) -> Found? {
@@ -112,7 +112,7 @@ package struct FrameStream: ~Copyable {
                     do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
                         throw .byteSource(error)
                     }
-                    // An ID3v1 tag.
+                    // An ID3v1 tag ends the audio.
                     if window.bytes.holds("TAG", at: 0) { break }
                     if window.bytes.isEmpty {
                         let isKnown = first != nil || place > offset + header.byteCount
@@ -132,8 +132,8 @@ package struct FrameStream: ~Copyable {
         return nil
     }
 
-    /// Returns whether a single frame fills all bytes. Other bytes may look like the header of a frame that goes beyond
-    /// their end.
+    /// Returns whether a single frame fills the source from `start` on. Bytes that are no audio may look like the
+    /// header of a frame, but such a frame usually extends beyond the end of the bytes.
     private static func isWhole(
         _ window: inout ByteWindow, _ offset: Int, _ start: Int, _ end: Int
     ) throws(DemuxerError) -> Bool {

@@ -85,7 +85,7 @@ internal import TenfourUV
             }
             try sockets[socket]?.watch(for: readiness)
         } catch {
-            // Ignored: the transfer then times out.
+            // The error is ignored: the transfer then times out.
         }
     }
 

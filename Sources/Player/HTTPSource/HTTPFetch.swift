@@ -58,7 +58,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     /// The number of bytes after which a connection counts as stable.
     private static let stableByteCount = 64 << 10
-    /// The most bytes of a redirect's body that are read.
+    /// The maximum number of bytes of a redirect's body that are read.
     private static let pageLimit = 16 << 10
     /// The number of times that a server must close the connection at the same offset until that offset is taken for
     /// the end, whatever length was stated.
@@ -86,7 +86,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
     }
 
-    /// Reacts to the reader, whose buffer has space again or which waits for bytes at another offset.
+    /// Continues the download when the reader's buffer has space again, or when the reader waits for bytes at another
+    /// offset.
     func serveReader() {
         guard transfer != nil else { return }
         if let offset = window.restartWhereWanted() { return sendRequest(from: offset) }
@@ -250,8 +251,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if known?.isLive != false {
             known = Representation(request.head, isPart: isPart)
         } else if request.hasRange, request.offset > 0, !isPart {
-            // The whole body was sent. The If-Range condition may be the reason, so the next request is sent without
-            // it.
+            // The server sent the whole body instead of the range. The If-Range condition may be the reason, so the
+            // next request is sent without it.
             if request.isConditional {
                 known?.entityTag = nil
                 known?.lastModified = nil

@@ -83,14 +83,15 @@ package enum ResponseAction: Equatable {
             return .useBody(skipping: offset - first)
         case 416:
             if offset == 0 { return hasRange ? .retryWithoutRange : .refused(isLasting: true) }
-            // If the stated length is the known one, or ends at the offset, the resource is shorter than stated.
+            // The resource is unchanged, but shorter than stated, if its length now equals the length known before or
+            // the offset.
             guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {
                 return .ended
             }
             return .changed
         case 408, 425, 429, 500...: return .refused(isLasting: false)
         default:
-            // A station may be off the air for a while.
+            // A radio station may be off the air for a while, so its refusal is not taken as lasting.
             return .refused(isLasting: known?.isLive != true)
         }
     }

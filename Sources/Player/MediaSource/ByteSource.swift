@@ -15,14 +15,15 @@ public protocol ByteSource: AnyObject, Sendable {
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int
 
     /// Keeps all bytes that arrive from now on, in a file on disk, so that they can be read again. If the source cannot
-    /// start again at another offset, `read` of a later offset waits until the bytes have arrived.
+    /// start again at another offset (a pipe, a server without range requests), `read` at a later offset waits until
+    /// the bytes have arrived.
     func holdAll()
 
     /// The title that a radio station sends for the audio at `offset`. Control characters are replaced.
     func title(at offset: Int) -> String?
 
-    /// Makes the `read` under way and every later one throw `.interrupted` until `resume()`. Used when a seek or the
-    /// end takes precedence.
+    /// Makes the present `read` and all later ones throw `.interrupted` until `resume()`. Used when a seek or the end
+    /// of playback takes precedence.
     func interrupt()
     func resume()
 

@@ -10,7 +10,7 @@ public struct ByteWindow: ~Copyable {
     private var count = 0
     private var loaded = 0..<0
 
-    /// The least number of bytes per read, since each read has a fixed cost.
+    /// The minimum number of bytes per read, since each read has a fixed cost.
     private static let step = 16_384
 
     /// Creates a window of `capacity` bytes, the longest range that one call can load.

@@ -59,13 +59,15 @@ extension ContainerFormat {
         }
     }
 
-    /// The payload of an Ogg page follows 27 bytes and the segment table (RFC 3533 section 6).
+    /// Returns whether the first Ogg page's payload begins with `magic`. The payload follows 27 bytes and the segment
+    /// table (RFC 3533 section 6).
     private static func firstPage(_ bytes: Span<UInt8>, holds magic: StaticString) -> Bool {
         bytes.count > 26 && bytes.holds(magic, at: 27 + Int(bytes[26]))
     }
 
-    /// Each transport stream packet begins with 0x47 (ISO 13818-1 section 2.4.3.2). All packets that begin in the first
-    /// `sniffedByteCount` bytes are checked.
+    /// Returns whether a transport stream packet begins at `start` and after every `byteCount` bytes. Each packet
+    /// begins with 0x47 (ISO 13818-1 section 2.4.3.2). All packets that begin in the first `sniffedByteCount` bytes are
+    /// checked.
     private static func hasPackets(_ bytes: Span<UInt8>, every byteCount: Int, from start: Int) -> Bool {
         guard bytes.count > start + 2 * byteCount else { return false }
         return stride(from: start, to: min(bytes.count, sniffedByteCount), by: byteCount).allSatisfy {

@@ -38,7 +38,7 @@ public final class FileByteSource: ByteSource {
         }
     }
 
-    /// Takes over `descriptor`.
+    /// Creates a source that owns `descriptor` and closes it.
     private init(_ descriptor: Int32, _ path: String, _ byteCount: Int) {
         self.descriptor = descriptor
         lastByteCount = Atomic(byteCount)

@@ -7,8 +7,9 @@ public protocol MediaPlayer: AnyObject, Sendable {
     var state: StreamState { get }
     var progress: StreamProgress { get }
 
-    /// The current state, followed by all events from now on. Each call creates an independent stream. The stream finishes
-    /// when the player is closed; if it is closed already, after the state.
+    /// A new stream with the current state, followed by all events from now on. Each call creates an independent
+    /// stream. The stream finishes when the player is closed; if the player is already closed, it contains only the
+    /// state.
     var events: AsyncStream<StreamEvent> { get }
 
     func play()
@@ -64,7 +65,7 @@ public struct StreamProgress: Equatable, Sendable {
     public var position = Estimate(Duration.zero, isExact: true)
     /// The duration of the item; nil if it has none or it is unknown.
     public var duration: Estimate<Duration>?
-    /// The buffered part of the whole, 0…1; nil if the size is unknown.
+    /// The part of the item that is buffered, as shares 0…1 of its size; nil if the size is unknown.
     public var downloaded: Range<Double>?
     /// Duration of the buffered audio at the present rate; nil until the bit rate is known.
     public var buffered: Duration?
@@ -99,7 +100,7 @@ public enum StreamEvent: Equatable, Sendable {
 /// The reason why nothing is played.
 public enum StreamError: Error, Equatable, Sendable {
     case read(ReaderError)
-    /// An address, output or setting cannot be used. The string states the problem and its remedy in a sentence.
+    /// An address, output or setting cannot be used. The string is a sentence that states the problem and its remedy.
     case unusable(String)
 }
 

@@ -136,7 +136,7 @@ public final class OggOpusDemuxer: PacketDecoding {
     /// Begins the next stream of a chain. Returns false if `page` begins an interleaved stream or a stream without Opus.
     private func startChainedStream(at page: OggPage) throws(DemuxerError) -> Bool {
         guard let next = try? Self.readHeaders(&pages, from: page.offset) else { return false }
-        // Bounded, since each stream of the chain may claim any length.
+        // The number is limited, since each stream of the chain may claim any length.
         chained = min(max(frame(at: packets.granule), chained), OggPage.lastGranule)
         isChain = true
         (head, serial, nextPage) = (next.head, next.serial, next.end)
@@ -171,7 +171,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         } catch let error as ByteSourceError { throw .byteSource(error) } catch let error as DemuxerError {
             throw error
         } catch {
-            // Nothing else is thrown here, but the compiler cannot see that with two error types.
+            // The code above throws no other errors, but the compiler cannot infer this for two error types.
         }
         decoder.reset()
         let begin = packets.pending.first.map { frame(at: $0.start) } ?? requested
@@ -234,8 +234,8 @@ public final class OggOpusDemuxer: PacketDecoding {
         var high = (offset: pages.byteSource.state.byteCount ?? firstPage, granule: last?.granule ?? requested + 1)
         var tries = 0
         while high.offset - low.offset > 2 * OggPage.longest, tries < 64 {
-            // Two guesses by the mean bit rate, slightly early, then one in the middle, which bounds the number of
-            // steps.
+            // Two of three guesses assume the mean bit rate and are slightly early. The third is in the middle, which
+            // limits the number of steps.
             let share = Double(max(requested - low.granule, 0)) / Double(max(high.granule - low.granule, 1))
             let distance = high.offset - low.offset
             let guess =
@@ -295,7 +295,7 @@ extension OggOpusDemuxer {
                 throw .malformed("this Ogg file contains no Opus audio: convert it with ffmpeg first")
             }
             guard page.serial == head.serial else { continue }
-            // The rest of long tags is pictures.
+            // Only the beginning of long tags is kept: the rest is pictures.
             for index in body.indices where tags.count < tagLimit { tags.append(body[index]) }
             guard tags.count < 8 || tags.span.holds("OpusTags", at: 0) else {
                 throw .malformed("the tags of this file are damaged")

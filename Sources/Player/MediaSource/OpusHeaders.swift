@@ -39,7 +39,7 @@ struct OpusTags: Equatable {
     var title: String?
     var artist: String?
 
-    /// `packet` may be only the beginning of the tags.
+    /// Parses the tags. `packet` may contain only the beginning of them.
     init(_ packet: Span<UInt8>) {
         guard packet.count >= 16, packet.holds("OpusTags", at: 0) else { return }
         var offset = 12 + Int(packet.littleEndian32(at: 8))

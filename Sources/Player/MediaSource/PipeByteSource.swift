@@ -8,7 +8,7 @@ internal import TenfourThreads
 /// writer blocks when the pipe is full; so no thread is needed.
 @safe public final class PipeByteSource: ByteSource, @unchecked Sendable {
     private let descriptor: Int32
-    /// Used by the reader's thread only.
+    /// The buffer into which `read` receives bytes from the kernel. Only the reader's thread uses it.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let window: SharedWindow
     /// Ends a wait in `read`.
@@ -22,7 +22,7 @@ internal import TenfourThreads
     /// The default of `/proc/sys/fs/pipe-max-size`.
     private static let largestPipe = 1 << 20
 
-    /// Takes over `descriptor`.
+    /// Creates a source that owns `descriptor` and closes it.
     init(_ descriptor: Int32, named path: String, limits: BufferLimits) throws(ByteSourceError) {
         do throws(WakeupPipeError) {
             wakeup = try WakeupPipe()
@@ -32,7 +32,7 @@ internal import TenfourThreads
                 "a pipe cannot be created (\(text(of: error.code))); raise the limit of open files with `ulimit -n`")
         }
         self.descriptor = descriptor
-        // Fails harmlessly for anything but a pipe.
+        // The call has no effect if `descriptor` is not a pipe.
         _ = fcntl(descriptor, Self.setPipeByteCount, Int32(min(limits.ahead, Self.largestPipe)))
         let granted = fcntl(descriptor, Self.getPipeByteCount)
         pipeByteCount = granted > 0 ? Int(granted) : .max
@@ -54,8 +54,8 @@ internal import TenfourThreads
             state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
             state.held = state.held.lowerBound..<state.held.upperBound + Int(waiting)
         }
-        // A reader that waits for more bytes must be informed that none will arrive: no writer is left, or the pipe is full
-        // until it is read.
+        // A reader that waits for more bytes must be told that none will arrive, because no writer is left, or because
+        // the pipe is full until it is read.
         if state.phase == .receiving {
             var file = pollfd(fd: descriptor, events: 0, revents: 0)
             if unsafe poll(&file, 1, 0) > 0, Int32(file.revents) & POLLHUP != 0 {
@@ -73,7 +73,7 @@ internal import TenfourThreads
         set { window.limits = newValue }
     }
 
-    /// The C functions are `poll` and `read`.
+    /// Implements `ByteSource.read`. The C functions are `poll` and `read`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
         while true {
             if let count = try unsafe window.readIfHere(at: offset, into: buffer) { return count }
@@ -83,7 +83,7 @@ internal import TenfourThreads
             ]
             let ready = unsafe poll(&waits, nfds_t(waits.count), -1)
             if ready < 0 && errno != EINTR { throw failure(errno) }
-            // If interrupted, the next `readIfHere` throws.
+            // After an interruption the next `readIfHere` throws.
             guard ready > 0, waits[1].revents == 0, waits[0].revents != 0 else { continue }
             let count = unsafe Glibc.read(descriptor, room.baseAddress, room.count)
             if count > 0 {

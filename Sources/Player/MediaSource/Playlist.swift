@@ -25,8 +25,8 @@ public struct Playlist: Equatable, Sendable {
     /// The limit on nested playlists, since two playlists may refer to each other.
     public static let maximumDepth = 5
 
-    /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot be
-    /// played are dropped. Any bytes give at least one entry, or throw the reason.
+    /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot
+    /// be played are dropped. The result has at least one entry; if there is none, throws the reason.
     ///
     /// HTTP Live Streaming, which splits a broadcast into files listed in an `.m3u8`, is refused.
     public init(parsing bytes: Span<UInt8>, from resource: Resource) throws(PlaylistError) {

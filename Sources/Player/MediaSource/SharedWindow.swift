@@ -207,7 +207,8 @@ internal import Glibc
     /// and resumed for each read.
     private var hasSpaceAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
-    /// The limits in effect: `.all` after `holdAll`. Otherwise a live stream is always limited, since it would fill any disk.
+    /// The limits in effect: `.all` after `holdAll`, otherwise the requested limits. For a live stream, `.all` as a
+    /// requested limit is reduced, since the stream would fill any disk.
     private var memoryBounds: BufferLimits {
         if holdsAll { return .all }
         return current.isLive && bounds == .all ? Self.allOfALiveStream : bounds

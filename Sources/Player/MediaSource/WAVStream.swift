@@ -56,7 +56,8 @@ struct WAVStream {
         do { try window.load(at: offset, count: count) } catch { throw .byteSource(error) }
     }
 
-    /// A stated size of 0 means no samples, or a size that is not written yet: the bytes after it decide.
+    /// Reads the size of the samples. A stated size of 0 means that there are no samples, or that the size is not
+    /// written yet: no samples if another chunk follows.
     private mutating func readSize(
         stated size: Int, _ parser: WAVHeaderParser, _ window: inout ByteWindow
     ) throws(DemuxerError) {

@@ -9,7 +9,7 @@ struct AudioBlock: BitwiseCopyable, Sendable {
     var item = 0
     /// Position of the first frame, in nanoseconds from the start of the item.
     var position: Int64 = 0
-    /// Seconds of the item per second of output, above zero: 1.5 is half as fast again.
+    /// Seconds of the item per second of output, above zero: 1.5 means one and a half times the normal speed.
     var rate = 1.0
     /// Whether the position is exact.
     var isExact = true

@@ -49,7 +49,7 @@ struct BufferFiller: ~Copyable {
 
     var isFull: Bool { ahead >= Self.targetDuration }
 
-    /// Starts a generation and drops all audio that was read but not pushed.
+    /// Starts a generation, and drops all audio that was read but not yet pushed into the ring.
     mutating func begin(_ generation: Int) {
         self.generation = generation
         pushed = 0
@@ -79,7 +79,8 @@ struct BufferFiller: ~Copyable {
             }
             frames += isAtEnd ? finish(from: frames, to: requested) : process(from: frames, to: requested)
         }
-        // Frames left at the end of an item begin the next block or make a short one.
+        // More frames may remain if the end of an item fills the block. So `isAtEnd` is returned only with the next
+        // block, which may be short or empty.
         isAtEnd = isAtEnd && frames < requested
         block.generation = generation
         block.item = item

@@ -11,7 +11,7 @@ struct FileRenderer: ~Copyable, Sendable {
     private var file: AudioFileWriter?
     private var samples: FixedBuffer<Float>
     private let channelCount: Int
-    /// The most frames to write.
+    /// The maximum number of frames to write.
     private let limit: Int
     private var reports: LatestWriter<RendererReport>
     private var report: RendererReport

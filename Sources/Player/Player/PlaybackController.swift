@@ -190,8 +190,8 @@ extension PlaybackController {
 
 // MARK: Polling
 extension PlaybackController {
-    /// Updates the state from the renderer's report. Called every 50 ms. Returns whether the next call must follow
-    /// after 50 ms; otherwise it may wait for `monitorWakeup`.
+    /// Updates the state from the renderer's report. Called every 50 ms. Returns true if the next call must follow
+    /// after 50 ms, and false if it may wait for `monitorWakeup`.
     @discardableResult
     func poll(sendsProgress: Bool) -> Bool {
         contents.withLock { contents in

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 
-/// Opens queue items. The only part of fetching and decoding that the player knows.
+/// Opens queue items. The player fetches and decodes only through this protocol.
 protocol QueueItemOpener: Sendable {
     /// Starts fetching the item's bytes. Does not block.
     func begin(_ item: QueueItem) throws(StreamError) -> any ByteSource

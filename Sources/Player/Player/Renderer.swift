@@ -23,8 +23,8 @@ struct Renderer: ~Copyable, Sendable {
     /// The gain of the fade at a start or an end: 0 while silent, 1 at full level.
     private var transitionLevel: Float = 0
     private let transitionStep: Float
-    /// Applied after the ring and not in the effect chain before it, so that a change is heard without the ring's
-    /// delay.
+    /// The gain set by the user. It is applied after the ring instead of in the effect chain before the ring, so that a
+    /// change is heard without the ring's delay.
     private var volume = Ramp(1)
     private var fade = Ramp(1)
     private var requested = RendererRequest()

@@ -33,8 +33,8 @@ public final class Streamer: MediaPlayer {
     }
 
     /// Opens the output. For an output file, a rate or channel count that is nil in the configuration is taken from the
-    /// audio at `address`: blocks until it is known. If `address` cannot be read, this is reported when it is opened
-    /// for playback.
+    /// audio at `address`; the call blocks until it is known. An `address` that cannot be read is reported when it is
+    /// opened for playback.
     public convenience init(_ configuration: StreamerConfiguration, sampledLike address: String?) throws(StreamError) {
         let opener = try ResourceOpener(configuration.download)
         var configuration = configuration

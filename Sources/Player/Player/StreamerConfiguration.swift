@@ -16,17 +16,17 @@ public struct StreamerConfiguration: Sendable {
 
     public var output = Output.card("default")
     /// The number of output channels, 1 or 2. nil: the audio's own number if it is known when the player is created,
-    /// otherwise 2.
+    /// and 2 if it is not.
     public var channelCount: Int? = 2
-    /// The rate of an output file; nil: the audio's own rate if it is known when the player is created, otherwise 48
-    /// 000 Hz. A card has its own rate, and other outputs have 48 000 Hz.
+    /// The rate of an output file; nil: the audio's own rate if it is known when the player is created, and 48 kHz if
+    /// it is not. A card has its own rate, and other outputs have 48 kHz.
     public var sampleRate: SampleRate?
     /// The permitted rates, in hertz.
     public static let sampleRates = 8_000...192_000
 
     /// The period of the output.
     public var period = Duration.milliseconds(20)
-    /// The most audio queued in the output, at least one and a half periods.
+    /// The maximum duration of the audio queued in the output, at least one and a half periods.
     public var queue = Duration.milliseconds(60)
 
     /// The duration of audio to buffer before playback starts, in the ring and as bytes of a known bit rate; less if

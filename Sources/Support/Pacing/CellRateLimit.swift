@@ -10,8 +10,8 @@ package struct CellRateLimit: Sendable {
 
     @inlinable package init() {}
 
-    /// Spends `cost` and returns true, or returns false if less than `cost` is saved. `cost`, `most` (the largest amount that
-    /// can be saved) and `now` are in nanoseconds, or in another unit that all three share.
+    /// Spends `cost` and returns true; returns false and spends nothing if less than `cost` is saved. `cost`, `most`
+    /// (the largest amount that can be saved) and `now` are in nanoseconds, or in another unit that all three share.
     @inlinable package mutating func spend(_ cost: Int64, most: Int64, at now: Int64) -> Bool {
         let owed = paid > now ? paid - now : 0
         guard owed <= most - cost else { return false }
@@ -19,7 +19,8 @@ package struct CellRateLimit: Sendable {
         return true
     }
 
-    /// Spends the price of `count` events and returns true, or returns false if less is saved.
+    /// Spends the price of `count` events and returns true; returns false and spends nothing if less than this price is
+    /// saved.
     @inlinable package mutating func spend(_ price: Price, count: Int = 1, at now: Instant) -> Bool {
         spend(price.cost * Int64(count), most: price.most, at: now.nanoseconds)
     }
@@ -29,7 +30,7 @@ package struct CellRateLimit: Sendable {
         paid == .min ? .start : Instant(nanoseconds: paid - price.most + price.cost * Int64(count))
     }
 
-    /// Restores the price of one event that need not have been spent.
+    /// Restores the price of one event, after it has turned out that the event need not be limited.
     package mutating func giveBack(_ price: Price) { if paid > price.cost { paid -= price.cost } }
 
     /// Whether one event is allowed at `now`.

@@ -15,7 +15,7 @@ package struct TokenBucket: Hashable, Sendable {
         left = most * share
     }
 
-    /// Spends `amount` and returns true, or returns false if fewer tokens are left.
+    /// Spends `amount` and returns true; returns false and spends nothing if fewer tokens are left.
     package mutating func spend(_ amount: Double, at now: Instant) -> Bool {
         earn(at: now)
         guard amount <= left else { return false }
@@ -23,7 +23,7 @@ package struct TokenBucket: Hashable, Sendable {
         return true
     }
 
-    /// Spends an amount that cannot be refused, into a debt of at most the maximum.
+    /// Spends `amount` even if fewer tokens are left. The debt is limited to the maximum number of tokens.
     package mutating func charge(_ amount: Double, at now: Instant) {
         earn(at: now)
         left = max(left - amount, -most)

@@ -2,8 +2,8 @@ public import Synchronization
 
 /// Passes the newest value from one writing thread to one reading thread; values in between are skipped.
 ///
-/// A triple buffer: the writer fills a slot that only it uses and exchanges it with the middle slot; the reader exchanges
-/// its own slot with the middle slot if that is new. Neither thread waits, locks or allocates.
+/// A triple buffer: the writer fills a slot that only it uses, and exchanges this slot with the middle slot. If the
+/// middle slot holds a new value, the reader exchanges its own slot with it. Neither thread waits, locks or allocates.
 @frozen
 public struct LatestValue<Value: BitwiseCopyable & Sendable>: ~Copyable {
     public var writer: LatestWriter<Value>

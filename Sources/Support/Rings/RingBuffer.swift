@@ -96,15 +96,16 @@ public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
     }
 }
 
-/// The counters of the ring: `head` counts the removed slots, `tail` the appended ones. Both increase for ever and wrap.
+/// The counters of the ring: `head` counts the removed slots, `tail` the appended slots. Both increase for ever and
+/// wrap.
 ///
-/// Each side reads its own counter relaxed, since no other thread writes it. It reads the other counter acquiring, which
-/// makes the slot behind that counter visible (or free), and stores its own counter releasing, which makes its work on the
-/// slot visible first.
+/// Each end reads its own counter relaxed, since no other thread writes it. It reads the other counter acquiring, which
+/// makes the slot behind that counter visible (or free). It stores its own counter releasing, so that its work on the
+/// slot is visible before the new count.
 @usableFromInline
 struct Counts: ~Copyable {
     @usableFromInline let head = Atomic<Int>(0)
-    /// Keeps the two counts on cache lines of their own.
+    /// Keeps the two counters on separate cache lines.
     let padding = InlineArray<15, Int>(repeating: 0)
     @usableFromInline let tail = Atomic<Int>(0)
 }

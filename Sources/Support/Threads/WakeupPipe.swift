@@ -3,11 +3,11 @@ internal import Glibc
 
 /// Lets any thread wake one waiting thread. The C functions are `pipe` and `poll`.
 package final class WakeupPipe: Sendable {
-    /// Readable from `signal` to `clear`, for a `poll` of several descriptors.
+    /// The descriptor to `poll` together with others. It is readable from `signal` until `clear`.
     package let descriptor: Int32
     private let writingEnd: Int32
 
-    /// Throws the errno if too many files are open.
+    /// Creates the pipe. Throws the errno if too many files are open.
     package init() throws(WakeupPipeError) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw WakeupPipeError(code: errno) }
@@ -35,7 +35,7 @@ package final class WakeupPipe: Sendable {
         if clinux_wait_readable(descriptor, milliseconds) > 0 { clear() }
     }
 
-    /// Forgets the signals so far.
+    /// Discards all signals so far, so that the next `wait` blocks.
     package func clear() {
         var bytes = InlineArray<64, UInt8>(repeating: 0)
         var span = bytes.mutableSpan
