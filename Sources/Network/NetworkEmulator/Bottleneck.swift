@@ -4,9 +4,10 @@ private import TenfourAudioCore
 public struct Bottleneck: Hashable, Sendable {
     /// The capacity of the queue. A packet that exceeds it is dropped.
     public enum Queue: Hashable, Sendable {
-        /// The longest waiting time; a packet that would wait longer is dropped. Zero: no packet waits (a policer).
+        /// The longest waiting time; a packet that would wait longer is dropped. If it is zero, no packet waits (a
+        /// policer).
         case time(Duration)
-        /// The largest number of bytes, headers included, that are sent before a packet; with more bytes the packet is dropped.
+        /// The capacity in bytes, headers included. If more bytes must be sent before a packet, the packet is dropped.
         case byteCount(Int)
     }
 

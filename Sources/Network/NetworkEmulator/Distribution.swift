@@ -15,11 +15,12 @@ public enum Distribution: Hashable, Sendable {
     case exponential(mean: Duration)
     /// The sum of `shape` exponential delays (1…100), with `mean` as the mean of the sum: the Erlang distribution.
     case gamma(shape: Int, mean: Duration)
-    /// Pareto: at least `least`; longer than x with the probability (`least` / x) to the power `shape`; values above
-    /// `limit` are set to `limit`. The tail is heavy: at shapes below 2 the rare long delays make up most of the sum.
+    /// Pareto: a delay is at least `least`, and exceeds x with the probability (`least` / x) to the power `shape`.
+    /// Values above `limit` are set to `limit`. The tail is heavy: at shapes below 2 the rare long delays make up most
+    /// of the sum.
     case pareto(least: Duration, shape: Double, limit: Duration)
 
-    /// A normal distribution with its mean three deviations above zero, cut at six deviations.
+    /// A normal distribution: the mean is three deviations, and values are limited to 0…6 deviations.
     public static func normal(deviation: Duration) -> Self {
         .normal(mean: deviation * 3, deviation: deviation, limit: deviation * 6)
     }

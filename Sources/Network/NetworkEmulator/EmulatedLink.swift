@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// One direction of an emulated link. It determines for each packet whether the packet is lost, or the time of its delivery.
+/// One direction of an emulated link. It determines the fate of each packet: lost, or delivered at a certain time.
 ///
 /// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect has its own generator
 /// and draws from it for every packet, lost or not, so that adding one effect does not change the draws of another. Pass packets in

@@ -4,8 +4,8 @@ public enum Loss: Hashable, Sendable {
     /// Each packet is lost with the same probability, independently of other packets (Bernoulli).
     case random(Double)
     /// The share `share` of the packets is lost in bursts of `meanLength` (1 or more) on average (Gilbert's model, in
-    /// which every packet of a bad period is lost). At least one packet is delivered between two bursts. So bursts are
-    /// longer than `meanLength` when `share` exceeds `meanLength` / (`meanLength` + 1), which is 75 % for bursts of 3.
+    /// which every packet of a bad period is lost). At least one packet is delivered between two bursts. Therefore the
+    /// bursts are longer than `meanLength` if `share` exceeds `meanLength` / (`meanLength` + 1): 75 % for bursts of 3.
     case bursts(share: Double, meanLength: Double)
     /// The full model of Gilbert and Elliott: before each packet a good period becomes bad with probability `toBad`, or
     /// a bad period good with probability `toGood`; then the packet is lost with the probability of the period.

@@ -1,8 +1,9 @@
 /// A network model with a name and a description.
 ///
-/// Those named after a kind of network (`lan` … `satellite`) are one direction of a typical link for one voice stream:
-/// delays and rates follow the publications named; the rest is our estimate. The others are laboratory traces for
-/// comparing receivers: each has one impairment and is otherwise perfect. They assume packets sent every 20 ms.
+/// A network named after a kind of network (`lan` … `satellite`) is one direction of a typical link for one voice
+/// stream. Its delays and rates follow the publications that `summary` names; its other values are our estimates. The
+/// other networks are laboratory traces for comparing receivers: each has one impairment, and assumes one packet every
+/// 20 ms.
 public struct NamedNetwork: Hashable, Sendable {
     public var name: String
     /// One line: a description and the source of the figures.

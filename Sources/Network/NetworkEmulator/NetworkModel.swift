@@ -13,10 +13,11 @@ public struct NetworkModel: Hashable, Sendable {
     public var detour: Detour?
     /// Measured delays and losses, in addition to the random ones.
     public var trace: Trace?
-    /// Whether a packet waits for the packets sent before it. Otherwise a packet with a short delay overtakes one with
-    /// a long delay.
+    /// Whether a packet waits for the packets sent before it. If false, a packet with a short delay overtakes an
+    /// earlier packet with a longer delay.
     public var keepsOrder: Bool
-    /// Packets that are delayed so that later packets overtake them. Their order is not restored, even if `keepsOrder` is set.
+    /// The share of packets that later packets overtake, and their additional delay; nil for none. `keepsOrder` does
+    /// not restore the order of these packets.
     public var reordering: Reordering?
     public var duplication: Duplication?
 

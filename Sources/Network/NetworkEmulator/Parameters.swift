@@ -2,7 +2,7 @@
 public enum NetworkParameter: String, CaseIterable, Sendable {
     case loss, burst, gilbert, delay, jitter, order, stalls, detour, reorder, duplicate, rate, queue, header
 
-    /// The form of the value, for a list of options.
+    /// The form of the parameter's value, for a list of options.
     public var syntax: String {
         switch self {
         case .loss: "5%"
@@ -23,7 +23,7 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
         }
     }
 
-    /// The effect, for a list of options.
+    /// The effect of the parameter, for a list of options.
     public var summary: String {
         switch self {
         case .loss: "share of packets lost independently, or in bursts if burst is given"
@@ -181,7 +181,7 @@ private func clear<Value>(_ place: inout Value?) -> Bool {
 
 extension NetworkModel: CustomStringConvertible {
     /// The parameters that describe this model, as `init(parsing:)` reads them; a trace is only mentioned. A normal
-    /// distribution that is not cut at three deviations above its mean is written as if it were.
+    /// distribution is written as if its limit were three deviations above its mean.
     public var description: String {
         var words = loss.texts
         if delay > .zero { words.append("delay=" + written(delay)) }

@@ -70,7 +70,8 @@ func quoted(_ text: String) -> String {
     return "“" + shown.joined() + (text.unicodeScalars.count > 40 ? "…" : "") + "”"
 }
 
-/// Reads a number from 0 to `most` followed by one of `units` in any case. Returns it in terms of the unit 1, rounded.
+/// Reads a number from 0 to `most` followed by one of `units` in any case. Returns the value in the unit whose entry in
+/// `units` is 1, rounded; nil for any other text.
 private func number(_ text: Substring, units: [String: Double], to most: Double) -> Int64? {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = units[text[digits.endIndex...].lowercased()], let number = Double(digits) else { return nil }

@@ -1,7 +1,7 @@
 /// A repeatable random number generator: xoshiro256** 1.0 by Blackman and Vigna, with its state filled by SplitMix64.
 ///
 /// The same seed gives the same numbers on every machine and in every release. The standard library does not promise
-/// this for its own generator or for `Double.random(in:using:)`. Not for secrets.
+/// this for its own generator or for `Double.random(in:using:)`. Do not use it for secrets.
 public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     private var a, b, c, d: UInt64
 
@@ -32,7 +32,8 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     public mutating func happens(_ share: Double) -> Bool { unit() < share }
 }
 
-/// The generator that fills the states of other generators; by Steele, Lea and Flood. Each number takes one addition and one mixing step.
+/// The generator that fills the states of other generators; by Steele, Lea and Flood. It computes each number by one
+/// addition and one mixing step.
 struct SplitMix64 {
     var state: UInt64
 

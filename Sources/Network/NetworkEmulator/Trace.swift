@@ -39,7 +39,7 @@ public struct Trace: Hashable, Sendable {
         period = times[times.count - 1] + rest
     }
 
-    /// Whether an entry is chosen by the time at which a packet is sent; otherwise by the order of packets.
+    /// Whether a packet takes the entry for the time at which it is sent. If false, each packet takes the next entry.
     public var isTimed: Bool { !times.isEmpty }
 
     /// The entry for the packet with this index (0 for the first), sent `time` nanoseconds after the beginning of the
@@ -58,8 +58,8 @@ public struct Trace: Hashable, Sendable {
 }
 
 extension Trace {
-    /// Records the effect of `network` on `count` packets (1 or more) of `byteCount` bytes, one sent in each `slot`,
-    /// for programs that read traces and not models. A duplicated packet is recorded once.
+    /// Makes a trace by sending `count` packets (1 or more) of `byteCount` bytes through `network`, one in each `slot`.
+    /// Use it for programs that read traces and no models. A duplicated packet is recorded once.
     public init(
         of network: NetworkModel, seed: UInt64, count: Int, slot: Duration = .milliseconds(20), byteCount: Int = 80
     ) {

@@ -6,14 +6,14 @@ private import TenfourAudioCore
 //     31.25
 //     lost
 //
-// or, with two columns, from when on it holds (the first line's time is the beginning, each later than the one before; the
-// last holds as long as the one before it):
+// In a trace with two columns, the first is the time from which on the line is valid, in milliseconds. The first line's
+// time is the beginning of the trace; the times ascend; the last line is valid for as long as the line before it:
 //
 //     t_ms,delay_ms
 //     0,31.25
 //     20,lost
 //
-// `#` begins a comment; empty lines and spaces around values do not count. Nothing else is allowed.
+// `#` begins a comment. Empty lines and spaces around values are ignored; any other text is an error.
 
 extension Trace {
     /// Reads a trace from its text.

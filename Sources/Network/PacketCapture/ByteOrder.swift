@@ -1,8 +1,9 @@
-/// The byte order of the machine that wrote a capture. Bytes are shifted only here.
+/// The byte order of the machine that wrote a capture. Only this type converts the bytes of a capture to numbers.
 enum ByteOrder: Sendable {
     case bigEndian, littleEndian
 
-    /// The caller has checked that the bytes are there; a wrong index traps, here and below.
+    /// Reads two bytes at `offset`. The caller has checked that `bytes` contains them; if it does not, this function
+    /// and those below trap.
     func uint16(_ bytes: Span<UInt8>, at offset: Int) -> UInt16 {
         let (first, second) = (UInt16(bytes[offset]), UInt16(bytes[offset + 1]))
         return self == .bigEndian ? first << 8 | second : second << 8 | first

@@ -1,6 +1,7 @@
-// libpcap would replace 310 lines of this module, and does not read all that they read: its API has one link type for a whole
-// file, so it refuses a pcapng file whose interfaces differ in link type or snapshot length ("an interface has a type 1 different
-// from the type of the first interface"), as captures of several interfaces and merged ones do. It is not installed by default.
+// libpcap would replace 310 lines of this module, but it is not installed by default, and cannot read all captures. Its
+// API has one link type for a whole file. So it refuses a pcapng file whose interfaces differ in link type or snapshot
+// length ("an interface has a type 1 different from the type of the first interface"), for example a merged capture, or
+// one of several interfaces.
 
 public import TenfourAudioCore
 
@@ -114,7 +115,7 @@ public enum CaptureError: Error, Hashable, Sendable {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// A sentence that follows the name of the file.
+    /// A sentence without its subject, which is the name of the file.
     public var description: String {
         switch self {
         case .empty: "is empty: nothing was captured"

@@ -110,11 +110,12 @@ struct PCAPNG {
 }
 
 extension PCAPNG.Interface {
-    /// Reads the option `if_tsresol`. Its highest bit selects an exponent of two instead of ten.
+    /// Reads the option `if_tsresol`. It states the time unit as a negative power of ten, or of two if its highest bit
+    /// is set.
     fileprivate mutating func setResolution(_ octet: UInt8) {
         let exponent = Int(octet & 0x7F)
         let base: UInt64 = octet & 0x80 == 0 ? 10 : 2
-        // A finer resolution than 10^-19 or 2^-63 does not fit, and no clock is so fine.
+        // A resolution finer than 10^-19 s or 2^-63 s does not fit into 64 bits, and no clock is so fine.
         guard exponent <= (base == 10 ? 19 : 63) else { return }
         unitsInSecond = (0..<exponent).reduce(1) { units, _ in units * base }
     }

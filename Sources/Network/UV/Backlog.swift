@@ -40,9 +40,9 @@ import TenfourAudioCore
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Keeps a copy of `datagram` for the members that have not received it. It replaces an older packet of the same
-    /// stream at the same position of the queue. Sending begins with the members that missed the older packet:
-    /// otherwise they would never receive any.
+    /// Queues a copy of `datagram` for the members that have not received it. If an older packet of the same stream is
+    /// queued, the new packet takes its position in the queue, and is sent first to the members that missed the older
+    /// packet. If sending always began with the first member, the last members might receive no packet at all.
     func enqueue(
         _ remainder: FanOut.Remainder, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int,
         _ obstacle: FanOut.Obstacle?

@@ -139,7 +139,7 @@ public import TenfourSession
             refused = place < refused ? refused - 1 : place == refused ? -1 : refused
         }
 
-        /// Continues with the members before the one served first. Returns false if there are none.
+        /// Continues with the members before the member that was served first. Returns false if there are none.
         fileprivate mutating func wrapAround() -> Bool {
             if wrap == 0 { return false }
             (next, end, wrap) = (0, wrap, 0)
@@ -241,7 +241,8 @@ public struct FanOutStatistics: Equatable, Sendable {
     public var offered = 0
     /// The number of packets that the kernel has accepted.
     public var sent = 0
-    /// The number of packets that were replaced by the next one of their stream, met ENOBUFS twice, or whose member had left.
+    /// The number of packets that were dropped: the next packet of the stream replaced them, the kernel returned
+    /// ENOBUFS twice, or the member had left.
     public var dropped = 0
     /// The number of packets that the kernel refused for their destination: `SocketStatistics.failures` has the reasons.
     public var failed = 0
@@ -258,6 +259,6 @@ public struct FanOutStatistics: Equatable, Sendable {
     }
 }
 
-/// The number of messages in one system call. More than sixteen gain nothing measurable: most of the time is the
-/// kernel's work for each datagram.
+/// The number of messages in one system call. Numbers above sixteen make no measurable difference, because the kernel
+/// spends most of the time on each datagram.
 private let messagesPerCall = 64

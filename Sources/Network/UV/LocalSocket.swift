@@ -4,9 +4,9 @@ import Glibc
 /// A Unix socket at a path. It sends one answer to each client that connects, and closes the connection. Only processes
 /// of its owner may connect.
 ///
-/// For the loop's thread only. It reads nothing from clients and serves eight at a time: a ninth client replaces the oldest. Creating
-/// a socket makes the process ignore SIGPIPE, because libuv would otherwise let a client that disconnects end the
-/// process. The C type is `uv_pipe_t`.
+/// Use it on the loop's thread only. It reads nothing from clients and serves eight at a time: a ninth client replaces
+/// the oldest. Creating a socket makes the process ignore SIGPIPE, because libuv would otherwise let a client that
+/// disconnects end the process. The C type is `uv_pipe_t`.
 @safe public final class LocalSocket: LoopHandle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private unowned let loop: EventLoop
@@ -95,7 +95,7 @@ import Glibc
     }
 }
 
-// MARK: The other end
+// MARK: Client
 
 extension LocalSocket {
     /// Connects to the socket at `path` and returns all bytes that it sends, at most `maximumByteCount`. Blocks. Throws

@@ -12,7 +12,8 @@ public struct Readiness: OptionSet, Sendable {
     public static let failed = Readiness(rawValue: 4)
 }
 
-/// Watches a socket of a library that reads and writes by itself and must know when it can. The C type is `uv_poll_t`.
+/// Watches a socket that belongs to a library. The library reads and writes it, and learns from this handle when it can
+/// do so without blocking. The C type is `uv_poll_t`.
 ///
 /// The library owns the descriptor; close the handle before the library closes the descriptor.
 @safe public final class ReadinessHandle: LoopHandle {

@@ -3,7 +3,8 @@ import Glibc
 public import TenfourSession
 
 /// Resolves a host name to endpoints by the system's name service switch: files, DNS, and `.local` names if nss-mdns is
-/// installed. An address, also with an interface as in `fe80::1%eth0`, is returned without a lookup.
+/// installed. If the host is an address, with or without an interface (`fe80::1%eth0`), it is returned without a
+/// lookup.
 ///
 /// The endpoints are unique and sorted in the order in which to try them (RFC 6724). At least one is returned.
 public enum Resolver {

@@ -9,12 +9,13 @@ public struct SocketOptions: Hashable, Sendable {
     /// (`YieldedPort`), then SO_REUSEADDR.
     public var yieldsPort = false
 
-    /// Takes the port also from a socket with `yieldsPort`, and yields it to none. A port whose program only sets
-    /// SO_REUSEADDR, as GStreamer does, counts as in use. The check takes 50 ms, because another tenfour may be
-    /// starting.
+    /// Takes the port even if a socket with `yieldsPort` uses it, and does not yield it to any other socket. If the
+    /// port belongs to a program that only sets SO_REUSEADDR, such as GStreamer, it counts as in use. If the port is in
+    /// use, opening takes 50 ms longer, because another tenfour that is starting may yield it shortly.
     public var takesYieldedPort = false
 
-    /// The way in which several sockets of this program share the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.
+    /// The way in which several sockets of this program share the port. The C options are SO_REUSEPORT and
+    /// SO_ATTACH_REUSEPORT_CBPF.
     public var portSharing = PortSharing.none
 
     public enum PortSharing: Hashable, Sendable {
@@ -30,23 +31,24 @@ public struct SocketOptions: Hashable, Sendable {
         case connected
     }
 
-    /// Whether an IPv6 socket is prevented from carrying IPv4 too. IPV6_V6ONLY.
+    /// Whether an IPv6 socket carries IPv6 only. If false, it carries IPv4 too. The C option is IPV6_V6ONLY.
     public var isIPv6Only = false
 
     /// The differentiated services code point of outgoing datagrams, 0…63 (RFC 2474). 46 is expedited forwarding (RFC
-    /// 3246), the usual value for voice; 0 is none. IP_TOS and IPV6_TCLASS.
+    /// 3246), the usual value for voice; 0 is none. The C options are IP_TOS and IPV6_TCLASS.
     public var serviceCodePoint: UInt8 = 46
 
-    /// Makes the kernel refuse datagrams that are too long for their path with EMSGSIZE instead of fragmenting them.
-    /// This also saves a tenth of the kernel's work of sending. IP_MTU_DISCOVER and IPV6_MTU_DISCOVER.
+    /// Makes the kernel refuse a datagram that is too long for its path (EMSGSIZE) instead of fragmenting it. This also
+    /// saves a tenth of the kernel's work of sending. The C options are IP_MTU_DISCOVER and IPV6_MTU_DISCOVER.
     public var neverFragments = false
 
     /// The kernel's buffer sizes in bytes; nil leaves the system's default. The kernel grants at most
-    /// `net.core.rmem_max` and `wmem_max`. SO_RCVBUF and SO_SNDBUF.
+    /// `net.core.rmem_max` and `wmem_max`. The C options are SO_RCVBUF and SO_SNDBUF.
     public var receiveBufferSize: Int?
     public var sendBufferSize: Int?
 
-    /// The time to live of outgoing multicast datagrams, 0…255: with 0 they stay in this machine, with 1 in this network.
+    /// The time to live of outgoing multicast datagrams, 0…255: with 0 they stay on this machine, with 1 on the local
+    /// network.
     public var multicastTimeToLive: UInt8 = 1
 
     /// Whether programs on this machine receive what we send to a group.

@@ -131,9 +131,9 @@ extension UDPSocket {
         }
     }
 
-    /// Makes the kernel form the SO_REUSEPORT group now. The kernel forms it when a second socket binds the port, and
-    /// only then applies the program that delivers all datagrams to the first socket; before that, it distributes them
-    /// over all sockets. So a second socket is bound here and closed again.
+    /// Makes the kernel form the SO_REUSEPORT group now, by binding a second socket to the port and closing it again.
+    /// The kernel forms the group when a second socket binds the port. Only in a group does it run the filter program
+    /// that delivers all datagrams to the first socket; without the filter it distributes them over all sockets.
     func formGroup(on loop: EventLoop, _ options: SocketOptions) throws(NetworkError) {
         var options = options
         options.portSharing = .joined
@@ -145,8 +145,9 @@ extension UDPSocket {
         }
     }
 
-    /// Lets a socket with `takesYieldedPort` take our port from now on. Before this call no socket could: a port that
-    /// another tenfour is taking over is not shared. If the marker cannot be created, the port stays ours.
+    /// Lets a socket with `takesYieldedPort` take our port from now on. No socket can take the port before this call,
+    /// so a port that another tenfour is just taking over is not shared. If the marker cannot be created, the port
+    /// stays ours.
     func yieldPort() throws(NetworkError) {
         yielded = YieldedPort(localEndpoint.port)
         guard yielded != nil else { return }

@@ -5,7 +5,8 @@ public import TenfourSession
 
 /// A UDP socket on an `EventLoop`: passes on received datagrams, sends outgoing ones, and counts failures.
 ///
-/// For the loop's thread only. Sending and receiving allocate nothing while the network accepts all datagrams. The C type is `uv_udp_t`.
+/// Use it on the loop's thread only. Sending and receiving allocate nothing while the network accepts all datagrams.
+/// The C type is `uv_udp_t`.
 @safe public final class UDPSocket: LoopHandle {
     /// The IP versions that the socket can use.
     public enum Reach: Sendable { case ipv4, ipv6, ipv4AndIPv6 }

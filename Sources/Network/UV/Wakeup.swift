@@ -15,8 +15,8 @@ import Synchronization
 
     init(_ async: UnsafeMutablePointer<uv_async_t>) { unsafe self.async = async }
 
-    /// Causes a call of the closure. Any thread. Does not block, lock or allocate; costs one `write` to an eventfd
-    /// unless a wake-up is pending already. The C function is `uv_async_send`.
+    /// Causes a call of the closure. May be called on any thread. Does not block, lock or allocate. It costs one
+    /// `write` to an eventfd, or nothing if a wake-up is pending already. The C function is `uv_async_send`.
     @_noAllocation @_noLocks
     public func signal() {
         if gate.load(ordering: .relaxed) < 0 { return }
@@ -26,8 +26,8 @@ import Synchronization
         gate.subtract(1, ordering: .releasing)
     }
 
-    /// Closes the gate, and returns when no thread will access the handle any longer, which takes as long as a `write`
-    /// of such a thread. Use it on the loop's thread only.
+    /// Closes the gate, and waits until no thread is inside: afterwards no thread accesses the handle. The wait is as
+    /// short as the `write` of a thread that is inside. Use it on the loop's thread only.
     func shutGate() {
         gate.add(Self.shut, ordering: .acquiringAndReleasing)
         // Sleeps instead of yielding, so that a thread of lower priority inside the gate can run and leave it.
@@ -62,7 +62,8 @@ final class WakeupHandle: LoopHandle {
     fileprivate func callHandler() { handler?() }
 }
 
-/// Reviewed: two compare-and-swaps and a `write` of eight bytes; no lock, no allocation.
+/// The compiler does not check this C call; we have reviewed it: two compare-and-swaps and a `write` of eight bytes, no
+/// lock and no allocation.
 @_semantics("no_performance_analysis")
 private func send(_ async: UnsafeMutablePointer<uv_async_t>) {
     unsafe uv_async_send(async)
