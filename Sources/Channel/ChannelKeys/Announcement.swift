@@ -104,7 +104,8 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
     /// Returns the index with this sequence number that is closest to `self`.
     public func closest(_ sequenceNumber: SequenceNumber) -> PacketIndex {
         let moved = Int64(rawValue) + Int64(sequenceNumber.distance(after: self.sequenceNumber))
-        // An index below zero does not exist, so the result is in the first cycle of sequence numbers.
+        // If the closest index is below zero, and so does not exist, the result is the index in the first cycle of
+        // sequence numbers.
         let index = moved < 0 ? moved + 65_536 : min(moved, 1 << 48 - 1)
         return PacketIndex(
             rolloverCounter: UInt32(truncatingIfNeeded: index >> 16),

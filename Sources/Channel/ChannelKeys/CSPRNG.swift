@@ -2,8 +2,9 @@ private import CSodium
 
 /// A cryptographically secure random number generator, seeded with 32 random bytes.
 ///
-/// It is ChaCha20 (`crypto_stream_chacha20_ietf`). Each refill replaces the key by the first 32 bytes of the output, and
-/// numbers are zeroed once returned: an attacker who reads the present state cannot compute earlier numbers.
+/// It is ChaCha20 (`crypto_stream_chacha20_ietf`). Each refill replaces the key by the first 32 bytes of the output,
+/// and a number is zeroed after it was returned. So an attacker who reads the present state cannot compute earlier
+/// numbers.
 public struct CSPRNG: RandomNumberGenerator, Sendable {
     private var key: SecretBytes
     private var numbers: SecretBytes

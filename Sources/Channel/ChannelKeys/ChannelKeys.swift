@@ -79,7 +79,7 @@ public struct JoinKey: Sendable, Equatable {
         self.init(role, bytes)
     }
 
-    /// The key itself, as 52 base32 digits. Write this text into a relay's configuration only.
+    /// The key as 52 base32 digits. It is secret. Write this text into a relay's configuration only.
     public var configurationText: String { bytes.withBytes { Base32.text(of: $0) } }
 }
 

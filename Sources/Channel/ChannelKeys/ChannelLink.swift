@@ -11,8 +11,8 @@ public struct ChannelLink: Sendable, Equatable {
     /// The notation of a generated secret.
     public enum Form: Sendable { case letters, words }
 
-    /// The host of the relay, in small letters, an IPv6 address without brackets. If the relay runs inside an endpoint, this is
-    /// the endpoint's host, and nil in the link that this endpoint itself uses.
+    /// The host of the relay, in small letters, an IPv6 address without brackets. If the relay runs inside an endpoint,
+    /// this is the endpoint's host; in the link that this endpoint itself uses, it is nil.
     public let host: String?
     public let port: UInt16
     public let name: String

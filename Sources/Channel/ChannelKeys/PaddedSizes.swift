@@ -24,8 +24,8 @@ public struct PaddedSizes: Hashable, Sendable {
         return byteCount + Self.maximumPadding - (byteCount + Self.maximumPadding) % 8
     }
 
-    /// Adds RTP padding (RFC 3550 section 5.1) to an RTP packet without padding, as far as there is room. `payload` is the size
-    /// of the packet's payload in bytes, `limit` the maximum size of the whole packet.
+    /// Adds RTP padding (RFC 3550 section 5.1) to an RTP packet without padding; adds less if `packet` has no room or
+    /// the packet would exceed `limit` bytes. `byteCount` is the size of the packet's payload.
     public func pad(_ packet: inout OutputSpan<UInt8>, payload byteCount: Int, limit: Int = .max) {
         let room = min(packet.freeCapacity, limit - packet.count)
         let padding = min(size(of: byteCount) - byteCount, room, Self.maximumPadding)

@@ -2,8 +2,8 @@ public import TenfourPackets
 
 /// The messages of a session between a member and the relay, after the handshake (Protocol/06-control.md).
 ///
-/// A new type of record needs a case, a code, parsing with a check of the length, and writing, all in this file. The compiler
-/// then finds the switches of member and relay that must handle it.
+/// To add a type of record, add its case, its code, its parsing with a check of the length, and its writing to this
+/// file. The compiler then reports each switch, in member and relay, that must handle the new case.
 public enum Record: Hashable, Sendable {
     /// The member renews its lease, or checks that the relay answers. The relay returns the token. `receipt` is the receipt in
     /// the relay's last answer, or zero; it proves that the member still receives at its address.
@@ -22,7 +22,7 @@ public enum Record: Hashable, Sendable {
     /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped packets beyond
     /// them.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
-    /// A report: RTCP in this range of the datagram.
+    /// A report. The range contains its RTCP in the datagram.
     case report(Range<Int>)
     /// The member subscribes to the roster, and sends its own info; nil if the member hides its info.
     case info(SealedMemberInfo?)

@@ -30,7 +30,7 @@ public struct RecordSealer: Sendable {
         }
     }
 
-    /// Encrypts and appends any bytes, as a hostile member could. For tests.
+    /// Encrypts and appends any bytes as a record, as a hostile member could. For tests.
     package mutating func seal(inside body: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
         counter += 1
         key.withBytes {

@@ -26,9 +26,9 @@ public struct SRTPContext: ~Copyable, Sendable {
         precondition(status == srtp_err_status_ok, "a context knows its own SSRC")
     }
 
-    /// Makes a context for packets received from `ssrc`, whose announced packet index is `index`. Refuses duplicates, packets
-    /// that are behind the latest by more than 2 s at `packetsPerSecond` and at least 128 packets, and packets more than 128
-    /// before `index`.
+    /// Makes a context for packets received from `ssrc`, whose announced packet index is `index`. The replay window is
+    /// 2 s at `packetsPerSecond`, and at least 128 packets. The context refuses duplicates, packets older than the
+    /// window, and packets more than 128 before `index`.
     public init(
         receiving key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex, packetsPerSecond: Int = 50
     ) throws(SRTPError) {
@@ -68,9 +68,9 @@ public struct SRTPContext: ~Copyable, Sendable {
         let index = (announced ?? highest).closest(number)
         guard index >= floor else { throw .old }
         if announced != nil {
-            // libsrtp drops a rollover counter (ROC) set here only after a packet whose index is more than 2¹⁵ above the highest
-            // index; otherwise libsrtp would use that ROC for all later packets. For a nearer packet libsrtp finds the ROC
-            // itself, and 0 cancels a ROC that was set for an earlier packet.
+            // libsrtp uses a rollover counter (ROC) that is set here for all packets, until it has decrypted one whose
+            // index is more than 2¹⁵ above the highest index. So the ROC is set only for such a packet. For a nearer
+            // packet libsrtp finds the ROC itself; setting 0 cancels a ROC that was set for an earlier packet.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
             let status = unsafe srtp_set_stream_roc(
                 handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)

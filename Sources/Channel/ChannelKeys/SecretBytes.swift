@@ -2,8 +2,8 @@ private import CSodium
 
 /// Secret bytes: zeroed when they are released, never printed, compared in constant time.
 ///
-/// A class, so that the bytes exist once in memory. Usable on any thread: the bytes never change, except by `take`, which only
-/// a sole owner may call.
+/// It is a class, so that the bytes exist only once in memory. It may be used on any thread, because the bytes do not
+/// change, except by `take`, which only a sole owner may call.
 @safe
 public final class SecretBytes: @unchecked Sendable {
     private let memory: UnsafeMutableBufferPointer<UInt8>

@@ -3,7 +3,7 @@ private import CSodium
 /// The keys, counters and replay windows of a relay's control sessions. Each session has a small number as its index, and takes
 /// 224 bytes.
 ///
-/// Keys stay at one place in memory, are never copied, and are zeroed when their session is removed.
+/// Keys stay at one address in memory, are never copied, and are zeroed when their session is removed.
 @safe
 public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
     private var chunks: [UnsafeMutablePointer<Slot>] = unsafe []

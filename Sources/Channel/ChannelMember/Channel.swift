@@ -52,7 +52,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    // MARK: - In
+    // MARK: - Input
 
     /// Receives a datagram from `sender`. The datagram is decrypted, handled, held until the announcement of its key arrives,
     /// or counted in `discards` and dropped. Accepts any bytes; only an authenticated datagram can end the session or change a
@@ -120,7 +120,7 @@ public struct Channel: ~Copyable, Sendable {
         hasLeft = true
     }
 
-    // MARK: - Out
+    // MARK: - Output
 
     /// Appends the next decrypted packet for the RTP session to `packet`, which must have room for `maximumDatagramByteCount`;
     /// returns its kind, or nil if there is none. Pass the packet to the RTP session with `sessionEndpoint` as its sender.
@@ -388,7 +388,7 @@ public struct Channel: ~Copyable, Sendable {
         let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
-        // The relay was only slow: the session continues.
+        // The relay was slow, but not lost: the session continues.
         if wasLost {
             joinHandshake.end()
             standing.refusalIsOver()

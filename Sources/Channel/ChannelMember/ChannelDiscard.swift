@@ -12,7 +12,8 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case replayed
     /// An announcement whose clock differs too much from ours, or from the talker's clock as known from earlier packets.
     case offTime
-    /// Media that arrived more than 2 s later than the fastest packet of its epoch: it may have been withheld.
+    /// Media whose delay was more than 2 s longer than that of the fastest packet of its epoch: it may have been
+    /// withheld.
     case late
     /// An announcement of a new talker or key for which there is no free slot.
     case full

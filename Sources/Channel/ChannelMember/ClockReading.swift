@@ -52,8 +52,8 @@ struct ChannelClock: Sendable {
         if !isSynchronised { estimate = WallClockEstimate(clock, isSynchronised: false, at: boot) }
     }
 
-    /// Returns the wall clock at `boot` (CLOCK_BOOTTIME); nil until the time of day is known. `suspended` is passed on in the
-    /// result.
+    /// Returns the wall clock at `boot` (CLOCK_BOOTTIME); nil until the time of day is known. The result also contains
+    /// `suspended`.
     func reading(at boot: Instant, suspended: Duration) -> ClockReading? {
         estimate?.reading(at: boot, suspended: suspended)
     }

@@ -16,7 +16,7 @@ struct HeldPackets: Sendable {
         var byteCount: Int
         var at: Instant
         var turn: Int
-        /// Whether a member has announced the SSRC: the packet may need a key that is announced later.
+        /// Whether a member has announced the SSRC. If so, the packet may need a key that is announced later.
         var isAnnounced: Bool
         var isReleased = false
     }

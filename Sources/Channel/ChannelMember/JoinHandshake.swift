@@ -143,7 +143,8 @@ struct JoinHandshake: Sendable {
         outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(into: &$0) }
     }
 
-    /// Pauses after a refusal or a GOODBYE: 1 to 4 s ± half, or 10 s ± half if a person has to change something first.
+    /// Pauses after a refusal or a GOODBYE: 1 to 4 s, or 10 s if a person has to change something first, each times a
+    /// random factor of 0.5 to 1.5.
     mutating func pause(for reason: Refusal.Reason, at now: Instant, using generator: inout CSPRNG) {
         switch reason {
         case .unproved, .full, .displaced, .limited, .stopping, .left: pause(at: now, using: &generator)
@@ -151,7 +152,8 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// Begins to join again after the relay was lost: within 250 ms if it had answered in the session, otherwise after a pause.
+    /// Begins to join again after the relay was lost: within 250 ms if it had answered in the session, or after a pause
+    /// if it had not.
     mutating func rejoin(hadAnswer: Bool, at now: Instant, using generator: inout CSPRNG) {
         guard !isActive else { return }
         if hadAnswer {

@@ -116,8 +116,8 @@ struct LeaseKeepalive: Sendable {
         suspicion = now + Self.longestSilence
     }
 
-    /// Records that a record of the relay arrived. While media is expected, the relay is still probed after a further 500 ms of
-    /// silence.
+    /// Records that a record of the relay arrived. While media is expected, the relay is probed if it is silent for the
+    /// next 500 ms.
     mutating func recordReceived(at now: Instant) {
         lastHeard = now
         if suspicion != nil { suspicion = now + Self.longestSilence }

@@ -20,7 +20,7 @@ struct MembershipStanding: Sendable {
     /// The time for which joining continues after an unproved refusal before the refusal is reported.
     static let unprovedPatience = Duration.seconds(3)
 
-    /// Whether no standing has been reported yet.
+    /// Whether no event about our membership has been posted yet.
     var isUnknown: Bool { current == .unknown }
     var isJoined: Bool { if case .joined = current { true } else { false } }
 
@@ -53,8 +53,8 @@ struct MembershipStanding: Sendable {
         report(.refused(.unproved), as: role, &events)
     }
 
-    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`: a member that took a new SSRC
-    /// at each such claim would never be heard.
+    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`: a member that took a
+    /// new SSRC at each collision would never be heard.
     mutating func reportCollision(_ events: inout ChannelEvents, at now: Instant) {
         if let lastCollision, now - lastCollision < RTPSession.collisionInterval { return }
         lastCollision = now

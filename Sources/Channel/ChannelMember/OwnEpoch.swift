@@ -15,14 +15,14 @@ struct OwnEpoch: Sendable {
     /// The smallest delay of the epoch's RTP timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the epoch was
     /// drawn.
     private var leastDelay = Duration.zero
-    /// The time since which the RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance`; nil while they are
-    /// not.
+    /// The time at which the RTP timestamps fell behind CLOCK_BOOTTIME by more than `tolerance`; nil while their delay
+    /// is smaller.
     private var behindSince: Instant?
 
     /// The largest tolerated delay of RTP timestamps behind CLOCK_BOOTTIME, above `leastDelay`.
     private static let tolerance = Duration.milliseconds(250)
-    /// A new epoch begins when RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance` for this time, or
-    /// without delay at the first packet of a talkspurt.
+    /// A new epoch begins when RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance` for this time.
+    /// At the first packet of a talkspurt it begins immediately.
     private static let patience = Duration.seconds(1)
 
     /// Makes an epoch that is drawn immediately before the packet with `header` is sent. `first` and `began` are the sequence

@@ -67,8 +67,9 @@ struct RosterExchange: Sendable {
         return nil
     }
 
-    /// Returns the earliest time at which a record is due, or at which a member that is not listed since we joined again counts
-    /// as having left; nil if there is neither. Records are considered only if `isIn` is true: the relay answers.
+    /// Returns the time of the next work: the earliest time at which a record is due, or at which a member that was not
+    /// listed after we joined again counts as having left. Returns nil if there is neither. `isIn` is true while the
+    /// relay answers; no record is due while it is false.
     func deadline(isIn: Bool) -> Instant? {
         var next = roster.holdDeadline
         for deadline in isIn ? [ownInfo.due, roster.listDue, listenerRequest?.due] : [] {

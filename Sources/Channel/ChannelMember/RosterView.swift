@@ -5,8 +5,9 @@ internal import TenfourPackets
 /// The other members of the channel, as the relay reports them: changes as they happen, and the whole list after a missed
 /// change.
 ///
-/// After we join again, the members known before count as present for the duration of a lease, because after a restart of the
-/// relay, the members join again one by one. If the relay sends no roster in that time, they are forgotten without events.
+/// After we join again, the members of the previous session count as present for the duration of a lease, because after
+/// a restart of the relay all members join again, one by one. If the relay sends no roster in that time, these members
+/// are forgotten without events.
 struct RosterView: Sendable {
     /// Whether the relay has sent a roster in this session.
     private(set) var isTold = false
@@ -39,8 +40,8 @@ struct RosterView: Sendable {
 
     // MARK: - Sessions
 
-    /// Begins a session. The relay may not know the other members yet, so the members known before count as present for one
-    /// more lease.
+    /// Begins a session. The relay may not know the other members yet, so the members of the previous session count as
+    /// present for one more lease.
     mutating func begin(lease: Duration, at now: Instant) {
         (isTold, revision, list, listDue, listCount) = (false, nil, nil, nil, 0)
         ids = [:]
@@ -114,7 +115,7 @@ struct RosterView: Sendable {
         }
     }
 
-    /// Makes changes, and returns the events for members that have joined, left or changed.
+    /// Calls `body`, which changes the list, and returns the events for members that have joined, left or changed.
     private mutating func change(at now: Instant, _ body: (inout Self) -> Void) -> [ChannelEvent] {
         let before = people
         body(&self)

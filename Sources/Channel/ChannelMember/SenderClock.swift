@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// A sender's clock in one epoch, relative to our CLOCK_BOOTTIME. With it, packets are recognised that an attacker may have
-/// withheld.
+/// A sender's clock in one epoch, relative to our CLOCK_BOOTTIME. It serves to recognise packets that an attacker may
+/// have withheld.
 ///
 /// All numbers are in milliseconds. The offset is our clock minus the sender's; it includes the network delay.
 struct SenderClock: Sendable {

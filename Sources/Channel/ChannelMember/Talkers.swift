@@ -40,8 +40,8 @@ struct Talkers: ~Copyable, Sendable {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(Int)
         case replayed
-        /// The packet arrived more than 2 s later than the fastest packet of its epoch: it may have been withheld, or the
-        /// network has become much slower.
+        /// The delay of the packet was more than 2 s longer than that of the fastest packet of its epoch: the packet
+        /// may have been withheld, or the network has become much slower.
         case late
         case malformed
         /// No known key decrypts the packet.
@@ -121,7 +121,8 @@ struct Talkers: ~Copyable, Sendable {
     /// Whether `epoch` is older than the newest epoch that the talker uses.
     private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
         guard let newest = talkers[talker].newest, epoch < newest else { return false }
-        // If the newest epoch has expired, the talker's clock may have been set back since.
+        // If the key of the newest epoch has expired, the talker's clock may have been set back since, so an older
+        // epoch is accepted.
         return ownKeys(of: talker).contains { $0.epoch == newest && $0.hasOpened && !$0.isExpired(at: boot) }
     }
 
