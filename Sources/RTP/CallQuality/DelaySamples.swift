@@ -3,10 +3,10 @@ public struct DelaySamples: Hashable, Sendable {
     public private(set) var count = 0
     private var sum = Duration.zero
     private var highest: Duration?
-    /// The number of samples, by tenths of a millisecond.
+    /// The number of samples for each delay in units of 0.1 ms.
     private var counts: [Int: Int] = [:]
 
-    /// A day. Longer delays count as a day.
+    /// The longest delay, in units of 0.1 ms: one day. A longer delay counts as one day.
     private static let limit = 864e6
 
     public init() {}

@@ -4,7 +4,8 @@ public import TenfourPackets
 
 /// Computes a summary of each second and of the whole time from counts that the caller passes in repeatedly.
 ///
-/// Several talkers add up to one summary. A talker whose counts restart counts as the same talker after a pause.
+/// A summary adds up the counts of all talkers. A talker whose counts begin again is treated as the same talker after a
+/// pause.
 public struct QualityMeter: Sendable {
     /// The summary of the whole time so far.
     public private(set) var whole = QualitySummary()
@@ -20,7 +21,7 @@ public struct QualityMeter: Sendable {
 
     /// The number of completed seconds in `recent`.
     private static let recentCount = 5
-    /// Bounds the memory that a flood of SSRCs takes; a person hears no more than a few talkers.
+    /// The largest number of talkers that are measured, so that a flood of SSRCs cannot fill the memory.
     private static let maximumTalkerCount = 256
 
     public init(keepsSeconds: Bool) { self.keepsSeconds = keepsSeconds }
@@ -83,7 +84,7 @@ public struct QualityMeter: Sendable {
         }
     }
 
-    /// The report, in which the present incomplete second counts as a whole one.
+    /// The report. The present second, which is not complete, counts as a complete one.
     public var report: QualityReport {
         QualityReport(whole: whole, seconds: seconds + [current], talkers: talkers)
     }

@@ -19,7 +19,8 @@ public struct QualitySummary: Hashable, Sendable {
     public internal(set) var roundTrip: Duration?
     /// Whether any talker was heard in this time or before. Without audio there is no score.
     public internal(set) var hasSound = false
-    /// The codec's bit rate before this time, in bit/s; used in a second of silence, which does not show the bit rate.
+    /// The codec's bit rate before this time, in bit/s. It is used for a second of silence, in which the bit rate
+    /// cannot be measured.
     var earlierBitRate: Int?
     /// The duration of a packet before this time.
     var earlierFrame: Duration?
@@ -109,7 +110,8 @@ extension QualitySummary {
         playout.coded.packetCount > 0 ? playout.coded.encoding : earlierEncoding ?? .opus
     }
 
-    /// The duration of loud speech from which the bit rate is known, 200 ms; with less, the earlier bit rate is used.
+    /// The duration of loud speech that is needed to compute the bit rate: 200 ms. With less speech, the earlier bit
+    /// rate is used.
     private static let enough = FrameCount(9_600)
 
     /// The E-model's estimate, for the codec and bit rate of the speech; nil if nothing was heard.

@@ -2,18 +2,19 @@ public import TenfourAudioCore
 
 /// Counts time in frames that the card has requested, and converts instants to that count.
 ///
-/// The card requests audio when it has played the frames before, so its requests are the ticks of its clock. The delay
-/// with which a thread wakes up for a request is noise; it is filtered out over about twenty requests. Requests that
-/// come in bursts are evened out in the same way.
+/// The card requests audio when it has played the frames of the previous request, so its requests are the ticks of its
+/// clock. The time at which a thread wakes up for a request varies at random; it is averaged over about twenty
+/// requests. Requests that come in bursts are evened out in the same way.
 public struct CardClock: BitwiseCopyable, Sendable {
     /// The number of frames requested so far at 48 000 Hz, including the frames of lost time.
     public private(set) var position = FrameCount(0)
     private var origin: Instant?
 
-    /// A request more than 30 ms late is not noise: the card stood still (an XRUN, a suspended machine).
+    /// The longest delay of a request, in nanoseconds, that counts as random: 30 ms. If a request is later, the card
+    /// stood still (an XRUN, a suspended machine).
     private static var longestNoise: Int64 { 30_000_000 }
-    /// A request may be early, because sound servers request up to 2048 frames at a time. A request more than 60 ms
-    /// early means that the clock was set back.
+    /// The longest time, in nanoseconds, by which a request may be early: 60 ms, because sound servers request up to
+    /// 2048 frames at a time. If a request is earlier, the clock was set back.
     private static var longestBurst: Int64 { 60_000_000 }
     private static var smoothing: Int64 { 20 }
 
@@ -42,8 +43,8 @@ public struct CardClock: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func advance(by frameCount: FrameCount) { position += frameCount }
 
-    /// Adds frames of lost time that the card itself has reported (an underrun). `request` cannot detect a loss as
-    /// short as noise.
+    /// Adds frames of lost time that the card itself has reported (an underrun). `request` cannot detect a loss shorter
+    /// than `longestNoise`.
     @_noAllocation @_noLocks
     public mutating func recordLoss(_ frameCount: FrameCount) { if origin != nil { position += frameCount } }
 
@@ -61,7 +62,7 @@ public struct CardClock: BitwiseCopyable, Sendable {
         return Self.frames(in: instant.nanoseconds - origin.nanoseconds)
     }
 
-    // 48 frames are a million nanoseconds, so both conversions are exact, and 64 bits last for years.
+    // 48 frames last exactly a million nanoseconds, so both factors are exact. The products fit in 64 bits for years.
     private static func frames(in nanoseconds: Int64) -> FrameCount { FrameCount(Int(nanoseconds * 6 / 125_000)) }
     private static func nanoseconds(in frames: FrameCount) -> Int64 { Int64(frames.rawValue) * 125_000 / 6 }
 }

@@ -15,14 +15,16 @@ struct DelayControl: ~Copyable, Sendable {
     private var drift = DriftEstimate()
     private var rate = RateControl()
     private var target: TargetDelay
-    /// The position of the card's last request. A card that requests several periods at a time is ahead of its clock.
+    /// The position of the card's last request. If the card requests several periods at a time, this position is ahead
+    /// of the card's clock.
     private var requestedPosition: FrameCount?
-    /// The position up to which the delay does not shrink: packets were late, the newest one included, so the route may be longer now.
+    /// The position until which the playout delay does not shrink. It is set when packets were late and the newest
+    /// packet was late, too: the route may have become longer.
     private var heldUntil = FrameCount(0)
 
-    /// The time after which a change of the route has been detected: 1.5 s.
+    /// The time within which a change of the route is detected: 1.5 s.
     private static var holdTime: FrameCount { FrameCount(72_000) }
-    /// An error above zero is tolerated up to 1/8 of the target delay.
+    /// A playout delay that is too long is tolerated if the error is at most 1/8 of the target delay.
     private static var toleratedShare: Int { 8 }
 
     init(configuration: PlayoutConfiguration) {

@@ -3,8 +3,8 @@ public import TenfourAudioCore
 /// Estimates the distribution of packet delays. A packet's delay is its arrival minus its timestamp.
 ///
 /// Only differences of delays have a meaning, because the two clocks started at different times. The base is the delay
-/// of the fastest packet of the last ten seconds. A buffer must hold the distance between the base and the slowest
-/// packets of half seconds (`DelayPeaks`).
+/// of the fastest packet of the last ten seconds. The jitter buffer must delay playout by the difference between the
+/// base and the delay of the slowest packets of half seconds (`DelayPeaks`).
 ///
 /// Two events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted by
 /// the same amount, so that the estimate follows within two seconds. A stall that is too long to be buffered counts
@@ -21,20 +21,22 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
-    /// The number of packets from which on a high quantile is known.
+    /// The number of packets that is needed to measure a high quantile; with fewer packets the delay is extrapolated.
     private static var sampleCountForQuantile: Int { 200 }
-    /// The number of packets in a row that cannot all be fast by chance.
+    /// The number of packets in the last second that is needed to detect a change of the route: so many packets are not
+    /// all fast by chance.
     private static var minimumSampleCount: Int { 8 }
-    /// The least change of the route: 2 ms, in buckets. In the same time the clocks drift apart by less.
+    /// The smallest change of the delay that counts as a change of the route: 2 ms, in buckets. The clocks drift apart
+    /// by less in the time compared.
     private static var routeStep: Int { 8 }
     /// One second. A longer time without a packet is a pause.
     private static var pause: FrameCount { FrameCount(48_000) }
     /// Ten minutes. After a longer pause the drift of the clocks is unknown.
     private static var longestPause: FrameCount { FrameCount(28_800_000) }
 
-    /// The reserve, in percent of the median peak's distance from the fastest packet. It makes late packets rare. Where
-    /// the peaks are alike, as from a sound server that captures a quantum at a time, the reserve is at most the
-    /// difference between them plus 2 ms.
+    /// The reserve, in percent of the median peak's distance from the fastest packet. It makes late packets rare. If
+    /// the peaks are alike, as with a sound server that captures one quantum at a time, the reserve is at most the
+    /// difference between the peaks plus 2 ms.
     private static var reservePercent: Int { 22 }
     private static var leastReserve: Int { 8 }
     /// The number of peaks in the last second and the half second in which a route changes.
@@ -79,8 +81,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
         @_noAllocation @_noLocks get { count > 0 ? frames(lowestBucket) : nil }
     }
 
-    /// The delay that the slowest packets of all but `share` (0…1) of the half seconds kept within, plus a reserve; nil
-    /// without packets. With few packets it is extrapolated, because slower ones will come.
+    /// Returns the delay that was exceeded only in the share `share` (0…1) of the half seconds, plus a reserve; nil
+    /// without packets. If few packets have arrived, the delay is extrapolated, because slower packets will follow.
     @_noAllocation @_noLocks
     public func delay(exceptFor share: Double) -> FrameCount? {
         guard count > 0 else { return nil }
@@ -137,7 +139,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
         newest.delay += frames
     }
 
-    /// Keeps the measurements from before a pause.
+    /// Handles a pause before this arrival: earlier measurements age by one second only, and are uncertain until a
+    /// packet confirms them. After a pause of more than ten minutes they are removed.
     private mutating func endPause(until arrival: FrameCount) {
         let gap = arrival - newest.arrival
         guard gap > Self.pause else { return }
@@ -167,16 +170,17 @@ public struct DelayEstimate: ~Copyable, Sendable {
         peaks.removeAll()
     }
 
-    /// Whether the packet follows the packet before it much more closely than they were sent, as when a stall held back both.
+    /// Whether the time between the arrivals of this packet and the previous one is less than half the time between
+    /// their timestamps, as when a stall held back both.
     private func wasHeldBackWithLast(_ delay: FrameCount, at arrival: FrameCount) -> Bool {
         let sentApart = arrival - delay - (newest.arrival - newest.delay)
         return (arrival - newest.arrival).rawValue * 2 < sentApart.rawValue
     }
 
-    /// Follows a change of route. If all packets of the last second arrived earlier than any packet before, the route
-    /// has become shorter; if they all arrived later than nine tenths of the packets before, it has become longer. The
-    /// earlier packets still give the best estimate of the spread. While a route changes, packets of both routes arrive
-    /// at the same time, so the half second between the routes is ignored.
+    /// Follows a change of route. If all packets of the last second had a shorter delay than every earlier packet, the
+    /// route has become shorter. If they all had a longer delay than nine tenths of the earlier packets, it has become
+    /// longer. The earlier packets still give the best estimate of the jitter. While a route changes, packets of both
+    /// routes arrive at the same time, so the half second between the routes is ignored.
     private mutating func followRoute(at now: FrameCount) {
         guard now - lastPoll >= Self.pollInterval else { return }
         lastPoll = now
@@ -210,7 +214,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the delay `bucket` exceeds nine tenths of the delays from more than 1.5 s ago.
+    /// Whether the delay `bucket` exceeds nine tenths of the delays that were measured more than 1.5 s ago.
     private func isSlower(_ bucket: Int, thanMostBefore now: FrameCount) -> Bool {
         var (slower, all) = (0, 0)
         for index in (0..<count).reversed() {

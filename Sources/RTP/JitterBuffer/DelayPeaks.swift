@@ -2,15 +2,15 @@ internal import TenfourAudioCore
 
 /// The slowest packet of each half second, over the last half minute in which packets came.
 ///
-/// A stall makes one peak, however many packets it holds back, so the share of high peaks is how often stalls come. One
-/// stall in half a minute is an outlier and is left out; one every two seconds must be buffered. NetEQ counts delays in
-/// the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in buckets of the
-/// `DelayEstimate` that owns this.
+/// A stall makes one peak, however many packets it holds back, so the share of high peaks shows the frequency of
+/// stalls. A single stall in half a minute is an outlier and is left out; a stall every two seconds must be buffered.
+/// NetEQ counts delays in the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in
+/// buckets of the `DelayEstimate` that owns this.
 struct DelayPeaks: ~Copyable, Sendable {
-    /// The number of half seconds: half a minute.
+    /// The number of half seconds whose peaks are kept: 60, half a minute.
     private static var capacity: Int { 60 }
     private static var length: FrameCount { FrameCount(24_000) }
-    /// The number of peaks from which on an outlier can be recognized: 2 s.
+    /// The number of peaks that is needed to recognize an outlier: 4, or 2 s.
     private static var minimumPeakCount: Int { 4 }
 
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
@@ -23,8 +23,8 @@ struct DelayPeaks: ~Copyable, Sendable {
 
     init() {}
 
-    /// The delay that all but `share` (0…1) of the peaks keep within. At least one peak is left out, if there are
-    /// enough peaks to recognize an outlier. Zero without peaks.
+    /// Returns the delay, in buckets, that only the share `share` (0…1) of the peaks exceeds. If there are enough peaks
+    /// to recognize an outlier, at least one peak is left out. Zero without peaks.
     @_noAllocation @_noLocks
     func level(exceptFor share: Double) -> Int {
         guard count > 0 else { return 0 }

@@ -2,11 +2,12 @@ public import TenfourAudioCore
 
 /// Estimates the drift between the talker's clock and the card's, from the fastest packet of each second.
 ///
-/// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks. The line is
-/// fitted by least squares over a memory that grows to two minutes and then fades. A second far off the line, compared with the
-/// usual distance, is ignored; two such seconds in a row are a change of route, which moves the line and keeps its slope. When
-/// packets come in bursts, the slope is uncertain at first, so the estimate is shrunk towards zero: to half where the uncertainty
-/// equals the usual difference between two clocks (100 ppm), and less as the uncertainty falls.
+/// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks.
+/// The line is fitted by least squares. Its memory grows to two minutes; from then on older seconds lose weight. A
+/// second that is much farther from the line than usual is ignored. Two such seconds in a row mean a change of route:
+/// the line is moved, and its slope stays. When packets come in bursts, the slope is uncertain at first, so the
+/// estimate is shrunk towards zero: to half where the uncertainty equals the usual difference between two clocks (100
+/// ppm), and less as the uncertainty falls.
 public struct DriftEstimate: Sendable {
     /// The amount by which the talker's clock is slower than the card's, in parts per million, within ± 1000. Delays
     /// grow at this rate.
@@ -26,7 +27,7 @@ public struct DriftEstimate: Sendable {
     /// The mean square of the blocks' distances from the line, in frames.
     private var noise = 0.0
     private var blocks = 0.0
-    /// The last block's distance from the line, if it was too large to be noise.
+    /// The distance of the last block from the line if it was too large for random variation; otherwise nil.
     private var outlier: Double?
 
     @_noAllocation @_noLocks
@@ -82,7 +83,8 @@ public struct DriftEstimate: Sendable {
         partsPerMillion = min(max(believed / Double(Self.blockLength) * 1e6, -1_000), 1_000)
     }
 
-    /// One-sided: if late seconds moved the line and early ones changed its slope, jitter alone would look like drift.
+    /// Ignores a block far from the line, or moves the line if it is the second one in a row. Late and early blocks are
+    /// treated alike, and neither changes the slope: otherwise jitter alone would look like drift.
     private mutating func rejectOutlier(_ error: Double, of expected: Double, farthest: Double) {
         if let outlier, (error - outlier) * (error - outlier) <= farthest {
             line = expected + error

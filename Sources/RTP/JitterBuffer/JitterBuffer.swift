@@ -31,7 +31,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
 
     /// The next step of a pull after a decoder call.
     private enum PullStep: BitwiseCopyable {
-        /// Replaces the concealed audio that has not been played by the packet that ended the underrun.
+        /// Replaces concealed audio that has not been played with the audio of the packet that ended the underrun.
         case endUnderrun
         /// Plays the audio that waits, and decides on the next operation when no audio is left.
         case play
@@ -103,7 +103,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func setRecoveryDemand(_ demand: RecoveryDemand) { controller.setRecoveryDemand(demand) }
 
-    /// Skips `frames` of time that the card has lost; it was silent for `missed`. `goesOn`: this loss belongs to the dropout counted last.
+    /// Skips the audio of the time `frames` that the card has lost. The card was silent for `missed`; default:
+    /// `frames`. `goesOn` is true if the loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         controller.skip(frames, missed: missed, goesOn: goesOn)
@@ -113,7 +114,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func shiftArrivals(by frames: FrameCount) { controller.shiftArrivals(by: frames) }
 
-    /// Records that the card does not play `frames` of the pulled audio. `goesOn`: this loss belongs to the dropout counted last.
+    /// Records that the card does not play `frames` of the pulled audio. `goesOn` is true if the loss belongs to the
+    /// dropout counted last.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         controller.recordUnplayed(frames, goesOn: goesOn)

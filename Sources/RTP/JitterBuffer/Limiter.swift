@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 
-/// Keeps a mix of several talkers within full scale. It reads each sample `lookAhead` before it plays, so that the gain
-/// is down when a peak plays, over a ramp that does not click.
+/// Keeps a mix of several talkers within full scale. It delays audio by `lookAhead`, so that it can lower the gain in a
+/// ramp before a peak is played, without a click.
 ///
 /// Audio is always delayed by the same time, whether one or several talk, so that nothing shifts when a second talker
 /// begins. A mix below full scale passes unchanged, sample for sample. A single talker also passes unchanged and is
@@ -20,7 +20,7 @@ struct Limiter: ~Copyable, Sendable {
     private var gainPlace = 0
     /// The smallest gain that any of the last frames needs.
     private var needed: SlidingMinimum
-    /// `needed`, but rising slowly.
+    /// The gain before it is averaged: it falls immediately with `needed`, and rises slowly.
     private var gain: Float = 1
     /// The last `delay` + 1 gains. Their mean is applied, so that the gain changes in a ramp. In fixed point, so that
     /// the sum of the gains stays exact.
@@ -49,14 +49,14 @@ struct Limiter: ~Copyable, Sendable {
         rise = 1 / Float(FrameCount(Self.release, at: format.rate).rawValue)
     }
 
-    /// Replaces `sound` (interleaved) by the frames of `delay` frames earlier. `isMix`: `sound` contains more than one
-    /// talker.
+    /// Replaces `sound` (interleaved) with the limited audio, delayed by `delay` frames. `isMix` is true if `sound`
+    /// contains more than one talker.
     @_noAllocation @_noLocks
     mutating func process(_ sound: inout MutableSpan<Float>, isMix: Bool) {
         let frameCount = sound.count / channelCount
         for frame in 0..<frameCount {
             let peak = exchange(frame, of: &sound)
-            // The usual case: nothing to do.
+            // This is the usual case: the gain is 1 and stays 1.
             if isAtRest, peak <= 1 || !isMix { continue }
             let gain = nextGain(isMix && peak > 1 ? 1 / peak : 1)
             for channel in 0..<channelCount { sound[frame * channelCount + channel] *= gain }

@@ -13,7 +13,7 @@ public struct MissingPackets: ~Copyable, Sendable {
     private var entries = FixedBuffer(repeating: Entry(), count: Self.capacity)
     private var next = 0
 
-    /// The time after which a late packet has arrived: 300 ms.
+    /// The time within which late packets arrive: 300 ms. A missed packet that has not arrived by then counts as lost.
     private static var lateTime: FrameCount { FrameCount(14_400) }
     /// The time for which a loss counts as recent: 10 s.
     private static var memory: FrameCount { FrameCount(480_000) }
@@ -28,7 +28,7 @@ public struct MissingPackets: ~Copyable, Sendable {
         next = 0
     }
 
-    /// Records that playout has passed over the packets `sequences` at `now`.
+    /// Records that the packets `sequences` had not arrived when playout reached them, at `now`.
     @_noAllocation @_noLocks
     public mutating func recordMissing(_ sequences: ClosedRange<Int64>, at now: FrameCount) {
         var sequence = max(sequences.lowerBound, sequences.upperBound - Int64(Self.capacity) + 1)

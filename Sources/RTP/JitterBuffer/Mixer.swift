@@ -16,7 +16,7 @@ public struct Mixer: ~Copyable, Sendable {
     public private(set) var concealment = Concealment()
 
     @usableFromInline var buffers: InlineArray<8, JitterBuffer>
-    /// The number of buffers that were ever used; they are the first of `buffers`.
+    /// The number of buffers that have ever been used: the first `usedCount` elements of `buffers`.
     @usableFromInline private(set) var usedCount = 0
     @usableFromInline var scratch: FixedBuffer<Float>
     private let format: LPCMFormat
@@ -26,8 +26,8 @@ public struct Mixer: ~Copyable, Sendable {
     private let limiterDelay = FrameCount(Limiter.lookAhead)
     /// The number of packets dropped because no buffer was free for their talker.
     private var crowdedOutCount = 0
-    /// Whether nothing was pulled since the card last lost time, or played since it last lost audio. If so, the next
-    /// loss belongs to the same dropout.
+    /// `isSkipping` is true if no audio was pulled since the card last lost time; `isLosing` is true if no audio was
+    /// played since the card last lost audio. The next loss then belongs to the same dropout.
     private var isSkipping = false
     private var isLosing = false
     /// The remainder of converting frames of the card to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
@@ -130,9 +130,9 @@ public struct Mixer: ~Copyable, Sendable {
         return true
     }
 
-    /// Skips the audio that was due while the card fell behind by `frames` of its own; the card was silent for `missed`
-    /// frames. Call this for an underrun that is too short to be detected from a late request: otherwise it counts as
-    /// jitter and becomes delay.
+    /// Skips the audio that was due while the card stood still: it has lost the time of `frames`, and was silent for
+    /// `missed`, both at the card's rate. Call this for an underrun that is too short to be detected from a late
+    /// request. Without this call, the underrun would count as jitter and increase the delay.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)
@@ -141,7 +141,7 @@ public struct Mixer: ~Copyable, Sendable {
     }
 
     /// Moves the expected time of all later requests by `shift` frames of the card: later if `shift` is positive,
-    /// otherwise earlier. Measured arrivals are shifted too, so that the change does not count as jitter.
+    /// earlier if it is negative. Measured arrivals are shifted too, so that the change does not count as jitter.
     @_noAllocation @_noLocks
     public mutating func shiftClock(by shift: FrameCount) {
         guard shift != .zero else { return }
@@ -150,8 +150,8 @@ public struct Mixer: ~Copyable, Sendable {
         for index in 0..<usedCount { buffers[index].shiftArrivals(by: .zero - frames) }
     }
 
-    /// Records that the card did not play `frames` of its own that were pulled since the last call, because the card is
-    /// gone or its clock deviates. Call this after each pull.
+    /// Records that the card did not play `frames` (at the card's rate) of the audio pulled since the last call,
+    /// because the card is gone or its clock deviates. Call this after each pull.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount) {
         guard frames > .zero else {

@@ -4,7 +4,7 @@ public import TenfourPackets
 /// The values of a packet's header that a jitter buffer needs.
 public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     public var sequenceNumber: SequenceNumber
-    /// At 48 000 Hz, whatever the clock of the encoding.
+    /// The timestamp at 48 000 Hz, whatever the clock rate of the encoding.
     public var timestamp: RTPTimestamp
     public var encoding: AudioEncoding
     /// The duration of the packet, in frames at 48 000 Hz.

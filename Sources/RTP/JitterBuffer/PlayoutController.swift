@@ -4,11 +4,11 @@ internal import TenfourPackets
 
 /// Queues one talker's packets and decides which operation makes the next piece of audio. It processes no audio itself.
 ///
-/// Time is the number of frames that the card has requested since it started; arrivals are given on the same count. The
-/// timeline is steady: a lost packet is concealed at its own position, and a packet that arrives after its position was
-/// played is dropped. When the queue is empty, playout waits and plays the next packet in full. The playout delay
-/// changes in three ways only: a talkspurt begins at the target delay of that moment, `delayError` requests the removal
-/// or insertion of whole periods (time-scaling), and `ratePartsPerMillion` requests the rest from the resampler.
+/// Time is the number of frames that the card has requested since it started; an arrival is given as such a number,
+/// too. A lost packet does not move the timeline: it is concealed at its own position, and dropped if it arrives after
+/// that. When the queue is empty, playout waits and plays the next packet in full. The playout delay changes in three
+/// ways only: a talkspurt begins at the target delay of that moment, `delayError` requests the removal or insertion of
+/// whole periods (time-scaling), and `ratePartsPerMillion` requests the rest from the resampler.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 @usableFromInline
@@ -219,8 +219,8 @@ struct PlayoutController: ~Copyable, Sendable {
     }
 
     /// Ends an underrun when a packet has arrived. The concealed audio stands for lost packets, or for the beginning of
-    /// this packet if the delay need not grow; the timeline is then unchanged. Otherwise playout becomes later by the
-    /// duration of the concealed audio.
+    /// this packet if the delay need not grow; the timeline is then unchanged. If the delay must grow, playout becomes
+    /// later by the duration of the concealed audio.
     private mutating func endUnderrun(_ playing: inout Playing, at now: FrameCount) {
         guard underrun.concealed > .zero, let head = queue.head, let last else { return }
         let gap = head.start - playing.position
@@ -306,8 +306,9 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// Skips the audio that was due in `frames` of time that the card has lost.
     ///
-    /// `missed` is the duration for which the card was silent, if its queue has changed too. `goesOn`: nothing was
-    /// played since the last loss, so both losses are one dropout.
+    /// `missed` is the duration for which the card was silent, if it differs from `frames` because the length of the
+    /// card's queue has changed. `goesOn` is true if nothing was played since the last loss, so that both losses are
+    /// one dropout.
     @_noAllocation @_noLocks
     mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         guard let position = playing?.position else { return }
@@ -325,8 +326,8 @@ struct PlayoutController: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 
-    /// Records that the card does not play `frames` of the pulled audio. `goesOn`: nothing was played since the last
-    /// loss, so both losses are one dropout.
+    /// Records that the card does not play `frames` of the pulled audio. `goesOn` is true if nothing was played since
+    /// the last loss, so that both losses are one dropout.
     @_noAllocation @_noLocks
     mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         guard playing != nil, frames > .zero else { return }

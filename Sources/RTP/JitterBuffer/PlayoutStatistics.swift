@@ -87,7 +87,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         concealedInHindsight += frames
     }
 
-    /// Counts time that the card lost within speech. `goesOn`: the loss belongs to the dropout counted last.
+    /// Counts time that the card lost within speech. `goesOn` is true if the loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     mutating func countSkipped(_ frames: FrameCount, goesOn: Bool) {
         guard frames > .zero else { return }
@@ -95,7 +95,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         if !goesOn { holes += 1 }
     }
 
-    /// Counts pulled audio that the card did not play. `goesOn`: the loss belongs to the dropout counted last.
+    /// Counts pulled audio that the card did not play. `goesOn` is true if the loss belongs to the dropout counted
+    /// last.
     @_noAllocation @_noLocks
     mutating func countUnplayed(_ frames: FrameCount, goesOn: Bool) {
         unplayed += frames

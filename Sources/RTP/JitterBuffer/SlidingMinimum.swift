@@ -6,7 +6,7 @@ internal import TenfourAudioCore
 struct SlidingMinimum: ~Copyable, Sendable {
     /// A ring in the order of arrival. Each value is greater than the value before it, so the first is the minimum.
     private var values: FixedBuffer<Float>
-    /// The index of each value in the order of insertion, counting from the start.
+    /// The serial number of each value, counted over all inserted values.
     private var moments: FixedBuffer<Int>
     private var first = 0
     private var count = 0

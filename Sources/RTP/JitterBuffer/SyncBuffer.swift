@@ -16,7 +16,7 @@ struct SyncBuffer: ~Copyable, Sendable {
     private let channelCount: Int
     private var samples: FixedBuffer<Float>
 
-    /// The number of played frames that are kept, because the time scaler repeats from them.
+    /// The number of played frames that are kept, because the time scaler may repeat them.
     private static var history: Int { TimeScaler.reach.rawValue }
     /// The longest cross-fade: 5 ms.
     private static var overlap: Int { 240 }
@@ -135,7 +135,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         remove(concealed + overlap..<place + overlap)
     }
 
-    /// Spreads the step at `place` over 2.5 ms, so that nothing clicks.
+    /// Spreads the step in the waveform at frame `place` over 2.5 ms, so that nothing clicks.
     private mutating func smoothStep(at place: Int) {
         guard place > 0, place < end else { return }
         for channel in 0..<channelCount {

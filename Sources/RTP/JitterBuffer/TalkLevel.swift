@@ -9,7 +9,7 @@ public struct TalkLevel: BitwiseCopyable, Sendable {
     /// Audio is a pause if it is 30 dB below the loudest audio, or below −70 dBFS, which nobody hears.
     private static var pauseShare: Float { 1e-3 }
     private static var inaudible: Float { 1e-7 }
-    /// The memory for the loudest audio, in frames: about four seconds.
+    /// The time constant, in frames, with which `loudest` decays: about four seconds.
     private static var memory: Float { 200_000 }
     /// The shortest pause: 40 ms. A shorter silence is the closure of a consonant.
     private static var shortest: FrameCount { FrameCount(1_920) }

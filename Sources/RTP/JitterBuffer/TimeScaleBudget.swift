@@ -3,12 +3,12 @@ public import TenfourAudioCore
 /// Limits the audio that may be removed or inserted, so that the tempo stays within ± 10 % in any second of speech. In
 /// pauses, where no tempo is heard, half of the audio may be changed.
 public struct TimeScaleBudget: BitwiseCopyable, Sendable {
-    /// One of eleven frames may be removed: ten are then played in the time of eleven.
+    /// One frame of eleven may be removed: the audio of eleven frames is then played in the time of ten.
     private static var share: Int { 11 }
     private static var pauseShare: Int { 2 }
     /// The largest budget that is saved up: two of the longest periods.
     private static var most: FrameCount { FrameCount(1_440) }
-    /// The frames played in a second that is a tenth faster.
+    /// The number of frames of audio played in a second at a tempo that is 10 % faster.
     private static var second: FrameCount { FrameCount(52_800) }
 
     private struct Change: BitwiseCopyable {
@@ -40,7 +40,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Adds to the budget for `frames` of audio; `isPause`: nobody speaks in this audio.
+    /// Adds to the budget for `frames` of audio. `isPause` is true if nobody speaks in this audio.
     @_noAllocation @_noLocks
     public mutating func add(_ frames: FrameCount, isPause: Bool) {
         elapsed += frames

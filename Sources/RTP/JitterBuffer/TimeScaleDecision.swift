@@ -45,7 +45,8 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     }
 
     /// Returns the number of frames to remove (positive) or to insert (negative), when the delay exceeds its target by
-    /// `delayError`. Zero if the change is not worth a cut. `includesRecovery`: a part of the target delay is for recovery.
+    /// `delayError`. Returns zero if the change is not worth a cut. `includesRecovery` is true if a part of the target
+    /// delay is for recovery.
     @_noAllocation @_noLocks
     public mutating func change(for delayError: FrameCount, includesRecovery: Bool) -> FrameCount {
         if delayError <= Self.highestError { timeWithHighError = .zero }

@@ -40,7 +40,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     private let channelCount: Int
     private var mono: FixedBuffer<Float>
     private var coarse: FixedBuffer<Float>
-    /// The sum of the energies in `coarse` before each index.
+    /// The sum of the energies in `coarse` from its start up to each index.
     private var energy: FixedBuffer<Double>
     /// The weight of a cut that begins at each index of `coarse`: 1 where it is as loud as the talker, 0 in silence.
     private var weight: FixedBuffer<Float>
@@ -48,7 +48,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     private var periodCost: Float = 0
     private var refusals = 0
 
-    /// The distance of the last cut from the first frame at which it was allowed.
+    /// The distance, in frames, from the first frame at which the last cut was allowed to the frame of the cut.
     public private(set) var seam = FrameCount(0)
 
     /// A frame in `mono`, and the period that is removed or repeated at that frame.
@@ -178,7 +178,7 @@ public struct TimeScaler: ~Copyable, Sendable {
         periodCost = anywhere ? -Self.ordinaryPeriodCost : Self.ordinaryPeriodCost
         var best = roughCut(upTo: longest, from: first, to: end, step: step)
         let (place, rough) = (best.place, best.period)
-        // There may be less audio after `place` than the rough period needs.
+        // The audio after `place` may be too short for the period that the rough search has found.
         let most = step > 0 ? min(longest, end - Self.overlap - place) : longest
         best.cost = .infinity
         for period in max(rough - Self.coarseness, Self.shortestPeriod)...min(rough + Self.coarseness, most) {
@@ -197,8 +197,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// Searches the means. From one index to the next only the ends of the segments change, so the search of all
-    /// indices costs little more than one comparison.
+    /// Finds the best cut in `coarse`. From one index to the next only the ends of the compared segments change, so for
+    /// each period the search of all indices costs little more than one comparison.
     @_noAllocation @_noLocks
     private func roughCut(upTo longest: Int, from first: Int, to end: Int, step: Int) -> Cut {
         let length = Self.overlap / Self.coarseness
@@ -232,7 +232,7 @@ public struct TimeScaler: ~Copyable, Sendable {
         (1 - similarity) * weight[place] + periodCost * Float(period)
     }
 
-    /// Reviewed: one instruction, though the compiler takes it for an unknown call.
+    /// Reviewed: the compiler takes this for an unknown call, but it is one instruction.
     @_semantics("no_performance_analysis")
     private static func root(of square: Float) -> Float { square.squareRoot() }
 

@@ -30,8 +30,9 @@ struct Underrun: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func advanceBuffering(by frames: FrameCount) { bufferingSince = bufferingSince.map { $0 + frames } }
 
-    /// The duration of missing audio before `packet`, which is decoded at `now`, as far as it was not counted before; zero if the
-    /// talker paused. `last` is the packet decoded before it, and `queuedCount` the number of packets behind it.
+    /// Returns the duration of missing audio before `packet`, which is decoded at `now`, without audio that was counted
+    /// before; zero if the talker paused. `last` is the packet decoded before it; `queuedCount` packets are queued
+    /// behind it.
     @_noAllocation @_noLocks
     func missing(
         before packet: PacketQueue.Entry, after last: DecodedPacket?, queuedCount: Int, at now: FrameCount
@@ -40,13 +41,14 @@ struct Underrun: BitwiseCopyable, Sendable {
         guard let last else { return .zero }
         if packet.sequence == last.sequence + 1 {
             guard packet.start <= last.end else { return .zero }
-            // The timestamps continue without a gap: a stall, as long as the packets that arrived after it. Some
-            // senders stop their timestamps in a pause.
+            // The timestamps continue without a gap, so a stall has held back the packets. It counts as at most as long
+            // as the packets that have arrived since, because some senders stop their timestamps in a pause.
             return concealed + min(buffered, FrameCount((queuedCount + 1) * packet.frameCount.rawValue))
         }
         // The sequence numbers count the packets that were sent and lost.
         let lost = FrameCount(Int(packet.sequence - last.sequence - 1) * packet.frameCount.rawValue)
-        // If the timestamps continued for longer, the talker paused, and the concealed audio stands for nothing.
+        // If the timestamps have advanced by more than the lost packets, the talker paused, and the concealed audio
+        // replaced no packet.
         let isPause = packet.start - last.end > lost
         return max(isPause ? .zero : concealed, min(concealed + buffered, lost))
     }

@@ -13,7 +13,8 @@ public struct BurstMetrics: Hashable, Sendable {
     public private(set) var burstLossCount = 0
     public private(set) var burstCount = 0
 
-    /// The packets and losses from the first loss of a possible burst on; zero if no burst is possible.
+    /// The number of packets, and of losses among them, since the first loss of a possible burst; zero if there is no
+    /// such loss.
     private var openPackets = 0
     private var openLosses = 0
     /// The number of packets received since the last loss.

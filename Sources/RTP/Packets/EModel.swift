@@ -145,16 +145,18 @@ extension EModel.Codec {
 
     /// G.711 with the concealment of its appendix I (ITU-T G.113 appendix I): `Ie` is 0 and `Bpl` 25.1.
     ///
-    /// That is the narrow-band scale of G.107, on which nothing is better than a good telephone line: 4.4. Opus is scored against
-    /// wide-band speech instead, so a score of G.711 tells about the network, and does not compare the two codecs.
+    /// That is the narrow-band scale of G.107, on which nothing is better than a good telephone line: 4.4. Opus is
+    /// scored against wide-band speech instead, so a score of G.711 rates the network only; it cannot be compared with
+    /// a score of Opus.
     public static var g711: Self { Self(impairment: 0, robustness: 25.1) }
     /// G.729A with voice activity detection (ITU-T G.113 appendix I).
     public static var g729A: Self { Self(impairment: 11, robustness: 19) }
 
-    /// Opus at `bitRate` bit/s. No recommendation has figures for Opus. The figures here are fitted to PESQ (P.862.2) of libopus
-    /// 1.3.1 and 1.5.2 on English speech, by bit rate, by packet duration, and by independent loss of 2 to 20 %. `Ie` leads to the
-    /// score without loss: with packets of 20 ms 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32 (4.39), 0 from 64 (4.50). Shorter
-    /// packets need a higher bit rate for the same score. `Bpl` leads to the score at a loss of 2 to 5 %.
+    /// Opus at `bitRate` bit/s. No recommendation has figures for Opus. The figures here are fitted to PESQ (P.862.2)
+    /// of libopus 1.3.1 and 1.5.2 on English speech, by bit rate, by packet duration, and by independent loss of 2 to
+    /// 20 %. `Ie` determines the score without loss. With packets of 20 ms, `Ie` is 15 at 16 kbit/s (score 3.95), 6 at
+    /// 24 kbit/s (4.27), 1 at 32 kbit/s (4.39) and 0 from 64 kbit/s (4.50). Shorter packets need a higher bit rate for
+    /// the same score. `Bpl` determines the score at a loss of 2 to 5 %.
     ///
     /// - `frame`: the duration of a packet.
     /// - `deepShare`: the share of concealed audio that deep PLC generated (libopus 1.5); nil if no audio was concealed.

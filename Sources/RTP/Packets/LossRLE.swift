@@ -9,7 +9,7 @@ public struct LossRLE: Hashable, Sendable {
     /// The sequence numbers of the first packet described and of the packet after the last one described.
     public var first: SequenceNumber
     public var end: SequenceNumber
-    /// The chunks; the last one is empty if their number would be odd.
+    /// The chunks. An empty chunk is added at the end if their number would be odd without it.
     public private(set) var chunks: [UInt16]
 
     static let blockType: UInt8 = 1

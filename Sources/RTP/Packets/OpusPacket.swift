@@ -124,24 +124,24 @@ public struct OpusPacket: Sendable {
 public enum OpusPacketError: Error, Hashable, Sendable {
     /// R1: the payload is empty.
     case empty
-    /// R2: an Opus frame of more than 1275 bytes.
+    /// R2: an Opus frame is longer than 1275 bytes.
     case frameTooLong(byteCount: Int)
-    /// R3: two frames of equal size (code 1) in an odd number of bytes.
+    /// R3: the packet has two frames of equal size (code 1), but an odd number of bytes for them.
     case unevenHalves(byteCount: Int)
-    /// R4, R7: the bytes of a frame's length (code 2 and 3) run past the end.
+    /// R4, R7: the packet ends within the one or two bytes that state a frame's length (codes 2 and 3).
     case truncatedLength
     /// R4, R7: the lengths add up to more bytes than the packet has.
     case framesExceedPacket(byteCount: Int)
-    /// R6, R7: code 3 without the byte with the number of frames.
+    /// R6, R7: the packet ends before the byte that states the number of frames (code 3).
     case noFrameCount
-    /// R5: code 3 with zero frames.
+    /// R5: the number of frames (code 3) is zero.
     case noFrames
-    /// R5: more than 120 ms of audio.
+    /// R5: the packet contains more than 120 ms of audio.
     case tooLong(FrameCount)
-    /// R6, R7: the bytes of the padding's length run past the end.
+    /// R6, R7: the packet ends within the bytes that state the length of the padding.
     case truncatedPadding
     /// R6, R7: the padding is longer than the packet.
     case paddingExceedsPacket(byteCount: Int)
-    /// R6: frames of equal length (code 3) in a number of bytes that is not a multiple of their number.
+    /// R6: the frames have equal length (code 3), but the number of bytes is not a multiple of the number of frames.
     case unevenFrames(byteCount: Int, count: Int)
 }

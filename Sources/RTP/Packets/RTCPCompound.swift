@@ -30,7 +30,7 @@ public struct RTCPCompound: ~Escapable {
     private var position = 0
 
     /// Checks all headers as in RFC 3550 appendix A.2: the version, the sum of the lengths, padding in the last packet
-    /// only, and a report first. `allowsReducedSize` accepts any packet first (RFC 5506).
+    /// only, and a report first. If `allowsReducedSize` is true, the first packet may be of any type (RFC 5506).
     @_lifetime(copy datagram)
     public init(parsing datagram: Span<UInt8>, allowsReducedSize: Bool = false) throws(RTCPParseError) {
         self.datagram = datagram

@@ -41,7 +41,8 @@ public struct ReceptionStatistics: Sendable {
 
     /// The largest step forward, in packets, that counts as loss. A larger one is a jump.
     public static let maximumDropout = 3000
-    /// The number of packets behind the highest sequence number up to which a packet may still arrive.
+    /// A packet may still arrive until it is this number of packets behind the highest sequence number; then it counts
+    /// as lost.
     private static let patience = 32
     /// The largest step back, in packets, that counts as a late packet. A larger one is a jump.
     private static let maximumMisorder = 100
@@ -61,7 +62,7 @@ public struct ReceptionStatistics: Sendable {
         /// The sequence number is far from all earlier ones. The packet is not counted; the next packet shows whether
         /// this one was a stray or a restart.
         case stray
-        /// The second packet in a row after a jump: the source has restarted, and so have the counts.
+        /// The packet is the second one in a row after a jump: the source has restarted, and the counts begin again.
         case restarted
     }
 
@@ -153,7 +154,8 @@ extension ReceptionStatistics {
         }
     }
 
-    /// Counts losses before the highest sequence number moves by `step`: as many packets become too old to arrive.
+    /// Counts packets as received or lost, before the highest sequence number moves by `step`: the packets that then
+    /// become `patience` packets old.
     private mutating func countLosses(before step: Int) {
         for index in (0..<step).reversed() {
             let age = Self.patience + index - step

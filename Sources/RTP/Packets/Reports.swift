@@ -5,7 +5,7 @@ public struct SenderReport: Hashable, Sendable {
     public var ssrc: SSRC
     /// The reporter's wall clock when the report was sent.
     public var time: NTPTime
-    /// The time of `time` by the stream's RTP clock.
+    /// The RTP timestamp of the stream that corresponds to `time`.
     public var timestamp: RTPTimestamp
     /// The number of RTP packets sent since the beginning. Wraps.
     public var packetCount: UInt32

@@ -15,7 +15,8 @@ public struct VoIPMetrics: Hashable, Sendable {
     /// The round-trip time that the reporter measured, and the delay within the reporter's own system.
     public var roundTrip = Duration.zero
     public var endSystemDelay = Duration.zero
-    /// The number of packets received in a row from which on a gap begins; fewer belong to a burst (RFC 3611 section 4.7.2).
+    /// The number of packets received in a row that end a burst and begin a gap; fewer packets belong to the burst (RFC
+    /// 3611 section 4.7.2).
     public var minimumGap: UInt8 = 16
     /// The rating of ITU-T G.107, 0…100, and the mean opinion scores that follow from the rating, 1…5 in tenths; nil if
     /// not known.

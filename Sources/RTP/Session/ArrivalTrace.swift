@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Traces the arrival of one source's packets: which were lost, their smallest transit time, which are still missing, and
-/// the playout delay that is needed to recover them.
+/// Follows the arrival of one source's packets: records lost and missing packets and the smallest transit time, and
+/// computes the playout delay that the recovery of lost packets needs.
 struct ArrivalTrace: Sendable {
     var roundTrip = RoundTrip()
     /// The delay of playout behind the fastest packet, as the caller last reported it; nil before that.
@@ -30,13 +30,13 @@ struct ArrivalTrace: Sendable {
     /// The time for which the distance of a copy is remembered, measured up to the newest packet: during a pause nothing is
     /// forgotten.
     private static let memoryOfCopies = Duration.milliseconds(500)
-    /// A larger change of the transit time, in nanoseconds, means that the source's timestamps have jumped: measuring starts
-    /// again.
+    /// The largest plausible change of the transit time, in nanoseconds: 10 s. After a larger change, measuring starts
+    /// again, because the source's timestamps have jumped.
     private static let longestTransitChange: Int64 = 10_000_000_000
     private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
-    /// The shortest time between the moment at which a packet was due and its suspicion as missing. Only the packet after
-    /// the newest one is suspected; further losses show when the next packet arrives.
+    /// The shortest time after which a packet that is due is suspected missing. Only the packet after the newest one is
+    /// suspected; other missing packets are noticed when the next packet arrives.
     static let shortestTail = Duration.milliseconds(10)
     /// The margin added to the largest recent lateness before a packet is suspected missing.
     private static let slack = Duration.milliseconds(1)
@@ -141,16 +141,16 @@ struct ArrivalTrace: Sendable {
         lateness.insert(max(transit &- (self.transit.least ?? transit), 0), at: now)
     }
 
-    /// Returns the additional delay that the next packet may have compared with the newest: the largest recent lateness, at
-    /// most 1 s, less the lateness of the newest packet (`now` less `place`); at least zero.
+    /// Returns the time by which the next packet may be later than the newest one: the largest recent lateness (at most
+    /// 1 s) less the lateness of the newest packet (`now` less `place`), and at least zero.
     private func latest(at place: Instant, _ now: Instant) -> Duration {
         max(.nanoseconds(min(lateness.most ?? 0, 1_000_000_000)) - (now - place), .zero)
     }
 
     // MARK: - Losses and retransmission requests
 
-    /// Updates which packets count as lost; call it when time has passed or a packet has arrived. `depth` is the longest
-    /// time that playout may wait for a packet, and `asks` tells whether lost packets are requested.
+    /// Updates the list of lost packets. Call it when time has passed or a packet has arrived. `depth` is the longest
+    /// time that playout may wait for a packet; `asks` is true if lost packets are requested.
     mutating func review(depth: Duration, asks: Bool, at now: Instant) {
         if let tailDeadline, tailDeadline <= now {
             self.tailDeadline = nil
@@ -191,8 +191,8 @@ struct ArrivalTrace: Sendable {
 
     // MARK: - Playout delay for recovery
 
-    /// Computes `repair`, the playout delay that the recovery of lost packets needs, at most `limit`; with `expectsLoss` it
-    /// is `limit`. `asks` tells whether lost packets are requested.
+    /// Computes `repair`, the playout delay that the recovery of lost packets needs: at most `limit`, and `limit` if
+    /// `expectsLoss` is true. `asks` is true if lost packets are requested.
     mutating func adviseDepth(
         limit: Duration, asks: Bool, expectsLoss: Bool, concealment: PacketLossConcealment, at now: Instant
     ) {

@@ -85,7 +85,7 @@ package struct DatagramQueue: Sendable {
         return RTPSession.Destination(endpoint: datagram.endpoint, isControl: datagram.isControl)
     }
 
-    /// Drops the datagrams at the front that were put at a time before `moment`.
+    /// Drops the datagrams at the front that were put with an earlier `moment` than this one.
     package mutating func forget(before moment: Instant) {
         while takenCount < datagrams.count, datagrams[takenCount].moment < moment { takenCount += 1 }
         if takenCount == datagrams.count, takenCount > 0 { empty() }

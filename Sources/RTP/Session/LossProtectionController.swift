@@ -30,7 +30,7 @@ struct LossProtectionController: Sendable {
     /// Whether a receiver reported loss within the last five seconds.
     func isLossy(at now: Instant) -> Bool { lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false }
 
-    /// Chooses the protection again. `isFresh` tells that a report has just arrived, and `retransmits` that NACKs are
+    /// Chooses the protection again. `isFresh` is true if a report has just arrived, and `retransmits` if NACKs are
     /// answered; `savedBits` is `RedundancyEncoder.level`. Returns the bit rate of all payload if the protection has
     /// changed, otherwise nil.
     mutating func update(

@@ -48,8 +48,8 @@ struct LossProtectionSelector: Sendable {
 
     init(_ lossProtection: LossProtection) { self.lossProtection = lossProtection }
 
-    /// Chooses again. `isFresh` tells that the loss in `situation` has just been reported. Returns whether the protection
-    /// has changed.
+    /// Chooses again. `isFresh` is true if the loss in `situation` has just been reported. Returns whether the
+    /// protection has changed.
     mutating func update(_ situation: Situation, isFresh: Bool, at now: Instant) -> Bool {
         let before = lossProtection
         if isFresh, situation.prediction.lossShare > 0 {
@@ -58,7 +58,7 @@ struct LossProtectionSelector: Sendable {
         } else if lastLoss.map({ now - $0 >= patience(situation, isFresh) }) ?? true {
             take(Self.unprotected(situation), at: now)
         } else {
-            // A scheme that the receivers no longer accept is worse than none.
+            // If the receivers no longer accept the present scheme, no protection is better than this scheme.
             take(Self.fitted(lossProtection, situation) ?? Self.unprotected(situation), at: now)
         }
         return lossProtection != before

@@ -58,8 +58,8 @@ struct NACKList: Sendable {
     /// The time for which a missing packet may still be a reordered one, and is not yet requested.
     var wait: Duration { .nanoseconds(reordering.most ?? 0) }
 
-    /// Returns the next time at which a packet counts as lost or a request is due; nil if there is none. `asks` tells
-    /// whether lost packets are requested.
+    /// Returns the next time at which a packet counts as lost or a request is due; nil if there is none. `asks` is true
+    /// if lost packets are requested.
     func nextDeadline(asks: Bool) -> Instant? {
         entries.lazy.filter { !$0.isCopied && (asks || !$0.isLoss && !$0.isTail) }.map(\.nextRequest).min()
     }
@@ -68,10 +68,10 @@ struct NACKList: Sendable {
         index(of: sequenceNumber).map { !entries[$0].isCopied } ?? false
     }
 
-    /// Whether a packet that arrives now is the retransmission of a requested one. At least 3/4 of the smallest round trip
-    /// must have passed since the first request. If the packet was only suspected missing (`isTail`) and the round trip is
-    /// known, it must also arrive no later than a retransmission would, and must not start a talkspurt; otherwise it was
-    /// sent late.
+    /// Whether a packet that arrives now is the retransmission of a requested packet. At least 3/4 of the smallest
+    /// round trip must have passed since the first request. If the packet was only suspected missing (`isTail`) and the
+    /// round trip is known, it counts as an original that was sent late if it starts a talkspurt, or arrives later than
+    /// a retransmission would.
     func isRetransmission(
         _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: RoundTrip, at now: Instant
     ) -> Bool {
@@ -84,9 +84,10 @@ struct NACKList: Sendable {
             && passed <= roundTrip * entries[index].requestedCount + roundTrip / 2 + .milliseconds(5)
     }
 
-    /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous newest and this
-    /// one are missing. `place(n)` returns the latest time at which the packet n packets earlier would have arrived with
-    /// the smallest transit time. `startsTalkspurt` tells that a pause precedes the packet, so that this time may be wrong.
+    /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous newest and
+    /// this one are missing. `place(n)` returns the latest time at which the packet n packets earlier would have
+    /// arrived with the smallest transit time. `startsTalkspurt` is true if a pause precedes the packet; this time may
+    /// then be wrong.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant

@@ -6,7 +6,7 @@ struct ParsedMedia {
     /// The RTP header. Its timestamp counts at the clock rate of `encoding`.
     let header: RTPHeader
     let encoding: AudioEncoding
-    /// The position of the primary packet of the encoding in the datagram.
+    /// The range of the primary payload, one packet of `encoding`, in the datagram.
     let payload: Range<Int>
     /// The first byte of an Opus packet; nil for G.711.
     let toc: OpusTOC?

@@ -18,7 +18,7 @@ struct ParticipantTable: Sendable {
     /// The index of the source with which the next report begins, if a report has fewer blocks than there are sources.
     private var nextReported = 0
 
-    /// The source that a packet belongs to.
+    /// The result of finding a packet's source: the index of the source, or the reason why the packet is discarded.
     enum SourceLookup {
         case source(Int)
         case refused(DiscardReason)

@@ -91,8 +91,8 @@ public struct RTPSession: ~Copyable, Sendable {
         reportWhenDue(at: now)
     }
 
-    /// Continues with the partner at another address, because its host name has changed address: our stream goes to
-    /// `remote`, and only datagrams from `accepted` are accepted. Nothing more is sent to the old address.
+    /// Continues with the partner at another address, because its host name now resolves to that address: our stream
+    /// goes to `remote`, and only datagrams from `accepted` are accepted. Nothing more is sent to the old address.
     public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
@@ -168,7 +168,8 @@ public struct RTPSession: ~Copyable, Sendable {
             switch error {
             case .discarded(let reason): return .discarded(reason)
             case .unreadable(var header, let encoding):
-                // Half of all encrypted payloads do not parse as Opus without the key. Their packets count as received: none was lost.
+                // Without the key, about half of all encrypted payloads do not parse as Opus. Such a packet still
+                // counts as received, because the network has delivered it.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }
@@ -230,8 +231,8 @@ public struct RTPSession: ~Copyable, Sendable {
                 isWhole = false
             }
         }
-        // NACKs are short and have limits of their own; if they were counted here, reports would seem shorter than they
-        // are.
+        // A datagram with a NACK is not counted: it is short, and NACKs have limits of their own. Counted, it would
+        // reduce the average size of reports.
         if !hasNACK { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)

@@ -114,7 +114,8 @@ struct ReceiverFeedback: Sendable {
         return isFirst
     }
 
-    /// Reads the capabilities in a source description. If it states none, the capabilities known before stay.
+    /// Reads the capabilities in a source description. If it states none, the receiver's earlier capabilities stay
+    /// valid.
     mutating func readCapabilities(
         _ chunk: SourceDescription.Chunk, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) {

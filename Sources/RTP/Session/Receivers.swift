@@ -124,8 +124,9 @@ struct Receivers: Sendable {
         all.lazy.filter { $0.address == address }.compactMap(\.roundTrip.value).max()
     }
 
-    /// Returns the capabilities that all receivers at `addresses` have in common. `told`, from a session description, is
-    /// used for a receiver that has stated none, and for an address without a receiver; nil if it is needed and nil.
+    /// Returns the capabilities that all receivers at `addresses` have in common. `told`, from a session description,
+    /// is used for a receiver that has stated none, and for an address without a receiver. Returns nil if `told` is
+    /// needed but is nil.
     func capabilities(at addresses: Set<IPAddress>, otherwise told: Capabilities?) -> Capabilities? {
         var common: Capabilities?
         for address in addresses {

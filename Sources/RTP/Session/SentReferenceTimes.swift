@@ -1,6 +1,6 @@
 internal import TenfourPackets
 
-/// The last reference times (wall-clock times) of our reports: an echo of one of them measures the round trip (RFC 3611
+/// The reference times (wall-clock times) in our last reports. An echo of one of them measures the round trip (RFC 3611
 /// section 4.4).
 struct SentReferenceTimes: Sendable {
     private var times: [ShortNTPTime] = []
