@@ -5,7 +5,7 @@ public import TenfourAudioCore
 /// `encode` runs on the capture thread and must not allocate, lock or wait. The conforming type marks it with
 /// `@_noAllocation @_noLocks`.
 public protocol AudioEncoder: ~Copyable {
-    /// The reason why a frame was refused; `Never` if every frame can be encoded.
+    /// The error that `encode` throws if it refuses a frame; `Never` if every frame can be encoded.
     associatedtype Failure: Error
 
     /// The encoding of the packets.

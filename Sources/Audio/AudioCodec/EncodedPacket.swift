@@ -2,8 +2,8 @@ public import TenfourAudioCore
 
 /// One encoded packet, borrowed from the buffer that owns its bytes.
 ///
-/// Stores a pointer instead of a `Span`, because a debug build of Swift 6.3 takes the end of a `Span`'s lifetime for a
-/// deallocation, so that a function that passes a `Span` to a decoder could not be marked `@_noAllocation`.
+/// Stores a pointer instead of a `Span`, because a debug build of Swift 6.3 treats the end of a `Span`'s lifetime as a
+/// deallocation. Therefore a function that passes a `Span` to a decoder could not be marked `@_noAllocation`.
 @safe
 public struct EncodedPacket: ~Copyable, ~Escapable {
     /// The first byte; nil if there are no bytes.

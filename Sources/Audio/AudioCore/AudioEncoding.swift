@@ -8,7 +8,7 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
     case pcma
 
     /// Returns the encoding of `payloadType`: 0 is PCMU and 8 is PCMA (RFC 3551 table 4); any other payload type is
-    /// taken for Opus.
+    /// treated as Opus.
     public init(payloadType: UInt8) {
         switch payloadType {
         case 0: self = .pcmu

@@ -79,7 +79,7 @@ public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
         return FrameCount(frames)
     }
 
-    /// Exempt from the allocation check: the compiler takes the end of a Span's lifetime for a deallocation, but
+    /// Exempt from the allocation check: the compiler treats the end of a Span's lifetime as a deallocation, but
     /// nothing is freed.
     @_semantics("no_performance_analysis")
     private static func resample(

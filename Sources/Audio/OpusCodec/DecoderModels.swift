@@ -16,6 +16,6 @@ public struct DecoderModels: Hashable, Sendable {
     /// The highest complexity that makes a difference.
     public var complexity: DecoderComplexity { enhance ? .noLACE : conceal ? .plc : .plain }
 
-    /// The models of the loaded library, tried once, in about 20 ms.
+    /// The models of the loaded library, found by one trial, which takes about 20 ms.
     public static let loaded = (try? DecoderTrial(measuresCosts: false).models) ?? DecoderModels()
 }

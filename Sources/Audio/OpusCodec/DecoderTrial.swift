@@ -67,8 +67,8 @@ public struct DecoderTrial: Hashable, Sendable {
         return one != other
     }
 
-    /// Returns a vowel (harmonics of 120 Hz with two formants) in packets of wideband SILK, or of CELT, so that its
-    /// tables are loaded too.
+    /// Returns packets with a vowel (harmonics of 120 Hz with two formants): wideband SILK packets, or CELT packets for
+    /// `.lowDelay`, so that the tables of CELT are loaded too.
     private static func packets(_ application: OpusEncoder.Application) throws(OpusError) -> [[UInt8]] {
         var settings = OpusEncoderSettings()
         settings.bitRate = 20_000

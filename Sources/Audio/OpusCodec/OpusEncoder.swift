@@ -25,7 +25,8 @@ public struct OpusEncoder: AudioEncoder, ~Copyable, @unchecked Sendable {
         case voip
         /// For music and mixed audio, as faithful to the input as possible (`OPUS_APPLICATION_AUDIO`).
         case audio
-        /// 4 ms less delay, without the speech codec and so without in-band FEC.
+        /// For low delay: 4 ms less delay than with the other purposes, but no speech codec and therefore no in-band
+        /// FEC.
         case lowDelay
     }
 

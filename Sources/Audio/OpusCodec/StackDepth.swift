@@ -34,7 +34,7 @@ enum StackDepth {
             return 0
         }
         unsafe pthread_join(thread, nil)
-        // The stack grows downwards.
+        // The stack grows downwards, so the unused bytes are at the beginning.
         let untouched = unsafe UnsafeRawBufferPointer(start: stack, count: byteCount).prefix { $0 == mark }.count
         return byteCount - untouched
     }

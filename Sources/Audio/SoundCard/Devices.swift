@@ -36,8 +36,8 @@ public struct Device: Hashable, Sendable {
 }
 
 extension Device {
-    /// Lists the names of ALSA's configuration, then the cards that it does not name. Opens each device for a moment
-    /// without disturbing other users. May take long with a sound server; not for an audio thread.
+    /// Lists the names of ALSA's configuration, then the cards that it does not name. Opens each device for a moment,
+    /// without disturbing other programs. May take long with a sound server, so do not call it on an audio thread.
     public static func list() -> [Device] {
         ALSAMessages.divertFromTerminal()
         var names = hints()

@@ -151,8 +151,8 @@ struct NegotiatedParameters: Equatable {
 @safe struct SoftwareParameters: ~Copyable {
     private let raw: OpaquePointer
 
-    /// Installs the parameters on `pcm`, whose buffer holds `buffer` frames. `availMin`: the number of frames ready or free
-    /// at which `poll` returns (`avail_min`).
+    /// Installs the parameters on `pcm`, whose buffer has space for `buffer` frames. `availMin` (`avail_min`) is the
+    /// number of frames, ready for capture or free for playback, at which `poll` returns.
     static func installed(
         on pcm: OpaquePointer, device: String, availMin: Int, buffer: Int
     ) throws(SoundCardError) -> SoftwareParameters {

@@ -171,7 +171,7 @@ extension PCMDevice {
         return unsafe PCMCalls.write(pcm, staging, count)
     }
 
-    /// Writes at most one period of silence, otherwise like `write`.
+    /// Writes at most one period of silence. Returns the frames written, or a negative errno. Does not block.
     @_noAllocation @_noLocks
     func writeSilence(frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
@@ -276,7 +276,7 @@ extension PCMDevice {
         switch outcome {
         case .ready, .timedOut: return nil
         case .troubled, .abandoned:
-            // An underrun ends the poll with an error, too; the new state shows whether the card is lost.
+            // An overrun also ends the poll with an error; the new state shows whether the card is lost.
             let seen = observe()
             guard seen.code >= 0 else { return CardLoss(code: seen.code) }
             if case .giveUp(let loss) = RecoveryAction(poll: outcome, state: seen.state) { return loss }

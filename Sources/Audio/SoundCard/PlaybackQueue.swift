@@ -64,13 +64,13 @@ struct PlaybackQueue {
         @_noAllocation @_noLocks get { bounded(lead + period + (largestStep > quantum ? largestStep : quantum)) }
     }
 
-    /// The number of frames queued while the quantum is unknown or has become longer: enough for a quantum of 2048 frames
-    /// at 48 kHz, doubled each time that the queue was too short.
+    /// The number of frames queued while the quantum is unknown or has become longer. At first they are enough for a
+    /// quantum of 2048 frames at 48 kHz; this quantum is doubled each time that the queue was too short.
     var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
-    /// Prepares for a writing thread without real-time priority, which wakes late: queues half a period more. In this case
-    /// a sound server's plugin thread has no such priority either and misses deadlines, so the plugin is given twice the
-    /// time.
+    /// Prepares for a writing thread without real-time priority, which wakes late, by queueing half a period more. A
+    /// sound server's plugin thread then has no real-time priority either and misses deadlines, so the plugin is given
+    /// twice the time.
     mutating func allowForLateWakeups() {
         shortestAvailMin = 2 * period
         availMin = shortestAvailMin

@@ -59,7 +59,7 @@ struct QuantumEstimator {
         kept = nil
     }
 
-    /// The quantum in frames; 0 if the pointer moves evenly (within a millisecond) or nothing is known yet.
+    /// The quantum in frames; 0 if the pointer moves evenly (within a millisecond) or before the first steps.
     var quantum: Int {
         @_noAllocation @_noLocks get {
             let step = previous.smallestStep < current.smallestStep ? previous.smallestStep : current.smallestStep
@@ -74,8 +74,8 @@ struct QuantumEstimator {
         }
     }
 
-    /// The earliest time at which frame 0 would have moved, as implied by each observed position at the nominal rate
-    /// (nanoseconds); nil before the first observation.
+    /// The earliest time (nanoseconds) at which frame 0 can have moved, computed from each observed position at the
+    /// nominal rate; nil before the first observation.
     var origin: Int64? {
         @_noAllocation @_noLocks get {
             let lowest = lowest
@@ -95,7 +95,7 @@ struct QuantumEstimator {
         }
     }
 
-    /// The position of a card that moves by single frames appears up to 1 ms off a straight line, because of the duration
-    /// of the query.
+    /// The largest range of the offsets, in nanoseconds, of a card that moves by single frames. Its position appears up
+    /// to 1 ms off a straight line, because the query takes time.
     private static var evenness: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
 }

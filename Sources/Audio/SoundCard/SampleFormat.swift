@@ -59,7 +59,7 @@ enum SampleFormat: CaseIterable {
 
 /// Maps between our channels and the card's.
 private struct SampleConversion {
-    /// The index of the first sample on our side.
+    /// The index in `samples` of the first sample to convert.
     let first: Int
     let frames: Int
     /// Channels per frame, ours and the card's.

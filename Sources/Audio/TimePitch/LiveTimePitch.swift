@@ -4,8 +4,8 @@ public import TenfourAudioCore
 ///
 /// At the maximum lag the output continues at rate 1. The lag is reduced in two ways: pauses in speech are shortened to
 /// 300 ms, and while the requested rate is 1 or more, audio is played at a rate of at least 1.25. Without lag the rate
-/// is 1, since a live stream cannot run ahead. 100 ms are always buffered, since the stretcher looks ahead, and to
-/// compensate for different clocks of writer and reader.
+/// is 1, since a live stream cannot run ahead. 100 ms are always buffered: the stretcher needs the audio that follows,
+/// and the clocks of writer and reader differ.
 ///
 /// For one thread at a time, a worker; allocates nothing after `init`.
 public struct LiveTimePitch: ~Copyable, Sendable {
@@ -25,7 +25,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
     public private(set) var skipped = FrameCount.zero
 
     private var timePitch: TimePitch
-    /// The input that waits, as a ring.
+    /// The ring buffer of the input that is not processed yet.
     private var samples: FixedBuffer<Float>
     private var first = 0
     private var count = 0
@@ -43,7 +43,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
     private let longestPause: Int
 
     private static var catchingUp: Double { 1.25 }
-    /// −70 dBFS, below the background noise of any talker.
+    /// The mean square below which audio counts as silence: −70 dBFS, below the background noise of any talker.
     private static var silence: Float { 1e-7 }
 
     public init(format: LPCMFormat, longestLag: Duration = .seconds(30)) {

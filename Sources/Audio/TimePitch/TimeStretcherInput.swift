@@ -9,14 +9,14 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     private let history: Int
     private let coarseness: Int
     private let capacity: Int
-    /// The downmix: each element is the mean of `coarseness` frames.
+    /// The downmix at a lower resolution: each element is the sum of `coarseness` frames.
     private var means: FixedBuffer<Float>
-    /// The energy of `means` up to each index.
+    /// Element i is the energy of all `means` before index i.
     private var energies: FixedBuffer<Double>
     private var meanCount = 0
 
-    /// The weight of each splice length: the length to the power of 1.25. With longer splices fewer are needed, but
-    /// distant parts are less similar.
+    /// The weight of each splice length: the length to the power of 1.25. Longer splices are needed less often, but
+    /// distant segments are less similar.
     private var jumpWeights: FixedBuffer<Float>
 
     /// The position of a splice, and the number of frames that it omits (negative: repeats).
@@ -32,7 +32,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         self.channelCount = channelCount
         history = lengths.history
         coarseness = lengths.coarseness
-        // A multiple of `coarseness`, since frames are moved to the front by whole means.
+        // The capacity is a multiple of `coarseness`, since frames are moved to the front by whole means.
         capacity = (lengths.capacity / coarseness + 1) * coarseness
         samples = FixedBuffer(repeating: 0, count: capacity * channelCount)
         means = FixedBuffer(repeating: 0, count: capacity / coarseness)

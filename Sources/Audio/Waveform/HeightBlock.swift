@@ -71,7 +71,7 @@ struct HeightBlock: ~Copyable {
         return part
     }
 
-    /// Reduces each frame to the magnitude of its loudest channel, so that channels in opposite phase are not taken for
+    /// Reduces each frame to the magnitude of its loudest channel. A downmix would turn channels in opposite phase into
     /// silence.
     private mutating func fold(_ samples: Span<Float>, _ channelCount: Int) {
         switch channelCount {

@@ -21,7 +21,7 @@ public struct LevelView: Sendable {
 
     /// Appends the steps of `levelHistory` since the last call. Each step is drawn as a column.
     public mutating func append(_ levelHistory: LevelHistory) {
-        // A count below the last one means a new history, of other audio.
+        // If the count has decreased, the steps are of another history, with other audio.
         if levelHistory.count < seen { seen = 0 }
         steps += levelHistory.steps(after: seen)
         seen = levelHistory.count

@@ -51,7 +51,7 @@ struct RowDrawing {
 
     // MARK: Levels
 
-    /// The distance of a level from the plot's middle, in pixels. The middle is the floor.
+    /// The distance of a level from the plot's middle, in pixels. The floor is drawn at the middle.
     private func reach(_ level: Float) -> Double {
         Double(min(max(1 - level / row.bars.floor, 0), 1)) * layout.levelHeight / 2
     }

@@ -236,7 +236,7 @@
             let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
             if result < 0 {
                 if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-                // A position before the first index entry means the start.
+                // A position before the first index entry leads to the start.
                 let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
                 if let failure = stream.consumeFailure() { throw .byteSource(failure) }
                 guard other >= 0 else {
@@ -287,7 +287,7 @@
             }
         }
 
-        /// Discards all other streams, and frees pictures.
+        /// Makes FFmpeg discard all streams except the one at `index`, and frees attached pictures.
         private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
             let count = unsafe handle.pointee.nb_streams
             for other in 0..<count where Int32(other) != index {

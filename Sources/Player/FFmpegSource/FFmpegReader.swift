@@ -27,7 +27,7 @@
 
         private enum State { case reading, draining, ended }
 
-        /// The number of undecodable packets in a row after which the stream is given up.
+        /// The number of consecutive undecodable packets after which reading fails.
         private static let damageLimit = 2_000
 
         public var demuxer: any Demuxer { source }

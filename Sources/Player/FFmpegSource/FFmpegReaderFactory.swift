@@ -35,7 +35,7 @@
         return try FFmpegReader(source, format: format)
     }
 
-    /// Returns whether this is an MP4 whose index follows its audio, from a source that cannot seek.
+    /// Returns whether `window` begins an MP4 whose index follows its audio, from a source that cannot seek.
     private func hasIndexBehindAudio(_ window: inout ByteWindow) throws(ReaderError) -> Bool {
         guard !window.byteSource.state.isSeekable else { return false }
         var offset = 0

@@ -47,7 +47,7 @@ struct FrameIndex {
         return entries[low]
     }
 
-    /// Returns the last entry at or before a byte.
+    /// Returns the last entry at or before byte `offset`.
     func entry(atOrBeforeByte offset: Int) -> Entry {
         var (low, high) = (0, entries.count)
         while high - low > 1 {

@@ -19,7 +19,7 @@
 
         private var stream: FrameStream
         private let vbr: VBRHeader?
-        /// The encoder delay, and the padding at the end, as stated by the encoder.
+        /// The encoder delay and the padding at the end, in frames, as stated by the encoder.
         private let lead: Int
         private let padding: Range<Int>
         private let packetFrames: Int

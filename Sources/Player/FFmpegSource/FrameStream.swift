@@ -14,7 +14,7 @@ package struct FrameStream: ~Copyable {
     var index: FrameIndex
     /// Sampled frame density at some offsets, in frames per byte.
     private(set) var samples: [(offset: Int, density: Double)] = []
-    /// The bit rate, as long as all frames had the same bit rate; otherwise nil.
+    /// The bit rate in bit/s if all frames so far had the same bit rate; otherwise nil.
     private var constantBitRate: Int?
 
     /// The largest number of bytes to search for the first frame, and for the next one after a gap.
@@ -195,15 +195,15 @@ package struct FrameStream: ~Copyable {
     /// The end of the parsed packets as byte and frame.
     package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
 
-    /// Parses the next packet; false at the end.
+    /// Parses the next packet. Returns false at the end.
     package mutating func parseNext() throws(DemuxerError) -> Bool { try !scan(to: index.end.frame) }
 
-    /// Returns the packet that contains `frame`, or the end.
+    /// Returns the packet that contains `frame`, or the end of the last packet if no packet contains `frame`.
     mutating func indexedPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry {
         try walk(from: index.entry(atOrBefore: frame)) { _, end in end.frame > frame }
     }
 
-    /// Returns the first packet at or after a byte.
+    /// Returns the first packet at or after byte `offset`.
     mutating func indexedPlace(ofByte offset: Int) throws(DemuxerError) -> FrameIndex.Entry {
         try walk(from: index.entry(atOrBeforeByte: offset)) { begin, _ in begin.offset >= offset }
     }

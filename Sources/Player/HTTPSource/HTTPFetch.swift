@@ -35,7 +35,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var lastProgress = Instant.start
     /// The moment at which the connection broke; nil after bytes have arrived again.
     private var brokenSince: Instant?
-    /// The offset at which the server closed the connection, and the number of times in a row that it did.
+    /// The offset at which the server closed the connection last, and the number of times in a row that it did so
+    /// there.
     private var hangUp = (offset: -1, count: 0)
     /// The redirects of the present request.
     private var redirect: Redirect
@@ -60,7 +61,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private static let stableByteCount = 64 << 10
     /// The maximum number of bytes of a redirect's body that are read.
     private static let pageLimit = 16 << 10
-    /// The number of times that a server must close the connection at the same offset until that offset is taken for
+    /// The number of times that a server must close the connection at the same offset before this offset is treated as
     /// the end, whatever length was stated.
     private static let hangUpsAtEnd = 3
 

@@ -17,9 +17,9 @@ public protocol Demuxer: AnyObject {
     /// until the next call.
     func nextPacket() throws(DemuxerError) -> PacketDescription?
 
-    /// Seeks to the packet that contains `position`, or to the start or end if `position` lies outside. Returns the start
-    /// of the next packet: exact with an index or a constant bit rate, otherwise an estimate that further parsing refines.
-    /// If seeking is impossible, throws and leaves the position unchanged.
+    /// Seeks to the packet that contains `position`, or to the start or end if `position` lies outside. Returns the
+    /// start of the next packet. It is exact with an index or a constant bit rate; without these it is an estimate,
+    /// which further parsing refines. If seeking is impossible, throws and leaves the position unchanged.
     func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration>
 
     /// The position that the last seek reached, if the bytes up to the requested position have not arrived yet; nil if the
@@ -46,7 +46,7 @@ public struct Track: Equatable, Sendable {
     public var codec: String
     /// The format of the coded audio.
     public var format: LPCMFormat
-    /// Control characters are replaced in title and artist.
+    /// The title and the artist. Control characters are replaced.
     public var title: String?
     public var artist: String?
 

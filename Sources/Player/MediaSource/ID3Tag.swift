@@ -28,7 +28,7 @@ public struct ID3Tag: Equatable, Sendable {
             let start = byteCount
             let hasFooter = version == 4 && flags & 0x10 != 0
             byteCount += Self.headerByteCount + size + (hasFooter ? Self.headerByteCount : 0)
-            // Version 2.2 has no extended header: its bit 6 means a compression that was never specified.
+            // Version 2.2 has no extended header. Its bit 6 announces a compression that was never specified.
             let isReadable = flags & 0x80 == 0 || version == 4
             if isReadable, !(version == 2 && flags & 0x40 != 0) {
                 try readFrames(

@@ -36,7 +36,7 @@ struct LPCMConverter: ~Copyable {
         process(into: &converted, limit: .max)
     }
 
-    /// Appends the frames that the resampler still holds.
+    /// Appends the frames that the resampler still buffers.
     mutating func finish(into converted: inout [Float]) {
         guard rates != nil else { return }
         let whole = Int((Double(consumed) * Double(output.rate.hertz) / Double(input.rate.hertz)).rounded())

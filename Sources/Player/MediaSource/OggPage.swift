@@ -55,7 +55,7 @@ struct OggPages: ~Copyable {
     private var window: ByteWindow
     /// The offset of the next byte that libogg examines.
     private var position = 0
-    /// The offset of the next byte that libogg is given.
+    /// The offset of the next byte to pass to libogg.
     private var end = 0
 
     /// Bytes per call of `ogg_sync_buffer`.

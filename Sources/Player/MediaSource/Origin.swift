@@ -2,7 +2,7 @@
 public struct Origin: Hashable, Sendable {
     /// `http` or `https`.
     public let scheme: String
-    /// In lower case, without a trailing dot.
+    /// The host in lower case, without a trailing dot.
     public let host: String
     public let port: Int
 

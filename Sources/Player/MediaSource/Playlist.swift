@@ -7,7 +7,7 @@ internal import TenfourAudioCore
 public struct Playlist: Equatable, Sendable {
     public struct Entry: Equatable, Sendable {
         public var resource: Resource
-        /// Control characters are replaced.
+        /// The entry's title. Control characters are replaced.
         public var title: String?
 
         public init(resource: Resource, title: String? = nil) {

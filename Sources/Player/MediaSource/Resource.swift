@@ -86,7 +86,7 @@ public enum Resource: Hashable, Sendable {
 }
 
 extension Resource: CustomStringConvertible {
-    /// For display: without a password, and without characters that could disturb a terminal.
+    /// The resource for display, without a password and without characters that could disturb a terminal.
     public var description: String {
         switch self {
         case .standardInput: return "-"
@@ -110,7 +110,7 @@ public struct ResourceError: Error, Equatable, Sendable, CustomStringConvertible
 // MARK: The parts of an address
 
 extension Resource {
-    /// The scheme in lower case; nil if there is none. A single letter is a Windows drive.
+    /// Returns the scheme in lower case; nil if there is none. A single letter is no scheme but a Windows drive.
     private static func scheme(of text: String) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]

@@ -3,7 +3,7 @@ public import TenfourMediaSource
 
 /// Reads the audio of an address or path as fast as it arrives, without playing it.
 ///
-/// For one thread at a time. `read` blocks for the network, at most for the time-out of `download`.
+/// For one thread at a time. `read` blocks while it waits for the network, for at most the time-out of `download`.
 public struct ReaderSource: ~Copyable, AudioSource {
     public var format: LPCMFormat { reader.format }
     private let reader: any MediaReader

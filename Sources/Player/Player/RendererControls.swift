@@ -51,7 +51,7 @@ struct RendererReport: BitwiseCopyable, Sendable {
 
     /// Records the level of `frameCount` rendered frames.
     ///
-    /// Exempt from the allocation check: the compiler takes the end of a Span's lifetime for a deallocation, but
+    /// Exempt from the allocation check: the compiler treats the end of a Span's lifetime as a deallocation, but
     /// nothing is freed.
     @_semantics("no_performance_analysis")
     mutating func record(_ samples: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int) {

@@ -28,7 +28,7 @@ final class StreamWorker {
         var isAtEnd = false
         /// Whether the item was read from its start without a seek.
         var isWhole = true
-        /// The duration is exact; no more scanning is needed.
+        /// Whether the duration is exact, or cannot be made exact, so that no more scanning is needed.
         var isScanned = false
         var limits: BufferLimits?
     }
@@ -189,7 +189,7 @@ extension StreamWorker {
         do throws(DemuxerError) {
             self.source?.isScanned = try source.reader.demuxer.scan(for: Self.scanSlice)
         } catch {
-            // The error is reported when the damaged part is read.
+            // Scanning ends here. The error is reported when the damaged bytes are read for playback.
             self.source?.isScanned = true
         }
         reportFacts()

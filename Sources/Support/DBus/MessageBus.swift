@@ -3,8 +3,9 @@ internal import Glibc
 
 /// A connection to a D-Bus message bus. The C functions are `sd_bus_open_system` and `sd_bus_close_unref`.
 ///
-/// Needs libsystemd, which the first connection loads. Each call waits for its answer, at most until the deadline given to
-/// `init`. For one thread at a time. Allocates, so an audio thread uses it only before its audio starts.
+/// Needs libsystemd, which the first connection loads. Each call waits for its answer, at most until the deadline
+/// passed to `init`. For one thread at a time. The calls allocate, so an audio thread makes them only before its audio
+/// starts.
 @safe public struct MessageBus: ~Copyable {
     private let bus: OpaquePointer
     private let deadline: ContinuousClock.Instant

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A value behind a mutex. `withLock` blocks while another thread holds the lock, so it is not for audio threads.
+/// A value behind a mutex. `withLock` blocks while another thread has the lock, so it is not for audio threads.
 ///
-/// Like `Synchronization.Mutex`, but on a POSIX mutex: the thread sanitizer does not see how the standard library hands a
-/// contended mutex over, and reports races that do not exist.
+/// Like `Synchronization.Mutex`, but with a POSIX mutex. With the standard library's mutex, the thread sanitizer
+/// reports races that do not exist, since it does not recognise how a contended mutex is passed on.
 @safe package final class Locked<Value: ~Copyable & Sendable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
