@@ -53,7 +53,8 @@ public struct Cookies: Sendable {
             tag: Self.tag(latest.generation, nonce, source, relay, key: latest.key))
     }
 
-    /// Whether this relay made `cookie` for the same nonce, source and relay address, and whether the cookie has not expired.
+    /// Whether `cookie` is valid: this relay made it for the same nonce, source and relay address, and it has not
+    /// expired.
     public mutating func accepts(
         _ cookie: Cookie, for nonce: UInt128, from source: PeerAddress, to relay: PeerAddress, at now: Instant
     ) -> Bool {

@@ -13,7 +13,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     private var lastEpoch: Epoch?
     private var lastPacket: Instant?
     private var lastAnnouncement: Instant?
-    /// The number of packets that are still each preceded by an announcement.
+    /// The number of packets, from the next one on, before each of which an announcement is sent.
     private var announcedPacketsLeft = 0
     private var sealed = SentDatagrams()
     private var ownEpochs = OwnEpochs()

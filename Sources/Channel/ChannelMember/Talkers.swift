@@ -4,8 +4,8 @@ internal import TenfourPackets
 
 /// The keys of the other talkers: at most eight for each talker. The key that decrypted the latest packet is tried first.
 ///
-/// Every member can announce epochs for every SSRC. So a key that has decrypted no packet never replaces a key that has
-/// decrypted packets, unless the latter has expired.
+/// Every member can announce epochs for every SSRC. So a key that has decrypted no packet replaces a key that has
+/// decrypted packets only after that key has expired.
 struct Talkers: ~Copyable, Sendable {
     private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
     private var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
@@ -96,7 +96,7 @@ struct Talkers: ~Copyable, Sendable {
         return addKey(of: talker, announcement, under: root, at: now)
     }
 
-    /// Handles another announcement of an epoch that has already decrypted packets.
+    /// Handles another announcement of an epoch whose key has already decrypted packets.
     private mutating func renew(
         _ place: Int, of talker: Int, _ announcement: Announcement, under root: MediaRoot, at now: ClockReading
     ) -> AnnouncementResult {

@@ -25,7 +25,7 @@ public struct EmulatedLink: Sendable {
         self.network = network
         self.beginning = beginning
         delay = network.delay.asDelay
-        // The order of these draws defines what a seed means: add new effects at the end.
+        // If the order of these draws changes, a seed gives other results: add new effects at the end.
         var seeds = SplitMix64(state: seed)
         loss = LossProcess(network.loss, generator: SeededRandom(seed: seeds.next()))
         jitterGenerator = SeededRandom(seed: seeds.next())

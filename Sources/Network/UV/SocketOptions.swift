@@ -51,7 +51,7 @@ public struct SocketOptions: Hashable, Sendable {
     /// network.
     public var multicastTimeToLive: UInt8 = 1
 
-    /// Whether programs on this machine receive what we send to a group.
+    /// Whether programs on this machine receive the datagrams that we send to a group.
     public var loopsMulticastBack = true
 
     /// The interface for outgoing multicast, by name or address; nil lets the routing table decide.

@@ -14,8 +14,8 @@ struct YieldedPort: ~Copyable {
     /// The longest time from binding a port until its marker exists, on a busy machine, in microseconds.
     static let longestMarking: UInt32 = 50_000
 
-    /// Creates the marker; nil if the system has no socket left. No program can take the port then. The C functions are
-    /// `socket` and `bind`.
+    /// Creates the marker; nil if the system has no socket left. Without the marker, no program can take the port. The
+    /// C functions are `socket` and `bind`.
     init?(_ port: UInt16) {
         let sign = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard sign >= 0 else { return nil }

@@ -1,6 +1,6 @@
 package import TenfourAudioCore
 
-/// Decides what to play next, from the position of playout and the head of the queue. A pure function.
+/// The decision on the next audio, computed only from the position of playout and the head of the queue.
 package enum DecisionLogic: Equatable, Sendable {
     /// Decode the head of the queue, which is due; its first `skipping` frames were concealed already.
     case decode(skipping: FrameCount)

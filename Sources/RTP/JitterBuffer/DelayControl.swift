@@ -3,7 +3,7 @@ internal import TenfourAudioCore
 /// Measures the delays of packets, and computes the target delay and the error of the playout delay.
 ///
 /// A delay is a position on the card's clock minus a timestamp of the talker: only differences of delays have a
-/// meaning. Playback thread. Nothing is allocated after `init`.
+/// meaning. Use it on the playback thread only. Nothing is allocated after `init`.
 struct DelayControl: ~Copyable, Sendable {
     /// The playout delay less the target delay; positive if playout is too late.
     private(set) var error = FrameCount(0)

@@ -9,7 +9,8 @@ public import TenfourResampling
 /// of audio (`PlayoutController`). The sync buffer at 48 000 Hz is where audio is decoded, recovered, concealed,
 /// cross-faded, time-scaled and resampled. The decoder belongs to the caller and is lent to each `pull`.
 ///
-/// Positions count frames at 48 000 Hz that the card has requested. Playback thread. Nothing is allocated after `init`.
+/// Positions count frames at 48 000 Hz that the card has requested. Use it on the playback thread only. Nothing is
+/// allocated after `init`.
 public struct JitterBuffer: ~Copyable, Sendable {
     /// The SSRC of the talker; nil before the first talker.
     public private(set) var ssrc: SSRC?

@@ -7,7 +7,7 @@ internal import TenfourAudioCore
 /// begins. A mix below full scale passes unchanged, sample for sample. A single talker also passes unchanged and is
 /// clipped at full scale, as a card would do.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 struct Limiter: ~Copyable, Sendable {
     /// The delay of the output, in frames.
     let delay: Int

@@ -7,7 +7,7 @@ public import TenfourResampling
 ///
 /// For each request of the card call `request`, then `insert` for the packets that have arrived, then `pull`.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 public struct Mixer: ~Copyable, Sendable {
     /// The number of talkers who can be heard at the same time. `MultiStreamDecoder.select` numbers their streams from 0 to 7.
     public static var streamCount: Int { 8 }

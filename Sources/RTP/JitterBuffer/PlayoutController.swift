@@ -10,7 +10,7 @@ internal import TenfourPackets
 /// ways only: a talkspurt begins at the target delay of that moment, `delayError` requests the removal or insertion of
 /// whole periods (time-scaling), and `ratePartsPerMillion` requests the rest from the resampler.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 @usableFromInline
 struct PlayoutController: ~Copyable, Sendable {
     private(set) var statistics = PlayoutStatistics()
@@ -37,7 +37,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// A packet that is 5 s older than the target delay is not played.
     private static var longestStall: FrameCount { FrameCount(240_000) }
-    /// A talkspurt may begin 5 ms late, so that a lost packet before its first one can be recovered.
+    /// A talkspurt may begin 5 ms late in order to recover a lost packet before its first received packet.
     private static var longestAdvance: FrameCount { FrameCount(240) }
 
     init(configuration: PlayoutConfiguration) {
@@ -183,8 +183,9 @@ struct PlayoutController: ~Copyable, Sendable {
         return apply(DecisionLogic(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
-    /// Begins a talkspurt if its first packet is as old as the target delay; otherwise returns the duration of silence before it. After a
-    /// long burst of lost packets the talkspurt begins one packet earlier, with the in-band FEC of the first packet received.
+    /// Begins a talkspurt if its first packet is as old as the target delay; if the packet is younger, returns the
+    /// duration of silence before it. After a long burst of lost packets the talkspurt begins one packet earlier, with
+    /// the in-band FEC of the first packet received.
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         let target = targetDelay(at: now)
         let longest = max(target, (delay.base ?? .zero) + Self.longestStall)

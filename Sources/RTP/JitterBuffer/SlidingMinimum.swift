@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 
 /// The minimum of the last `length` values, each at most 1. Values of 1 are not stored.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 struct SlidingMinimum: ~Copyable, Sendable {
     /// A ring in the order of arrival. Each value is greater than the value before it, so the first is the minimum.
     private var values: FixedBuffer<Float>

@@ -6,7 +6,7 @@ internal import TenfourResampling
 ///
 /// The decoder writes into `space`, the time scaler shortens and lengthens the audio, and the resampler reads it.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 @usableFromInline
 struct SyncBuffer: ~Copyable, Sendable {
     /// The number of frames that wait.

@@ -9,7 +9,7 @@ public import TenfourAudioCore
 /// two frames the quieter, where a seam is heard less. If no audio is similar (an onset, a plosive), it refuses and waits for the
 /// next packet; with each refusal it accepts less similarity.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 public struct TimeScaler: ~Copyable, Sendable {
     /// 20 ms: the audio needed after a cut that removes a period, or before a cut that repeats one.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
@@ -26,7 +26,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var coarseness: Int { 4 }
     /// The highest cost at which a cut is made; it rises after each refusal. The cost is one less the squared
     /// correlation (0: identical, 1: unrelated), weighted with the loudness at the cut, plus a cost for each frame of
-    /// the period. In a pause the latter is negative, so that a long period is preferred.
+    /// the period. In a pause the cost for each frame is negative, so that a long period is preferred.
     private static var maximumCost: Float { 0.04 }
     private static var costPerRefusal: Float { 0.015 }
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }

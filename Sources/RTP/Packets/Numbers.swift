@@ -20,7 +20,7 @@ public struct RTPTimestamp: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The number of frames from `other` to `self` around the wrap. Within ± 2³¹.
+    /// The number of frames from `other` to `self` around the wrap, −2³¹…2³¹ − 1.
     @inlinable public func distance(after other: Self) -> FrameCount {
         FrameCount(Int(Int32(bitPattern: rawValue &- other.rawValue)))
     }

@@ -5,7 +5,7 @@ public import TenfourAudioCore
 /// An *Opus frame* is the unit of one decoder call: 2.5…60 ms of audio, or none if `byteCount` is zero (lost, or
 /// silence that was not sent). Each Opus frame is a `PacketDescription` here.
 ///
-/// Any thread, including audio threads: nothing here allocates or locks.
+/// It may be used on any thread, including audio threads, because it neither allocates nor locks.
 public struct OpusPacket: Sendable {
     public let toc: OpusTOC
     /// The number of Opus frames, 1…48.

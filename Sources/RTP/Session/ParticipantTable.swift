@@ -104,8 +104,8 @@ struct ParticipantTable: Sendable {
         }
     }
 
-    /// Reads a source description. If it contains no name, the known name stays: not every report has one (RFC 3550 section
-    /// 6.3.9).
+    /// Reads a source description. If it contains no name, the earlier name stays, because not every report contains a
+    /// name (RFC 3550 section 6.3.9).
     mutating func describe(_ chunk: SourceDescription.Chunk, from sender: Endpoint, _ events: inout EventQueue) {
         let given = chunk[.name]?.text
         if let name = given ?? chunk.personalCanonicalName, reporters.named(chunk.ssrc, name, at: sender) {

@@ -373,7 +373,8 @@ public struct RTPSession: ~Copyable, Sendable {
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the configured remotes and the other sources; the latter get no more bytes than they sent.
+    /// Sends a report to the configured remotes and to the other sources. A source that is not a configured remote gets
+    /// no more bytes than it sent.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return

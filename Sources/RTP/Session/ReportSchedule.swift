@@ -7,7 +7,8 @@ internal import TenfourPackets
 struct ReportSchedule: Sendable {
     /// The time of the next report by the regular interval.
     private var regular: Instant?
-    /// The time of an earlier report, because of loss or a new participant.
+    /// The time to which the next report was moved forward, because of loss or a new participant; nil if it was not
+    /// moved.
     private var early: Instant?
     /// `last` is the time of the last report, or of joining; `beforeLast` is the time of the report before that.
     private var last: Instant?
