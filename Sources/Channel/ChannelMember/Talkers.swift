@@ -4,8 +4,8 @@ internal import TenfourPackets
 
 /// The keys of the other talkers: at most eight for each talker. The key that decrypted the latest packet is tried first.
 ///
-/// Every member can announce epochs for every SSRC. So a key that has decrypted no packet replaces a key that has
-/// decrypted packets only after that key has expired.
+/// Every member can announce epochs for every SSRC. So a key that has decrypted packets keeps its slot until it
+/// expires; until then, no key that has decrypted nothing can replace it.
 struct Talkers: ~Copyable, Sendable {
     private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
     private var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
