@@ -74,14 +74,15 @@ struct MediaSender: Sendable {
         for datagram in datagrams { outbox.putRetransmission(datagram, to: configuration.remotes[remote]) }
     }
 
-    /// Chooses the protection of the stream again. `isFresh` tells that a receiver has just reported.
+    /// Chooses the protection of the stream again. `isFresh` is true if a receiver has just reported.
     mutating func updateProtection(
         _ receivers: Receivers, _ configuration: RTPSessionConfiguration, isFresh: Bool, at now: Instant
     ) {
         let bitRate = protection.update(
             receivers, configuration, retransmits: configuration.retransmits, savedBits: redundancy.level,
             isFresh: isFresh, at: now)
-        guard let bitRate else { return }
+        // G.711 has one bit rate: with a lower budget, its own packets would leave nothing for retransmissions.
+        guard let bitRate, configuration.encoding == .opus else { return }
         redundancy.setBitRate(bitRate)
         retransmitter.setBitRate(bitRate)
     }

@@ -32,7 +32,7 @@ public struct Source: Sendable {
     var trace = ArrivalTrace()
     var payloadDetector = EncryptedPayloadDetector()
     /// The encoding of the newest packet.
-    public private(set) var encoding = AudioEncoding.opus
+    public var encoding: AudioEncoding { clock.encoding }
     private var clock = SourceClock()
     var played = PlayedShare()
 
@@ -81,7 +81,6 @@ public struct Source: Sendable {
         _ header: inout RTPHeader, _ encoding: AudioEncoding, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
     ) -> PacketOrigin {
         header.timestamp = clock.time(of: header, encoding, frameCount: frameCount, at: now)
-        self.encoding = encoding
         lastHeard = now
         if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now

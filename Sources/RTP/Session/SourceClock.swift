@@ -5,16 +5,15 @@ internal import TenfourPackets
 ///
 /// The payload type, and with it the clock rate, may change within a stream (RFC 7160). The converted time then continues at
 /// the end of the packet before the change. After it, a sender may continue its timestamps at the new rate or from another
-/// origin (RFC 7160). Only in the first case, and only at the first packet of a talkspurt, does the timestamp state the
-/// length of the silence before.
+/// origin (RFC 7160). Only in the first case does the timestamp state the length of a silence before the change; in the
+/// other case the arrivals do.
 ///
 /// The session converts, not the jitter buffer, because jitter, transit times and the age of redundant copies need a common
 /// clock, too.
 struct SourceClock: Sendable {
     private var newest: Packet?
-    /// The converted time of timestamp 0 for each clock rate, 48 000 Hz (`opus`) and 8000 Hz (`narrow`); nil before the
-    /// first packet at that rate.
-    private var origins: (opus: UInt32?, narrow: UInt32?)
+    /// The converted time of timestamp 0, by the raw value of the encoding; nil before the first packet of that encoding.
+    private var origins = InlineArray<3, UInt32?>(repeating: nil)
 
     private struct Packet: Sendable {
         var sequenceNumber: SequenceNumber
@@ -22,7 +21,7 @@ struct SourceClock: Sendable {
         /// The converted timestamp, at 48 000 Hz.
         var time: RTPTimestamp
         var frameCount: FrameCount
-        var framesPerTick: Int
+        var encoding: AudioEncoding
         var arrival: Instant
     }
 
@@ -32,46 +31,50 @@ struct SourceClock: Sendable {
     /// A.1).
     private static let maximumMisorder = 100
 
+    /// A gap in the arrivals that is longer than the missing packets by more than this time is a silence.
+    private static let shortestSilence = Duration.milliseconds(500)
+
+    /// The encoding of the newest packet; Opus before the first.
+    var encoding: AudioEncoding { newest?.encoding ?? .opus }
+
     /// Returns the timestamp of a packet, converted to 48 000 Hz. `frameCount` is its duration at 48 000 Hz; nil if unknown.
     mutating func time(
         of header: RTPHeader, _ encoding: AudioEncoding, frameCount: FrameCount?, at now: Instant
     ) -> RTPTimestamp {
-        let framesPerTick = encoding.framesPerTick
         // The multiplication wraps, and so keeps the distance of any two timestamps.
-        let scaled = header.timestamp.rawValue &* UInt32(framesPerTick)
+        let scaled = header.timestamp.rawValue &* UInt32(encoding.framesPerTick)
+        let index = Int(encoding.rawValue)
         let step = newest.map { header.sequenceNumber.distance(after: $0.sequenceNumber) } ?? 1
         let isNewest = step > 0 || step < -Self.maximumMisorder
-        let changesClock = newest.map { $0.framesPerTick != framesPerTick } ?? false
-        if changesClock, isNewest || origin(framesPerTick) == nil {
-            let time = timeAfterChange(header, framesPerTick, step: step, at: now)
-            setOrigin(framesPerTick, time.rawValue &- scaled)
+        if let newest, newest.encoding != encoding, isNewest || origins[index] == nil {
+            let time = timeAfterChange(of: newest, to: header, encoding, step: step, at: now)
+            origins[index] = time.rawValue &- scaled
         }
-        let time = RTPTimestamp(rawValue: scaled &+ (origin(framesPerTick) ?? 0))
+        let time = RTPTimestamp(rawValue: scaled &+ (origins[index] ?? 0))
         if isNewest {
             newest = Packet(
                 sequenceNumber: header.sequenceNumber, wireTimestamp: header.timestamp, time: time,
-                frameCount: frameCount ?? newest?.frameCount ?? FrameCount(960), framesPerTick: framesPerTick,
-                arrival: now)
-            setOrigin(framesPerTick, time.rawValue &- scaled)
+                frameCount: frameCount ?? newest?.frameCount ?? FrameCount(960), encoding: encoding, arrival: now)
+            origins[index] = time.rawValue &- scaled
         }
         return time
     }
 
-    /// Returns the converted time of the first packet after a change of the clock rate, `step` packets after the newest.
+    /// Returns the converted time of the first packet of another encoding, `step` packets after `newest`.
     private func timeAfterChange(
-        _ header: RTPHeader, _ framesPerTick: Int, step: Int, at now: Instant
+        of newest: Packet, to header: RTPHeader, _ encoding: AudioEncoding, step: Int, at now: Instant
     ) -> RTPTimestamp {
-        guard let newest else { return header.timestamp }
-        let packets = FrameCount(newest.frameCount.rawValue * step)
-        guard header.marker, step > 0 else { return newest.time.advanced(by: packets) }
-        let counted = FrameCount(header.timestamp.distance(after: newest.wireTimestamp).rawValue * framesPerTick)
-        if counted >= packets, counted <= Self.longestSilence { return newest.time.advanced(by: counted) }
-        return newest.time.advanced(by: max(packets, FrameCount(now - newest.arrival)))
-    }
-
-    private func origin(_ framesPerTick: Int) -> UInt32? { framesPerTick == 1 ? origins.opus : origins.narrow }
-
-    private mutating func setOrigin(_ framesPerTick: Int, _ origin: UInt32) {
-        if framesPerTick == 1 { origins.opus = origin } else { origins.narrow = origin }
+        // A sequence number far away is a stray packet or a restart, and says nothing about time.
+        let isNear = (-Self.maximumMisorder...Self.maximumMisorder).contains(step)
+        let packets = FrameCount(newest.frameCount.rawValue * (isNear ? step : 1))
+        guard step > 0 || !isNear else { return newest.time.advanced(by: packets) }
+        let elapsed = FrameCount(now - newest.arrival)
+        let isSilence = elapsed - packets > FrameCount(Self.shortestSilence)
+        let hasSameClock = newest.encoding.framesPerTick == encoding.framesPerTick
+        guard header.marker || isSilence || hasSameClock else { return newest.time.advanced(by: packets) }
+        let ticks = header.timestamp.distance(after: newest.wireTimestamp).rawValue
+        let counted = FrameCount(ticks * encoding.framesPerTick)
+        if isNear, counted >= packets, counted <= Self.longestSilence { return newest.time.advanced(by: counted) }
+        return newest.time.advanced(by: header.marker || isSilence ? max(packets, elapsed) : packets)
     }
 }

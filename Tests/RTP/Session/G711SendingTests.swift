@@ -123,7 +123,7 @@ struct G711SendingTests {
             again.map(\.bytes) == (mode == .auto ? media.filter { $0.bytes[2...3] == [0x01, 0xEF] }.map(\.bytes) : []))
     }
 
-    /// What receivers refuse is not sent: 1440 bytes go, 1441 are our caller's mistake.
+    /// A payload of 1440 bytes is sent. A longer one, which receivers refuse, is a mistake of our caller.
     @Test func aPayloadThatReceiversRefuseIsNotSent() async {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         let longest = [UInt8](repeating: 0xF8, count: RTPSession.maximumPayloadByteCount)

@@ -69,6 +69,42 @@ struct SourceClockTests {
         #expect(times(packets) == [0, 48_000, 48_960])
     }
 
+    /// A sender without markers changes the codec after 3 s of silence, from another origin or not.
+    @Test(arguments: [100 + 24_000, 3_000_000_000] as [UInt32])
+    func silenceBeforeAChangeWithoutAMarkerCounts(timestamp: UInt32) {
+        let packets = [
+            Packet(number: 0, timestamp: 100, encoding: .opus, arrival: 0),
+            Packet(number: 1, timestamp: timestamp, encoding: .pcmu, arrival: 3_000),
+            Packet(number: 2, timestamp: timestamp + 160, encoding: .pcmu, arrival: 3_020),
+        ]
+        #expect(times(packets) == [0, 144_000, 144_960])
+    }
+
+    /// One stray packet of another encoding, far away in sequence numbers, moves the time of the stream by a packet at most.
+    @Test func aStrayPacketOfAnotherEncodingMovesTimeByAPacketAtMost() {
+        let packets = [
+            Packet(number: 0, timestamp: 100, encoding: .opus, arrival: 0),
+            Packet(number: 1, timestamp: 1_060, encoding: .opus, arrival: 20),
+            Packet(number: 9_000, timestamp: 7, encoding: .pcma, arrival: 30),
+            Packet(number: 2, timestamp: 2_020, encoding: .opus, arrival: 40),
+            Packet(number: 3, timestamp: 2_980, encoding: .opus, arrival: 60),
+        ]
+        let times = times(packets)
+        #expect(abs(times[3] - 1_920) <= 960 && times[4] - times[3] == 960, "\(times)")
+    }
+
+    /// Both laws have the same clock rate, and the second sender of a mixer may count from another origin.
+    @Test(arguments: [100 + 480, 2_000_000_000] as [UInt32])
+    func timeGoesOnFromOneLawToTheOther(timestamp: UInt32) {
+        let packets = [
+            Packet(number: 0, timestamp: 100, encoding: .pcmu, arrival: 0),
+            Packet(number: 1, timestamp: 260, encoding: .pcmu, arrival: 20),
+            Packet(number: 3, timestamp: timestamp, encoding: .pcma, arrival: 60),
+            Packet(number: 4, timestamp: timestamp + 160, encoding: .pcma, arrival: 80),
+        ]
+        #expect(times(packets) == [0, 960, 2_880, 3_840])
+    }
+
     /// From another origin the timestamps tell nothing of the silence, and the arrival does.
     @Test func silenceBeforeAChangeOfOriginIsAsLongAsItTook() {
         let packets = [
