@@ -63,8 +63,8 @@ enum Environment {
             settings.removeAll { $0.option == other }
         }
         // With a typed G.711 codec, Opus options from the environment are ignored.
-        for name in ["pcmu", "pcma"]
-        where typed.contains("--codec=\(name)") || typed.contains("--codec") && typed.contains(name) {
+        let pairs = zip(typed, typed.dropFirst()).map { "\($0)=\($1)" } + typed
+        if pairs.contains("--codec=pcmu") || pairs.contains("--codec=pcma") {
             settings.removeAll { opus.contains($0.option) }
         }
         return command + settings.flatMap(\.arguments) + typed.dropFirst(command.count)

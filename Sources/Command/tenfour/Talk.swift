@@ -93,6 +93,7 @@ struct Talk: ParsableCommand {
         clock.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
+        try configuration.checkEncoding()
         configuration.beginsOpen = open
         let raw = rawAudio.raw(channelCount: 1)
         configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)

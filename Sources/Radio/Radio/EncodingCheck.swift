@@ -8,10 +8,10 @@ extension CodingSettings {
 }
 
 extension RadioConfiguration {
-    /// Throws `.usage` for a combination of settings that the codec of the sent audio does not support. A session
-    /// checks this before it opens any device.
+    /// Throws `.usage` for a combination of settings that the codec of the sent audio does not support. Call it
+    /// before anything is opened; a session checks it again.
     public func checkEncoding() throws(RadioError) {
-        guard coding.encoding != .opus, input != nil else { return }
+        guard coding.encoding != .opus else { return }
         let name = coding.encoding.name
         if case .channel = protection { throw RadioError(inChannel: coding.encoding) }
         guard coding.channelCount == 1 else {

@@ -107,11 +107,14 @@ public struct RadioConfiguration: Sendable {
     /// The configuration of the RTP session, with the payload type, bit rate and loss protection that `coding` and `playout` need.
     var rtpSessionAsCoded: RTPSessionConfiguration {
         var rtpSession = rtpSession
-        if let payloadType = coding.encoding.staticPayloadType { rtpSession.payloadType = payloadType }
+        if let payloadType = coding.encoding.staticPayloadType {
+            rtpSession.payloadType = payloadType
+            // Without it, our own packets that are looped back, and a collision, would be discarded unseen.
+            rtpSession.acceptedPayloadTypes.insert(payloadType)
+        }
         rtpSession.lossProtection.bitRate = coding.payloadBitRate
         rtpSession.lossProtection.frameCount = FrameCount(coding.frame)
-        rtpSession.lossProtection.hasInBandFEC =
-            coding.encoding == .opus && coding.fec != .off && coding.application == .voip
+        rtpSession.lossProtection.hasInBandFEC = coding.fec != .off && coding.application == .voip
         rtpSession.lossProtection.maximumDelay = min(playout.maximumRecoveryDelay, playout.maximumDelay)
         rtpSession.lossProtection.followsRoundTrip = playout.followsRoundTrip
         return rtpSession

@@ -198,4 +198,12 @@ struct Misuse: CustomTestStringConvertible {
         _ = try tenfour(["recv", "-D", "nosuch", "-o", "good.wav"], in: folder)
         #expect(Folder.bytes(of: folder("good.wav")) == before)
     }
+
+    /// A combination of options that is refused leaves the SDP file as it was.
+    @Test func anSDPFileIsNotOverwrittenForNothing() throws {
+        folder.write("kept", to: "kept.sdp")
+        let arguments = "send --input good.wav --codec pcmu -c 2 --sdp kept.sdp rtp://127.0.0.1"
+        #expect(try tenfour(arguments.split(separator: " ").map(String.init), in: folder).end == .code(2))
+        #expect(Folder.bytes(of: folder("kept.sdp")) == Array("kept".utf8))
+    }
 }
