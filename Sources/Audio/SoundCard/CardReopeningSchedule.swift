@@ -3,10 +3,10 @@ internal import TenfourPacing
 
 /// The schedule for reopening a lost card: after 0.25 s, then after twice as long each time, at most 5 s.
 struct CardReopeningSchedule {
-    private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(5))
-    /// The time of the next attempt, in nanoseconds; nil before the first step.
-    private(set) var nextAttempt: Int64?
-    private let lostAt: Int64
+    /// The pauses after the first attempt.
+    private var backoff = Backoff(first: .milliseconds(500), longest: .seconds(5))
+    /// The time of the next attempt, in nanoseconds.
+    private(set) var nextAttempt: Int64
     private var isOpening = false
     /// The time at which the present attempt began (nanoseconds); `abandonedCount` is the number of attempts abandoned
     /// before it.
@@ -15,15 +15,10 @@ struct CardReopeningSchedule {
 
     /// Starts the schedule for a card lost at `now` (nanoseconds).
     @_noAllocation @_noLocks
-    init(now: Int64) { lostAt = now }
+    init(now: Int64) { nextAttempt = now + nanosecondsPerSecond / 4 }
 
-    /// Records an attempt that failed at `now`, and returns the time of the next attempt.
-    @discardableResult
-    mutating func failed(now: Int64) -> Int64 {
-        let next = now + Instant.nanoseconds(in: backoff.next())
-        nextAttempt = next
-        return next
-    }
+    /// Records an attempt that failed at `now`.
+    mutating func failed(now: Int64) { nextAttempt = now + Instant.nanoseconds(in: backoff.next()) }
 
     enum Step: Equatable {
         /// `begin`: begin an attempt. `wait`: wait for the end of an attempt, or until the next attempt. `take`: take the
@@ -40,7 +35,7 @@ struct CardReopeningSchedule {
     /// Returns the next step at `now`, given the outcome of the last attempt.
     mutating func step(_ outcome: CardReopening.Outcome, now: Int64) -> Step {
         guard isOpening else {
-            isOpening = now >= nextAttempt ?? failed(now: lostAt)
+            isOpening = now >= nextAttempt
             openingSince = now
             return isOpening ? .begin : .wait
         }

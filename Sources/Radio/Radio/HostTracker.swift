@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourRings
 internal import TenfourSession
 internal import TenfourThreads
@@ -11,11 +12,10 @@ internal import TenfourUV
 final class HostTracker {
     private let host: String
     private let port: UInt16
-    private let interval: Duration
-    private let longestInterval: Duration
     private let resolve: Resolve
     private let lookup = Locked(LookupState.idle)
     private(set) var lastLookup: Instant
+    private var backoff: Backoff
     /// The time until the next lookup.
     private var pause: Duration
 
@@ -35,10 +35,9 @@ final class HostTracker {
     ) {
         self.host = host
         self.port = port
-        self.interval = interval
-        self.longestInterval = longestInterval
         self.resolve = resolve
-        pause = interval
+        backoff = Backoff(first: interval, longest: longestInterval)
+        pause = backoff.next()
         lastLookup = now
     }
 
@@ -48,7 +47,10 @@ final class HostTracker {
     /// Starts a lookup if one is due. Call this repeatedly. `isReached`: the host answers at its known address. Returns
     /// the addresses that a lookup has found since the last call; nil if there are none.
     func poll(isReached: Bool, at now: Instant) -> [Endpoint]? {
-        if isReached { pause = interval }
+        if isReached {
+            backoff.succeeded()
+            pause = backoff.next()
+        }
         let known = lookup.withLock { lookup in
             let known = lookup
             if case .found = known { lookup = .idle }
@@ -70,7 +72,7 @@ final class HostTracker {
 
     private func startLookup(at now: Instant) {
         lastLookup = now
-        pause = min(pause * 2, longestInterval)
+        pause = backoff.next()
         lookup.withLock { $0 = .pending }
         do throws(ThreadError) {
             try WorkerThread.detached { [host, port, resolve, lookup] in

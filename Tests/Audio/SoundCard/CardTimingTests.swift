@@ -73,9 +73,9 @@ private let second: Int64 = 1_000_000_000
         var backoff = CardReopeningSchedule(now: 0)
         var (now, pauses): (Int64, [Int64]) = (0, [])
         for _ in 0..<7 {
-            let next = backoff.failed(now: now)
-            pauses.append(next - now)
-            now = next
+            pauses.append(backoff.nextAttempt - now)
+            now = backoff.nextAttempt
+            backoff.failed(now: now)
         }
         #expect(pauses.map { $0 / millisecond } == [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000])
     }
