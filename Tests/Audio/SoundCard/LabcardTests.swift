@@ -342,8 +342,8 @@ extension LabcardTests {
     private func retrying(
         _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> Bool
     ) throws {
-        // Of the 10 ms queued, 5 are left when a period is demanded. The timer thread only waits, so it is late less
-        // often than a working thread.
+        // The queue holds 10 ms, and 5 ms of them are left when a period is demanded. The timer thread only waits, so it
+        // is late less often than a working thread.
         try TestSupport.retrying(priority: nil, tolerated: .milliseconds(2), sourceLocation: sourceLocation) {
             try attempt() ? nil : what
         }

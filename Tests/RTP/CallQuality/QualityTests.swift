@@ -186,8 +186,8 @@ struct QualityTests {
         #expect(both.mean == samples.mean && both.count == 200)
     }
 
-    /// What a report promises to its reader.
-    @Test func theWholeHoldsWhatItPromises() {
+    /// The whole call has each documented member.
+    @Test func theWholeHasTheDocumentedMembers() {
         var meter = QualityMeter(keepsSeconds: true)
         meter.observe(counts(packets: 50), of: alice, at: .zero)
         meter.observe(delay: .milliseconds(12), of: alice, at: .zero)

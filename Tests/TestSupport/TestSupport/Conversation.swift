@@ -57,9 +57,9 @@ public struct Conversation: ~Copyable {
     public func played(_ ssrc: SSRC) -> [Int] { log(of: ssrc).played }
 
     /// Returns the log of a talker's playout; it is empty for a talker that was not received.
-    public func log(of ssrc: SSRC) -> EarLog {
+    public func log(of ssrc: SSRC) -> PlayoutLog {
         for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].log }
-        return EarLog()
+        return PlayoutLog()
     }
 
     public func statistics(of ssrc: SSRC) -> PlayoutStatistics {
@@ -108,8 +108,8 @@ public struct Conversation: ~Copyable {
     }
 }
 
-/// What happened to one talker's packets in playout.
-public struct EarLog: Sendable {
+/// A log of one talker's packets in playout.
+public struct PlayoutLog: Sendable {
     /// The numbers of the packets that the controller queued, in the order of their arrival.
     public var taken: [Int] = []
     /// The numbers of the packets played, in playing order, and the times at which they were pulled.
@@ -124,7 +124,7 @@ public struct EarLog: Sendable {
 private struct Ear: ~Copyable {
     var ssrc: SSRC? { buffer.ssrc }
     var buffer: JitterBuffer
-    private(set) var log = EarLog()
+    private(set) var log = PlayoutLog()
     private var decoder = RecordingDecoder { Speech.frameCount(of: $0) }
     private var output: [Float] = []
 
