@@ -78,7 +78,7 @@ private final class ThreadArguments {
     }
 }
 
-/// Carries a noncopyable value into a closure. Filled before the thread starts, emptied on the new thread.
+/// Carries a noncopyable value into a closure. It is filled before the thread starts, and emptied on the new thread.
 private final class Box<Work: ~Copyable> {
     private var work: Work?
 

@@ -156,7 +156,8 @@ extension CaptureCard {
         return .captured(at: Instant(nanoseconds: capturedAt))
     }
 
-    /// Discards all but the last `wanted` frames if the backlog is too long.
+    /// Discards all but the newest `wanted` frames if too many frames are waiting. Returns an event if frames were
+    /// discarded.
     @_noAllocation @_noLocks
     private mutating func trim(_ seen: Observation, wanted: Int) -> CaptureEvent? {
         let byClock = frames(in: seen.at - (expected ?? seen.at), at: rate)

@@ -21,8 +21,8 @@ struct CardReopeningSchedule {
     mutating func failed(now: Int64) { nextAttempt = now + Instant.nanoseconds(in: backoff.next()) }
 
     enum Step: Equatable {
-        /// `begin`: begin an attempt. `wait`: wait for the end of an attempt, or until the next attempt. `take`: take the
-        /// card that the attempt opened.
+        /// `begin`: begin an attempt. `wait`: wait until the attempt ends, or until the next attempt is due. `take`:
+        /// take the card that the attempt opened.
         case begin, wait, take
         /// Abandon an attempt that has not ended in ten seconds, and begin another attempt.
         case abandon

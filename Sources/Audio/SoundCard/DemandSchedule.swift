@@ -54,7 +54,7 @@ struct DemandSchedule {
         return due(position, by: line)
     }
 
-    /// Returns the time (nanoseconds) at which the period at `position` would be due by `line`.
+    /// Returns the time (nanoseconds) at which the period at `position` would be due according to `line`.
     @_noAllocation @_noLocks
     func due(_ position: Int, by line: Line) -> Int64 {
         start(of: line) + nanoseconds(position + period, at: rate)
@@ -73,7 +73,8 @@ struct DemandSchedule {
     @_noAllocation @_noLocks
     mutating func interrupt() { isProvisional = line != nil }
 
-    /// Sets the schedule by the monotonic clock, which replaces the card: the period at `position` is due at `moment`.
+    /// Sets the schedule for the time in which the monotonic clock replaces the card: the period at `position` is due
+    /// at `moment`.
     @_noAllocation @_noLocks
     mutating func pace(_ position: Int, at moment: Int64) {
         let lead = line?.lead ?? period

@@ -71,7 +71,7 @@ struct NegotiatedParameters: Equatable {
     /// The requested buffer, in frames: 0.17 s at 48 kHz. Four periods are requested if they are longer.
     private static let longestBuffer: snd_pcm_uframes_t = 8_192
 
-    /// Narrows to the values nearest to `requested`, installs them and reads them back.
+    /// Narrows the space to the values nearest to `requested`, installs them and reads them back.
     mutating func install(_ requested: RequestedParameters) throws(SoundCardError) -> NegotiatedParameters {
         guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else {
             throw .noCommonFormat(device)

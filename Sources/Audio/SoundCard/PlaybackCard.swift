@@ -1,21 +1,21 @@
 import Glibc
 public import TenfourAudioCore
 
-/// A playing sound card with the shortest queue that works.
+/// A sound card that plays, with the shortest queue that works.
 ///
-/// Call `wait`, write the demanded frames, and wait again, from one thread at a time. After `init`, no method allocates or
-/// takes a lock of ours while the card is present.
+/// Call `wait`, write the demanded frames, and wait again, from one thread at a time. After `init`, no method allocates
+/// or takes a lock of ours while the card is present.
 ///
 /// Periods are demanded evenly, each shortly before the card takes it, even if a sound server takes many frames at once
-/// (`DemandSchedule`). `PlaybackQueue` adapts to the server's quantum and to our own lateness. The card's buffer is long,
-/// since only its queued part is delay. The thread sleeps by the clock and polls the position, so it needs no wake-ups by
-/// the card.
+/// (`DemandSchedule`). `PlaybackQueue` adapts to the server's quantum and to late wake-ups of our thread. The card's
+/// buffer is long, since only its queued part is delay. The thread sleeps by the clock and polls the position, so it
+/// needs no wake-ups by the card.
 ///
-/// The first `wait` starts the card with a long queue of silence, from which the quantum is learnt within 50 ms; the same
-/// happens when the quantum becomes longer. After an underrun because our thread was late, overdue periods are demanded
-/// immediately and played next; silence replaces only periods that are not due yet. A lost card is reopened after 0.25 s,
-/// then after twice as long each time, up to 5 s; meanwhile the monotonic clock paces the demands. A PCM without a clock
-/// (`null`, `file`) is detected within half a second and paced by the monotonic clock.
+/// The first `wait` starts the card with a long queue of silence, from which the quantum is learnt within 50 ms; the
+/// same happens when the quantum becomes longer. After an underrun because our thread was late, overdue periods are
+/// demanded immediately and played next; silence replaces only periods that are not due yet. A lost card is reopened
+/// after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the monotonic clock paces the demands. A PCM
+/// without a clock (`null`, `file`) is detected within half a second and paced by the monotonic clock.
 @safe public struct PlaybackCard: ~Copyable {
     /// The format negotiated in `init`. A reopened card is used with the same rate, period and channel count.
     public let granted: NegotiatedFormat
@@ -248,7 +248,7 @@ extension PlaybackCard {
     }
 
     /// Sleeps until `due` and until `excess` frames have been played. With a card that takes many frames at a time the
-    /// thread wakes at most twice per period (`isEarly`: the last wake-up was too early).
+    /// thread wakes at most twice per period. `isEarly` is true if the last wake-up was too early.
     @_noAllocation @_noLocks
     private func sleep(until due: Int64, andFor excess: Int, since seenAt: Int64, isEarly: Bool) {
         let now = PCMCalls.now()
@@ -259,8 +259,8 @@ extension PlaybackCard {
         PCMCalls.sleep(until: wake < now + least ? now + least : (wake < longest ? wake : longest))
     }
 
-    /// Returns the demands for the audio that a prepared card starts with, one period each; then nil, when the queue is
-    /// full. Silence fills the queue before the first audio, and in place of periods that are not due yet.
+    /// Returns the demands for the audio with which a prepared card starts, one period per call; nil when the queue is
+    /// full. Silence fills the queue before the first audio, and replaces periods that are not due yet.
     @_noAllocation @_noLocks
     private mutating func fill() -> PlaybackEvent? {
         let now = PCMCalls.now()
@@ -332,8 +332,8 @@ extension PlaybackCard {
         return .interrupted(counts.record(Interruption(cause, missed: 0)))
     }
 
-    /// Whether our thread woke later than the queue allows. Without a known schedule, the time since the last
-    /// observation decides.
+    /// Whether our thread woke later than the queue allows. If no schedule is known, this is decided by the time since
+    /// the last observation.
     @_noAllocation @_noLocks
     private func isLate(at now: Int64) -> Bool {
         let isKnown = !isLearning && !schedule.isProvisional && due > .min

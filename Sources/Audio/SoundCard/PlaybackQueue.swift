@@ -42,8 +42,8 @@ struct PlaybackQueue {
         var holdsUntil: Int64
     }
 
-    /// Begins with a queue of `requestedQueue` frames, as far as the card's buffer allows. `period` and `buffer` are the
-    /// card's, in frames.
+    /// Creates a queue of `requestedQueue` frames, or fewer if the card's buffer is too short. `period` and `buffer`
+    /// are the card's, in frames.
     init(requestedQueue: Int, period: Int, buffer: Int, rate: Int) {
         limit = Self.limit(period: period, buffer: buffer)
         self.requestedQueue = requestedQueue < limit ? requestedQueue : limit
@@ -58,8 +58,8 @@ struct PlaybackQueue {
     /// The largest fill level, just before the card takes a quantum.
     var target: Int { @_noAllocation @_noLocks get { bounded(lead + quantum) } }
 
-    /// The largest fill level after a write: a due period that would exceed it is not written yet, because the card does
-    /// not take frames.
+    /// The largest fill level after a write. If a due period would exceed it, the card does not take frames at present,
+    /// so the period is not written yet.
     var most: Int {
         @_noAllocation @_noLocks get { bounded(lead + period + (largestStep > quantum ? largestStep : quantum)) }
     }
@@ -87,7 +87,7 @@ struct PlaybackQueue {
         availMin = shortestAvailMin
     }
 
-    /// Doubles the long queue from which the quantum is learnt, because it ran empty.
+    /// Lengthens the queue from which the quantum is learnt, because it ran empty: twice the quantum is expected.
     @_noAllocation @_noLocks
     mutating func learningFailed() { if generous < limit { longestQuantum *= 2 } }
 

@@ -117,9 +117,9 @@ private struct SampleConversion {
 protocol CardSample: BitwiseCopyable {
     /// The level, full scale at ±1.
     ///
-    /// The setter rounds to the nearest step, clips at full scale and turns NaN into silence. Writing back a level that was
-    /// read changes nothing. `level` is a property because the allocation check of the audio thread rejects the metadata of
-    /// an initializer.
+    /// The setter rounds to the nearest step, clips at full scale and turns NaN into silence. A level that was read and
+    /// is written again stays unchanged. `level` is a property instead of an initializer, since the allocation check of
+    /// the audio thread rejects the type metadata that an initializer needs.
     var level: Float { get set }
 }
 

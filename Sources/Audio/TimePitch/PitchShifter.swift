@@ -51,8 +51,8 @@ struct PitchShifter: ~Copyable, Sendable {
         isExact ? max(1 - input.ahead, 0) : max(kernel.reach(at: max(ratio, target)) + 1 - input.ahead, 0)
     }
 
-    /// Renders output frames from `start` on until `output` is full or input is missing; `isLast`: no more input
-    /// follows. Returns the number of frames rendered.
+    /// Renders output frames from `start` on until `output` is full or input is missing. `isLast` is true if no more
+    /// input follows. Returns the number of frames rendered.
     mutating func render(into output: inout MutableSpan<Float>, from start: Int, isLast: Bool) -> Int {
         let end = output.count / channelCount
         var at = start

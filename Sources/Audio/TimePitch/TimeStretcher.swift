@@ -69,8 +69,8 @@ struct TimeStretcher: ~Copyable, Sendable {
         return input.append(samples, from: start, atMost: count)
     }
 
-    /// Renders up to `count` frames into `sound`, fewer if input is missing; `isLast`: no more input follows. Returns
-    /// the number of frames rendered.
+    /// Renders up to `count` frames into `sound`, fewer if input is missing. `isLast` is true if no more input follows.
+    /// Returns the number of frames rendered.
     mutating func render(_ count: Int, to sound: inout PitchShifterInput, isLast: Bool) -> Int {
         var rendered = 0
         while rendered < count {
@@ -151,7 +151,8 @@ struct TimeStretcher: ~Copyable, Sendable {
         return true
     }
 
-    /// Returns the number of frames to omit near the end of the input, where there is no choice of positions.
+    /// Returns the number of frames to omit near the end of the input, where too little audio is left for a search; nil
+    /// if no splice is possible.
     private func lastJump(_ waiting: Int) -> Int? {
         let most = waiting - max(Int(Double(waiting) / tempo), lengths.fade + 1)
         guard tempo > 1, most >= lengths.shortest else { return nil }

@@ -165,7 +165,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return product * abs(product) / (oneEnergy * otherEnergy)
     }
 
-    /// The downmix of a frame, with falling weights, so that channels in opposite phase do not cancel out.
+    /// The downmix of a frame. Each further channel has a lower weight, so that channels in opposite phase do not
+    /// cancel out.
     private func fold(_ frame: Int) -> Float {
         var sum = samples[frame * channelCount]
         for channel in 1..<max(channelCount, 1) { sum += samples[frame * channelCount + channel] / Float(channel + 1) }

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 
-/// A block of audio as heights on a decibel scale, one per frame: the height of the frame's loudest channel. Stores the
-/// sum and peak of each cell, so that the sum and peak of any part are found quickly.
+/// A block of audio as heights on a decibel scale, one per frame: the height of the frame's loudest channel. The sum
+/// and peak of each cell are stored, so that the sum and peak of any range are found quickly.
 ///
 /// Allocates nothing after `init`.
 struct HeightBlock: ~Copyable {

@@ -32,8 +32,8 @@
 
         public var demuxer: any Demuxer { source }
 
-        /// Blocks until the first audio is decoded, which completes the track: for some codecs only the decoder knows the
-        /// format.
+        /// Creates a reader. Blocks until the first audio is decoded, since for some codecs only the decoder knows the
+        /// format, which `track` states.
         init(_ source: any FFmpegPacketSource, format: LPCMFormat?) throws(ReaderError) {
             self.source = source
             decoder = try Decoder(source.codec, timeBase: source.timeBase)

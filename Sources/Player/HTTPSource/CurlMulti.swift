@@ -2,7 +2,7 @@ internal import CCurl
 internal import TenfourAudioCore
 internal import TenfourUV
 
-/// All transfers of one event loop and the connections that they share. For the loop's thread only. The C type is
+/// All transfers of one event loop and the connections that they share. Use it only on the loop's thread. The C type is
 /// `CURLM`.
 @safe final class CurlMulti {
     private let multi: UnsafeMutableRawPointer

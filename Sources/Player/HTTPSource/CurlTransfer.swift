@@ -1,7 +1,7 @@
 internal import CCurl
 
-/// Performs requests one after another on one handle, so that an open connection is reused. For the loop's thread only.
-/// The C type is `CURL`.
+/// Performs requests one after another on one handle, so that an open connection is reused. Use it only on the loop's
+/// thread. The C type is `CURL`.
 @safe final class CurlTransfer {
     enum WriteResult { case accepted, paused, aborted }
 

@@ -6,7 +6,7 @@ internal import TenfourUV
 
 /// Fills a window with the bytes of an address: sends requests, resumes after a break, and follows the reader's seeks.
 ///
-/// For the loop's thread only, except `init`.
+/// Any thread may call `init`; use all other members only on the loop's thread.
 final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private let resource: Resource
     private let options: HTTPOptions

@@ -53,7 +53,7 @@ public final class HTTPLoop: Sendable {
 /// The work of the loop's thread. Created by the caller's thread and then run on the loop's thread; other threads use
 /// only members marked as shared.
 @safe final class HTTPLoopThread: @unchecked Sendable {
-    /// Shared. The jobs that wait; nil after the end, when no more jobs are accepted.
+    /// The jobs that wait; nil after the end, when no more jobs are accepted. Shared by all threads.
     private let jobs = Locked<[@Sendable (HTTPLoopThread) -> Void]?>([])
     private let wakeup: Wakeup
 
@@ -69,7 +69,7 @@ public final class HTTPLoop: Sendable {
         target.target = self
     }
 
-    /// Any thread. Appends a job; returns false if the loop has ended.
+    /// Appends a job; returns false if the loop has ended. Any thread may call it.
     fileprivate func enqueue(_ job: @escaping @Sendable (HTTPLoopThread) -> Void) -> Bool {
         let isQueued = jobs.withLock { jobs in
             jobs?.append(job)
@@ -93,8 +93,8 @@ public final class HTTPLoop: Sendable {
         loop.closeAll()
     }
 
-    /// Loop's thread only. Returns the transfers' handle, created on first use: a player of local files also has a
-    /// loop, but libcurl may not be installed.
+    /// Returns the transfers' handle, created at the first call: a player of local files also has a loop, but libcurl
+    /// may not be installed. Call it only on the loop's thread.
     func multi() throws(NetworkError) -> CurlMulti {
         if let transfers { return transfers }
         let made = try CurlMulti(on: loop)
@@ -102,7 +102,7 @@ public final class HTTPLoop: Sendable {
         return made
     }
 
-    /// Loop's thread only. Adds a fetch, which is stopped when the loop ends.
+    /// Adds a fetch, which is stopped when the loop ends. Call it only on the loop's thread.
     func add(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = fetch }
     func remove(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = nil }
 

@@ -59,7 +59,7 @@ package enum ResponseAction: Equatable {
     case moved(to: String)
     /// The body is compressed, so its bytes are not the requested bytes. The value is the compression.
     case packed(String)
-    /// The request failed. `isLasting`: a later request would fail too.
+    /// The request failed. `isLasting` is true if a later request would fail too.
     case refused(isLasting: Bool)
 
     /// Decides by a response's status and head. `known` is the representation stated by earlier responses; nil for the

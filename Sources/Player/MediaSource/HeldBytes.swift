@@ -1,6 +1,7 @@
 /// A contiguous range of a longer byte stream: appended at the end, copied from anywhere, dropped from the start.
 ///
-/// The bytes lie in chunks, so that the memory grows with their number and no byte is moved; or in an unnamed file.
+/// The bytes are stored in chunks, so that the memory grows with their number and no byte is moved, or in an unnamed
+/// file.
 @safe struct HeldBytes: ~Copyable {
     /// The offsets of the held bytes.
     private(set) var held = 0..<0

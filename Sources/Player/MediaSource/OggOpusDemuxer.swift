@@ -10,8 +10,8 @@ public final class OggOpusDemuxer: PacketDecoding {
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
     private(set) var audibleFrames = 0..<0
-    /// RFC 7845 section 4.6 recommends at least 80 ms. With 80 ms, 3 of 200 seeks still differed by −27 to −30 dB from
-    /// continuous decoding.
+    /// The duration of audio to decode before a position, at least 80 ms by RFC 7845 section 4.6. With 80 ms, 3 of 200
+    /// seeks still differed by −27 to −30 dB from continuous decoding.
     let preroll = Duration.milliseconds(200)
 
     private var pages: OggPages

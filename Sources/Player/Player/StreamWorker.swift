@@ -137,7 +137,7 @@ extension StreamWorker {
         return nil
     }
 
-    /// Seeks. If the source cannot seek, reading continues at the old position; the next read reports other errors.
+    /// Seeks to `position`. If the seek fails, reports this; reading then continues at the old position.
     private func seek(to position: Duration) {
         guard let reader = source?.reader else { return }
         source?.isAtEnd = false

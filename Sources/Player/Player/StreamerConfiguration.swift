@@ -29,8 +29,8 @@ public struct StreamerConfiguration: Sendable {
     /// The maximum duration of the audio queued in the output, at least one and a half periods.
     public var queue = Duration.milliseconds(60)
 
-    /// The duration of audio to buffer before playback starts, in the ring and as bytes of a known bit rate; less if
-    /// the item is shorter. At least 80 ms. Not used for a file output.
+    /// The duration of audio to buffer before playback starts, at least 80 ms; less if the item is shorter. It includes
+    /// the audio in the ring and, if the bit rate is known, the bytes not decoded yet. Not used for a file output.
     public var startAfter = Duration.zero
     /// The audio to buffer before playback resumes after an underrun.
     public var resumeAfter = Duration.seconds(1)

@@ -37,7 +37,7 @@ final class WorkerMailbox: Sendable {
 
     init(wakeup: WakeupPipe) { self.wakeup = wakeup }
 
-    /// Any thread. Posts a job, which replaces a posted job that has not begun.
+    /// Posts a job, which replaces a posted job that has not begun. Any thread may call it.
     func post(_ job: Job) {
         contents.withLock { contents in
             contents.job = job

@@ -6,8 +6,8 @@ package struct Backoff: Hashable, Sendable {
     private let longest: Duration
     private let spread: ClosedRange<Double>
 
-    /// `spread` is the range of the random factor, so that clients that failed at the same time do not retry at the same
-    /// time.
+    /// Creates a series of pauses from `first` to `longest`. `spread` is the range of the random factor, so that
+    /// clients that failed at the same time do not retry at the same time.
     @_noAllocation @_noLocks
     package init(first: Duration, longest: Duration, spread: ClosedRange<Double> = 1...1) {
         self.first = first

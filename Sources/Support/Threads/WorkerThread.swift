@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A thread that calls one closure. It has the priority of its creator, or normal priority if the creator has real-time priority.
+/// A thread that calls one closure. It has the priority of its creator, or normal priority if the creator has real-time
+/// priority.
 package struct WorkerThread: Sendable {
     private let thread: pthread_t
 
