@@ -23,8 +23,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var pollInterval: FrameCount { FrameCount(12_000) }
     /// The number of packets that is needed to measure a high quantile; with fewer packets the delay is extrapolated.
     private static var sampleCountForQuantile: Int { 200 }
-    /// The number of packets in the last second that is needed to detect a change of the route: so many packets are not
-    /// all fast by chance.
+    /// The number of packets in the last second that is needed to detect a change of the route. Eight packets are
+    /// not all fast by chance.
     private static var minimumSampleCount: Int { 8 }
     /// The smallest change of the delay that counts as a change of the route: 2 ms, in buckets. The clocks drift apart
     /// by less in the time compared.

@@ -168,8 +168,7 @@ public struct RTPSession: ~Copyable, Sendable {
             switch error {
             case .discarded(let reason): return .discarded(reason)
             case .unreadable(var header, let encoding):
-                // Without the key, about half of all encrypted payloads do not parse as Opus. Such a packet still
-                // counts as received, because the network has delivered it.
+                // About half of all encrypted payloads do not parse as Opus; these packets count as received, too.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }
@@ -373,8 +372,7 @@ public struct RTPSession: ~Copyable, Sendable {
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the configured remotes and to the other sources. A source that is not a configured remote gets
-    /// no more bytes than it sent.
+    /// Sends a report to the remotes and to the other sources; a source that is no remote gets no more bytes than it sent.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return
