@@ -104,6 +104,8 @@ let package = Package(
         module("Support/Threads", others: ["CLinux"]),
         module("Support/DBus", others: ["CSDBus"]),
         module("Support/Pacing", uses: ["AudioCore"]),
+        module("Support/SeededRandom"),
+        module("Support/JSON"),
 
         module("Audio/AudioCore"),
         module("Audio/AudioCodec", uses: ["AudioCore"]),
@@ -117,9 +119,9 @@ let package = Package(
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
 
         module("RTP/Packets", uses: ["AudioCore"]),
-        module("RTP/Session", uses: ["Pacing", "AudioCore", "Packets"]),
+        module("RTP/Session", uses: ["SeededRandom", "Pacing", "AudioCore", "Packets"]),
         module("RTP/JitterBuffer", uses: ["AudioCodec", "AudioCore", "Resampling", "Packets"]),
-        module("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer"]),
+        module("RTP/CallQuality", uses: ["JSON", "AudioCore", "Packets", "JitterBuffer"]),
 
         module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
         module("Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
@@ -131,7 +133,7 @@ let package = Package(
 
         module("Network/UV", uses: ["Threads", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
-        module("Network/NetworkEmulator", uses: ["AudioCore"]),
+        module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
 
         module(
             "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
@@ -158,6 +160,7 @@ let package = Package(
         module(
             "Radio/LinkTest",
             uses: [
+                "JSON", "SeededRandom",
                 "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "ChannelKeys",
                 "NetworkEmulator", "Radio", "Simulation",
             ]),
@@ -170,7 +173,8 @@ let package = Package(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer",
+                    "JSON", "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
+                    "JitterBuffer",
                     "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "MediaSource",
                     "Player", "Radio", "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
@@ -178,7 +182,7 @@ let package = Package(
 
         program(
             "badlink",
-            uses: ["AudioCore", "Session", "CallQuality", "UV", "NetworkEmulator", "Radio", "CommandSupport"],
+            uses: ["JSON", "AudioCore", "Session", "CallQuality", "UV", "NetworkEmulator", "Radio", "CommandSupport"],
             others: ["CTimerFD", argumentParser]),
         program(
             "losslab",
@@ -192,12 +196,14 @@ let package = Package(
         program(
             "replay",
             uses: [
+                "JSON",
                 "AudioCore", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer", "CallQuality",
                 "PacketCapture", "Radio", "Simulation", "CommandSupport",
             ], others: [argumentParser]),
         program(
             "radiocheck",
             uses: [
+                "JSON",
                 "AudioCore", "AudioFile", "Packets", "Session", "CallQuality", "ChannelKeys", "UV", "NetworkEmulator",
                 "Radio", "LinkTest", "CommandSupport",
             ], others: [argumentParser]),
@@ -224,7 +230,8 @@ let package = Package(
             name: "TestSupport",
             dependencies: dependencies(
                 [
-                    "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer",
+                    "SeededRandom", "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session",
+                    "JitterBuffer",
                     "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource",
@@ -232,60 +239,66 @@ let package = Package(
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
         tests("Support/DBus", uses: ["DBus"]),
+        tests("Support/SeededRandom", uses: ["SeededRandom"]),
+        tests("Support/JSON", uses: ["JSON"]),
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
-        tests("Audio/OpusCodec", uses: ["AudioCore", "OpusCodec", "NetworkEmulator"]),
+        tests("Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"]),
         tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"]),
         tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),
         tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"]),
         tests("Audio/Effects", uses: ["AudioCore", "TimePitch", "Effects"]),
-        tests("Audio/AudioFile", uses: ["AudioCore", "AudioFile", "NetworkEmulator"]),
+        tests("Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"]),
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
         tests("Audio/Waveform", uses: ["AudioCore", "Waveform"]),
-        tests("RTP/Packets", uses: ["AudioCore", "Packets", "NetworkEmulator"]),
-        tests("RTP/Session", uses: ["AudioCore", "Packets", "Session", "NetworkEmulator"]),
-        tests("RTP/JitterBuffer", uses: ["AudioCore", "Packets", "JitterBuffer"]),
+        tests("RTP/Packets", uses: ["SeededRandom", "AudioCore", "Packets", "NetworkEmulator"]),
+        tests("RTP/Session", uses: ["SeededRandom", "AudioCore", "Packets", "Session", "NetworkEmulator"]),
+        tests("RTP/JitterBuffer", uses: ["SeededRandom", "AudioCore", "Packets", "JitterBuffer"]),
         tests("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer", "CallQuality"]),
-        tests("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "ChannelKeys", "NetworkEmulator"]),
+        tests("Channel/ChannelKeys", uses: ["SeededRandom", "AudioCore", "Packets", "ChannelKeys", "NetworkEmulator"]),
         tests(
             "Channel/ChannelMember",
             uses: [
+                "SeededRandom",
                 "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore",
                 "NetworkEmulator", "Radio",
             ]),
         tests(
             "Relay/RelayCore",
-            uses: ["AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
+            uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
             others: ["CAllocations", "CMACs"]),
         tests(
             "Relay/RelayServer",
             uses: [
+                "SeededRandom",
                 "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer",
                 "UV", "NetworkEmulator",
             ], others: ["CAllocations"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
         tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
-        tests("Network/NetworkEmulator", uses: ["AudioCore", "NetworkEmulator"]),
-        tests("Player/MediaSource", uses: ["AudioCore", "NetworkEmulator", "MediaSource"]),
+        tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
+        tests("Player/MediaSource", uses: ["SeededRandom", "AudioCore", "NetworkEmulator", "MediaSource"]),
         tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),
         tests(
-            "Player/FFmpegSource", uses: ["Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
+            "Player/FFmpegSource", uses: ["SeededRandom", "Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
             others: [ffmpegSource]),
         tests(
             "Player/Player", uses: ["Rings", "AudioCore", "Effects", "AudioFile", "SoundCard", "MediaSource", "Player"]),
         tests(
             "Radio/Radio",
             uses: [
+                "SeededRandom",
                 "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "AudioFile", "SoundCard", "Packets",
                 "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
                 "Radio",
             ], others: ["CAllocations"]),
         tests(
             "Radio/Simulation",
-            uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
+            uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
         tests(
             "Radio/LinkTest",
             uses: [
+                "JSON", "SeededRandom",
                 "AudioCore", "Packets", "Session", "CallQuality", "NetworkEmulator", "Radio", "Simulation", "LinkTest",
             ]),
         tests("Command/CommandSupport", uses: ["CommandSupport"]),
@@ -303,8 +316,8 @@ let package = Package(
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
-                "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys", "ChannelMember", "NetworkEmulator",
-                "Radio",
+                "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys", "ChannelMember",
+                "NetworkEmulator", "Radio",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TenfourCallQuality
 import TenfourChannelKeys
+internal import TenfourJSON
 import TenfourRadio
 
 /// `tenfour channel new`.

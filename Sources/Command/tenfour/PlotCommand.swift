@@ -3,6 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourCallQuality
 import TenfourCommandSupport
+internal import TenfourJSON
 import TenfourPackets
 import TenfourRadio
 import TenfourWaveform

@@ -1,5 +1,6 @@
 import TenfourCallQuality
 import TenfourCommandSupport
+internal import TenfourJSON
 import TenfourPackets
 import TenfourRadio
 

@@ -1,5 +1,6 @@
 import TenfourCallQuality
 import TenfourCommandSupport
+internal import TenfourJSON
 import TenfourRelayCore
 import TenfourRelayServer
 import TenfourUV

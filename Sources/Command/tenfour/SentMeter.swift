@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourChannelMember
+internal import TenfourJSON
 import TenfourPackets
 import TenfourRadio
 import TenfourSession

@@ -1,5 +1,6 @@
 private import Glibc
 private import TenfourAudioCore
+internal import TenfourSeededRandom
 
 /// The distribution of a random delay.
 ///

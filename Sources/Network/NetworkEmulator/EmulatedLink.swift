@@ -1,4 +1,5 @@
 public import TenfourAudioCore
+internal import TenfourSeededRandom
 
 /// One direction of an emulated link. It determines the fate of each packet: lost, or delivered at a certain time.
 ///

@@ -1,3 +1,5 @@
+internal import TenfourSeededRandom
+
 /// The model by which a network loses packets. Shares are 0…1.
 public enum Loss: Hashable, Sendable {
     case none

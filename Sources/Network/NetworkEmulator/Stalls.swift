@@ -1,4 +1,5 @@
 private import TenfourAudioCore
+internal import TenfourSeededRandom
 
 /// Periods in which no packet is forwarded: packets sent in such a period wait for its end and then continue together.
 /// A busy radio channel, a roaming Wi-Fi station or a scheduler causes stalls.

@@ -1,3 +1,4 @@
+public import TenfourJSON
 public import TenfourPackets
 
 /// The quality of a session, in the form that `tenfour --report`, replay and radiocheck write.

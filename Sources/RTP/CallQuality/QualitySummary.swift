@@ -1,4 +1,5 @@
 public import TenfourAudioCore
+public import TenfourJSON
 public import TenfourJitterBuffer
 public import TenfourPackets
 

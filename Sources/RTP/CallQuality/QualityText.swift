@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+public import TenfourJSON
 internal import TenfourJitterBuffer
 internal import TenfourPackets
 

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 public import TenfourPackets
+internal import TenfourSeededRandom
 
 /// All values of a session that are random or depend on the wall clock, so that a test can repeat a run to the byte.
 public struct Identity: Hashable, Sendable {
@@ -46,11 +47,9 @@ public struct Identity: Hashable, Sendable {
 
     /// Returns the next random number of `seed` (SplitMix64).
     mutating func draw() -> UInt64 {
-        seed &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = seed
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
+        var generator = SplitMix64(state: seed)
+        defer { seed = generator.state }
+        return generator.next()
     }
 }
 

@@ -1,4 +1,5 @@
 public import TenfourCallQuality
+public import TenfourJSON
 public import TenfourPackets
 public import TenfourSession
 

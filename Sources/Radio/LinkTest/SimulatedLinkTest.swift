@@ -2,6 +2,7 @@ public import TenfourAudioCore
 public import TenfourNetworkEmulator
 internal import TenfourPackets
 public import TenfourRadio
+internal import TenfourSeededRandom
 internal import TenfourSession
 public import TenfourSimulation
 

@@ -2,6 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourAudioFile
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

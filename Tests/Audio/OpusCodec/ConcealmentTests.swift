@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
 import TenfourOpusCodec
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 struct AnnouncementTests {

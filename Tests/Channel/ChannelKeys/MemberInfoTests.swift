@@ -1,6 +1,7 @@
 import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 /// The information of members: sealed for the other members, unreadable for anybody else.

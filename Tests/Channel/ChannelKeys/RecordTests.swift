@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 /// Records and hop tags that are replayed, changed or sealed by another session.

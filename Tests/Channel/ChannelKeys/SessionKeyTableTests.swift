@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 /// The keys of many sessions, as a relay keeps them.

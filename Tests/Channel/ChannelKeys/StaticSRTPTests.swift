@@ -1,6 +1,7 @@
 import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 /// SRTP as other programs use it, with a static key that both ends are given.

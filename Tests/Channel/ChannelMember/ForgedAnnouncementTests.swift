@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import TenfourSession
 import TestSupport
 import Testing

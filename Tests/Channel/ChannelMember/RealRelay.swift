@@ -4,6 +4,7 @@ import TenfourChannelMember
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
+import TenfourSeededRandom
 import TenfourSession
 
 /// The relays that the tests run with.

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import TenfourSession
 
 /// A minimal relay that accepts everybody who proves a join key, and that misbehaves on demand.

@@ -1,5 +1,6 @@
 import Glibc
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

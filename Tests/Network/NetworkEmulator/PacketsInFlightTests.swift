@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import Testing
 
 private func insert(

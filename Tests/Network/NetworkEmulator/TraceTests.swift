@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import Testing
 
 private func delayed(_ milliseconds: Int) -> Trace.Entry { .delayed(.milliseconds(milliseconds)) }

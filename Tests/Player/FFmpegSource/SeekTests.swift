@@ -1,3 +1,5 @@
+import TenfourSeededRandom
+
 #if FFmpeg
     import TenfourNetworkEmulator
     import TenfourFFmpegSource

@@ -2,6 +2,7 @@ import Foundation
 import TenfourAudioCore
 import TenfourMediaSource
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourMediaSource
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

@@ -2,19 +2,19 @@ import Glibc
 import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourPackets
+import TenfourSeededRandom
 import TestSupport
 import Testing
 
 /// A seeded source of delays and losses (SplitMix64).
 struct Chance: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
+    private var generator: SplitMix64
+
+    init(state: UInt64) { generator = SplitMix64(state: state) }
+
+    mutating func next() -> UInt64 { generator.next() }
+
+    /// Normally distributed with mean 0 and deviation 1, from −6 to 6.
     mutating func normal() -> Double {
         (0..<12).reduce(-6) { sum, _ in sum + .random(in: 0..<1, using: &self) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import TenfourSession
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourLinkTest
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TenfourSession
 import Testing
 

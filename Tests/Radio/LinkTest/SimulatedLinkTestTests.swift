@@ -1,9 +1,11 @@
 import TenfourAudioCore
 import TenfourCallQuality
+import TenfourJSON
 import TenfourLinkTest
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRadio
+import TenfourSeededRandom
 import TenfourSession
 import TenfourSimulation
 import Testing

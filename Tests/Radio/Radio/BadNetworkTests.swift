@@ -5,6 +5,7 @@ import TenfourJitterBuffer
 import TenfourNetworkEmulator
 import TenfourOpusCodec
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 @testable import TenfourRadio

@@ -4,6 +4,7 @@ import TenfourJitterBuffer
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRings
+import TenfourSeededRandom
 import TenfourSession
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import TenfourAudioCore
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import Testing
 
 @testable import TenfourJitterBuffer

@@ -1,5 +1,6 @@
 import TenfourChannelKeys
 import TenfourNetworkEmulator
+import TenfourSeededRandom
 import TenfourSession
 import Testing
 

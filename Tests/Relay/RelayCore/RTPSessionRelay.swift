@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
+import TenfourSeededRandom
 import TenfourSession
 
 /// Stations that talk and listen through a relay, each on a line of its own, in steps of one millisecond. The media

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
+import TenfourSeededRandom
 import TenfourSession
 
 /// A relay and all datagrams that it sends, on a clock that only the test moves.

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
+import TenfourSeededRandom
 import TenfourSession
 import Testing
 

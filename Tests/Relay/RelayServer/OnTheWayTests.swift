@@ -6,6 +6,7 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
 import TenfourRelayServer
+import TenfourSeededRandom
 import TenfourSession
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourRelayCore
 import TenfourRelayServer
+import TenfourSeededRandom
 import TenfourSession
 import Testing
 

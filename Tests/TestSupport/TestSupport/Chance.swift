@@ -1,4 +1,4 @@
-public import TenfourNetworkEmulator
+public import TenfourSeededRandom
 
 extension SeededRandom {
     /// Returns an evenly distributed number in 0 ..< `bound`.

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourNetworkEmulator
 import TenfourPackets
+import TenfourSeededRandom
 import TenfourSession
 
 /// Runs a script against a channel member. Traps if the member violates an invariant. The datagrams come from a

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRings
+import TenfourSeededRandom
 
 /// Feeds the bytes as a channel link.
 func feedLink(_ bytes: Span<UInt8>) {

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
+import TenfourSeededRandom
 import TenfourSession
 
 /// Runs a script against a relay with a talker and a listener. The datagrams come from strangers, or are sealed or

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import TenfourAudioCore
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourNetworkEmulator
 import TenfourRadio
 import TenfourSession

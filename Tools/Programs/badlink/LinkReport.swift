@@ -1,4 +1,5 @@
 import TenfourCallQuality
+import TenfourJSON
 import TenfourNetworkEmulator
 
 /// The counts of all paths, as text and as JSON.

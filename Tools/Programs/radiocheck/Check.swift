@@ -3,6 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourCallQuality
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourLinkTest
 import TenfourNetworkEmulator
 import TenfourPackets

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourLinkTest
 import TenfourPackets
 import TenfourSession

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourPacketCapture
 import TenfourPackets
 import TenfourRadio

@@ -3,6 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourCallQuality
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourJitterBuffer
 import TenfourPacketCapture
 import TenfourPackets

@@ -34,10 +34,12 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
 
 /// The generator that fills the states of other generators; by Steele, Lea and Flood. It computes each number by one
 /// addition and one mixing step.
-struct SplitMix64 {
-    var state: UInt64
+package struct SplitMix64: Sendable {
+    package private(set) var state: UInt64
 
-    mutating func next() -> UInt64 {
+    package init(state: UInt64) { self.state = state }
+
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

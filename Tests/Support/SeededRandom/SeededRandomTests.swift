@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TenfourNetworkEmulator
+@testable import TenfourSeededRandom
 
 struct SeededRandomTests {
     /// Compares with the first numbers that Vigna's reference programs return for these states.
