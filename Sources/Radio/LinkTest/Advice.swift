@@ -45,10 +45,11 @@ extension LinkTestResult {
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
     }
 
-    /// Whether a longer playout delay would allow bursts of loss to be retransmitted.
+    /// Whether a longer playout delay would allow lost bursts to be retransmitted.
     private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDelay < .milliseconds(200) }
 
-    /// Advice from the variation of round-trip times. The playout delay would mislead, because recovery may have raised it.
+    /// Advice if one round trip in ten takes over 30 ms more than the shortest; nil otherwise. The playout delay is no
+    /// measure of this variation, because recovery may have raised the delay.
     private var jitterAdvice: String? {
         guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
             slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean

@@ -8,15 +8,16 @@ public import TenfourSimulation
 
 /// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the result.
 ///
-/// A server with the link test returns every datagram, so that both the speech and our own reports about it come back: lost packets
-/// are requested and recovered as between two sessions. An endpoint without the link test is sent the speech too, and its reports
-/// are the result.
+/// A server with the link test returns every datagram, so that both the speech and our own reports about it come back,
+/// and lost packets are requested and recovered as between two sessions. The client also sends the speech to an
+/// endpoint without the link test, and takes the result from the endpoint's reports.
 ///
 /// After each input, call `nextDatagram` until it returns false, then sleep until `nextDeadline`.
 public struct LinkTestClient: ~Copyable {
     public enum State: Hashable, Sendable {
         case handshake
-        /// Sending speech. `isReturned`: the server returns it; otherwise the endpoint does not know the link test.
+        /// Speech is being sent. `isReturned` is true if the server returns it, and false if the endpoint does not know
+        /// the link test.
         case speaking(isReturned: Bool)
         /// All speech is sent; the last packets may still be on their way.
         case waiting(isReturned: Bool)
@@ -180,7 +181,7 @@ public struct LinkTestClient: ~Copyable {
     public var result: LinkTestResult {
         let isReturned = state == .over(.heard)
         var quality = isReturned ? receiver.report() : nil
-        // The round-trip time of our own media is not in any report.
+        // The reports state no round-trip time for the returned media, so the smallest measured one is set.
         if let away = roundTrips.quantile(0) { quality?.setRoundTrip(away) }
         return LinkTestResult(
             sentCount: packetCount, quality: quality,

@@ -20,8 +20,8 @@ public struct LinkTestResult: Sendable {
     /// The longest playout delay that was allowed for retransmission.
     public var maximumDelay: Duration
 
-    /// The E-model's estimate: for both directions together if the media came back; otherwise for the direction to the
-    /// other end, from its reports.
+    /// The E-model's estimate of the call quality: for both directions together if the media came back, or for the
+    /// direction to the other end, from its reports.
     public var model: EModel? { quality.map { $0.whole.model } ?? view.map(model) }
 
     public var score: Double? { model?.score }

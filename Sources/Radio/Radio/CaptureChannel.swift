@@ -10,7 +10,7 @@ public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sen
 
 /// Detects a stereo source with digital silence in one channel and audio in the other: a microphone at one of two inputs.
 ///
-/// Capture thread. Allocates nothing.
+/// Used on the capture thread only. Allocates nothing.
 struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// The silent channel; nil if neither channel or both channels are silent.
     private(set) var silentChannel: CaptureChannel?
@@ -24,10 +24,10 @@ struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// `rate` is the sample rate of the source. A channel counts as silent after 2 s.
     init(rate: Int) { patience = 2 * rate }
 
-    /// Counts the next frames; `soundsLeft` and `soundsRight` are whether the channel held a sample other than zero.
+    /// Counts the next frames. `soundsLeft` and `soundsRight` state whether the channel held a sample other than zero.
     @_noAllocation @_noLocks
     mutating func append(_ frames: Int, soundsLeft: Bool, soundsRight: Bool) {
-        // Silence in both channels shows nothing: the microphone may be switched off.
+        // Silence in both channels reveals no defect: the microphone may be switched off.
         guard soundsLeft || soundsRight else { return }
         sinceLeft = soundsLeft ? 0 : sinceLeft + frames
         sinceRight = soundsRight ? 0 : sinceRight + frames

@@ -39,8 +39,9 @@ struct CaptureInput: ~Copyable, Sendable {
     /// The longest period of the card. It is short even if packets are long, because a sound server uses the period as the latency.
     private static let longestPeriod = Duration.milliseconds(5)
 
-    /// Creates a capture that reads one packet, `frame`, at a time. Both channels of the card are captured, also if one
-    /// is sent, because plugins would otherwise mix them, and a silent channel would halve the level of the other.
+    /// Creates an input that reads a card in pieces of one packet's duration, `frame`, but at most 20 ms. Both channels
+    /// of the card are captured even if only one is sent. If one channel were requested, plugins would mix both, and a
+    /// silent channel would halve the level of the other.
     init(
         card name: String, channelCount: Int, of channel: CaptureChannel, frame: Duration
     ) throws(RadioError) {
@@ -168,7 +169,7 @@ struct CaptureInput: ~Copyable, Sendable {
         detector?.append(frames, soundsLeft: soundsLeft, soundsRight: soundsRight)
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
+    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
     @_semantics("no_performance_analysis")
     private static func read(_ card: inout CaptureCard?, into sound: inout FixedBuffer<Float>) -> CaptureEvent? {
         var room = sound.mutableSpan

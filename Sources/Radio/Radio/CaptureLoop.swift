@@ -82,7 +82,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
+    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,

@@ -5,8 +5,8 @@ internal import TenfourPackets
 internal import TenfourSession
 internal import TenfourUV
 
-/// Protection by a channel's keys. The session uses a relay elsewhere, or is itself the relay of the channel's members.
-/// Network thread.
+/// Protects media with a channel's keys. The session joins a relay elsewhere, or is itself the relay of the channel's
+/// members. Used on the network thread only.
 final class ChannelLine: Protection {
     private var channel: Channel
     private let relay: OwnRelay?
@@ -73,7 +73,7 @@ final class ChannelLine: Protection {
 
     /// Reads the wall clock, and looks up the relay's name if a lookup is due. Call this several times a second.
     func poll(at now: Instant) {
-        // The wall clock may be set, or become synchronised.
+        // The wall clock can be set, or become synchronised, during the session, so it is read regularly.
         if now - lastClockReading >= Self.clockInterval {
             lastClockReading = now
             channel.suspended = RealTimeClock.suspended

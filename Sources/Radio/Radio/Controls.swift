@@ -23,8 +23,8 @@ final class Controls: Sendable {
     /// The number of samples that time-pitch processing dropped.
     let timePitchLoss = Atomic<Int>(0)
 
-    /// Three flags, each of which ends the threads that wait for it: the network thread has ended, time-pitch
-    /// processing has ended, the playback thread has ended.
+    /// Three flags, each of which ends the threads that wait for it: the network thread has ended (`isOver`),
+    /// time-pitch processing has ended, the playback thread has ended.
     let isOver = Atomic<Bool>(false)
     let isTimePitchOver = Atomic<Bool>(false)
     let isPlaybackOver = Atomic<Bool>(false)

@@ -7,21 +7,23 @@ package import TenfourOpusCodec
 /// otherwise without a model. A frame so slow that the model would never be used again suspends the model: for 10 s at first, then
 /// twice as long each time, up to 5 minutes.
 ///
-/// Playback thread. Times are processor time of that thread, in nanoseconds.
+/// It runs on the playback thread. Times are processor time of that thread, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
-    /// The highest complexity in use now.
+    /// The highest decoder complexity in use now, which is below `most` while a model is suspended.
     package private(set) var complexity: DecoderComplexity
     /// The number of times that a model was suspended because it was too slow.
     package private(set) var setbackCount = 0
 
     private let most: DecoderComplexity
-    /// The time, in nanoseconds, by which a pull may be late before the card runs dry; nil on a simulated clock.
+    /// The time, in nanoseconds, by which a pull may be late before the card runs dry; nil on a simulated clock, where
+    /// decoder calls are not timed.
     private let slack: Int?
-    /// The expected cost of a frame. It rises immediately after a slower frame and falls over about 250 pulls.
+    /// The expected cost of a frame. It rises at once after a slower frame, and falls back to `measured` over about 250
+    /// pulls.
     private var expected: Costs
-    /// The cost of a frame that the trial measured.
+    /// The cost of a frame as `DecoderTrial` measured it before the session.
     private let measured: Costs
-    /// The time at which this pull began.
+    /// The thread's processor time when the current pull began.
     private var start = 0
     /// The number of frames until the model is tried again, and the length of the last suspension in frames.
     private var pausedFrames = 0
@@ -37,7 +39,8 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         expected = measured
     }
 
-    /// The costs of one lost frame and of one enhanced frame.
+    /// The processor times of concealing one lost frame and of decoding one received frame with enhancement, in
+    /// nanoseconds.
     private struct Costs: BitwiseCopyable, Sendable {
         var concealed: Int
         var decoded: Int
@@ -46,7 +49,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
     /// Whether a model conceals lost frames now.
     var concealsByModel: Bool { @_noAllocation @_noLocks get { .plain < complexity } }
 
-    /// Whether decoder calls are to be measured.
+    /// Whether decoder calls must be timed.
     var measures: Bool { @_noAllocation @_noLocks get { slack != nil && .plain < most } }
 
     /// Begins a pull of `frames` at 48 000 Hz.

@@ -63,7 +63,7 @@ package struct DecoderConfiguration: Hashable, Sendable {
     /// The concealment that our reports state to senders.
     package var concealment: PacketLossConcealment { complexity > .plain ? .deep : .plain }
 
-    /// A line for people, such as `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
+    /// One line for the user, such as `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
     func summary(_ choice: DecoderChoice, _ trial: DecoderTrial) -> String {
         let wanted = min(choice.most, trial.models.complexity)
         let library = "decodes with \(OpusDecoder.library)"
@@ -84,7 +84,7 @@ package struct DecoderConfiguration: Hashable, Sendable {
 }
 
 extension DecoderComplexity {
-    /// The names of the models, for people.
+    /// The names of the models, for messages to the user.
     var models: String {
         switch self {
         case .plain: "plain"

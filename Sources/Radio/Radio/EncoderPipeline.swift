@@ -8,7 +8,7 @@ internal import TenfourRings
 /// The gate opens and closes between two Opus frames, over 5 ms so that nothing clicks. The frame in which the gate
 /// closes is sent too: it fades out, so that the other end conceals silence after it.
 ///
-/// Capture thread. Nothing is allocated after `init`.
+/// Used on the capture thread only. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
     /// The mean square of the frame encoded last, from which the level is computed.
     private(set) var meanSquare: Float = 0
@@ -36,7 +36,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var wasOpen = false
     private var packet = FixedBuffer<UInt8>(repeating: 0, count: PacketSlot.capacity)
 
-    /// The duration of a fade: 5 ms, at the encoder's rate.
+    /// The duration of a fade, 5 ms, in frames at the encoder's rate.
     private let rampLength: Int
 
     /// `format` is the format of the source, which has as many channels as `coding`.
@@ -65,7 +65,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         encoder.apply(settings)
     }
 
-    /// Appends captured audio, and pushes each packet that is completed while the gate `isOpen`. Returns whether a
+    /// Appends captured audio, and pushes each completed packet while the gate is open (`isOpen`). Returns whether a
     /// packet was pushed.
     @_noAllocation @_noLocks
     mutating func take(
@@ -164,7 +164,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
     }
 
-    // Reviewed: nothing is freed in the four functions below, though the compiler takes the end of a Span's life for a deallocation.
+    // Reviewed: the four functions below free nothing, but the compiler's check takes the end of a Span's lifetime for
+    // a deallocation.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {

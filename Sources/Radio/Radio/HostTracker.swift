@@ -5,7 +5,7 @@ internal import TenfourSession
 internal import TenfourThreads
 internal import TenfourUV
 
-/// Looks up a host name again while no datagram arrives from its known address. Network thread.
+/// Looks up a host name again while no datagram arrives from its known address. Used on the network thread only.
 ///
 /// Each lookup has its own thread, because it blocks as long as the system waits for its name server. The end of the
 /// session does not wait for this thread.
@@ -44,8 +44,8 @@ final class HostTracker {
     /// The system's resolver.
     static let system: Resolve = { try? Resolver.resolve($0, port: $1) }
 
-    /// Starts a lookup if one is due. Call this repeatedly. `isReached`: the host answers at its known address. Returns
-    /// the addresses that a lookup has found since the last call; nil if there are none.
+    /// Starts a lookup if one is due. Call this repeatedly. `isReached` states whether the host answers at its known
+    /// address. Returns the addresses that a lookup has found since the last call; nil if there are none.
     func poll(isReached: Bool, at now: Instant) -> [Endpoint]? {
         if isReached {
             backoff.succeeded()
@@ -85,7 +85,8 @@ final class HostTracker {
     }
 }
 
-/// Follows a peer whose address changes, for example a home router that gets another address each night. Network thread.
+/// Follows a peer whose address changes, such as a home router that gets another address each night. Used on the
+/// network thread only.
 final class PartnerTracker {
     private let tracker: HostTracker
     private let interval: Duration

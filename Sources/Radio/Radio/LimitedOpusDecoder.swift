@@ -4,7 +4,7 @@ internal import TenfourOpusCodec
 
 /// The Opus decoder of one talker. It uses the neural models for which a `DecoderBudget` has time.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Used on the playback thread only. Nothing is allocated after `init`.
 struct LimitedOpusDecoder: ~Copyable, Sendable {
     private var decoder: OpusDecoder
     /// The complexity that is set in `decoder`.
@@ -12,7 +12,8 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     /// The number of packets since the last one with in-band FEC.
     private var packetsSinceFEC = memoryOfFEC + 1
 
-    /// The number of packets for which in-band FEC is remembered; a silent talker sends no packets.
+    /// The number of packets without in-band FEC after which the talker counts as a sender without FEC. Packets are
+    /// counted and not time, because a silent talker sends no packets.
     private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
 
     init(channelCount: Int) throws(RadioError) {
@@ -25,7 +26,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         packetsSinceFEC = Self.memoryOfFEC + 1
     }
 
-    /// Decodes a packet, as `AudioDecoder.decode`.
+    /// Decodes a packet; see `AudioDecoder.decode`.
     @_noAllocation @_noLocks
     mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
@@ -38,21 +39,21 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         return frames
     }
 
-    /// Recovers the audio before a packet, as `AudioDecoder.recover`.
+    /// Recovers the audio before a packet; see `AudioDecoder.recover`.
     @_noAllocation @_noLocks
     mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>,
         within budget: inout DecoderBudget
     ) -> Bool {
         let start = Self.now(budget)
-        // libopus conceals if it cannot use the FEC.
+        // If libopus cannot use the packet's FEC, it conceals, so both limits apply.
         set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
         let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
         record(since: start, isConcealed: false, of: &budget)
         return isDone
     }
 
-    /// Conceals a lost packet, as `AudioDecoder.conceal`.
+    /// Conceals a lost packet; see `AudioDecoder.conceal`.
     @_noAllocation @_noLocks
     mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
@@ -65,7 +66,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         return .plain < complexity ? .neural : .plain
     }
 
-    /// Sets the complexity of the decoder, if it differs from the present one.
+    /// Sets the decoder's complexity to `most`, but at most to LACE if the talker sends no in-band FEC.
     @_noAllocation @_noLocks
     private mutating func set(_ most: DecoderComplexity) {
         // NoLACE scores higher than LACE if lost frames are recovered from in-band FEC, and no higher otherwise.

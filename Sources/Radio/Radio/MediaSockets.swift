@@ -25,8 +25,9 @@ extension NetworkLoop {
 
     /// Opens the socket for reports on the port above the media's.
     ///
-    /// Some programs send reports to that port even if the receiver multiplexes RTCP. If the user did not request the
-    /// socket, failing to open it is no error, and it yields the port to another tenfour on this machine.
+    /// Some programs send reports to that port even if the receiver multiplexes RTCP, so a session with an output opens
+    /// the port even if the user did not request it. In that case a failure is no error, and the session yields the
+    /// port to another tenfour on this machine.
     private static func openControl(
         _ configuration: RadioConfiguration, on loop: EventLoop, above media: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> UDPSocket? {

@@ -24,7 +24,7 @@ internal import TenfourUV
     private let channel: ChannelLine?
     private let coding: CodingSettings
     /// Whether reports are sent from the port above the media's. Multiplexed reports are sent from the media's port,
-    /// the only port that a NAT on the path knows.
+    /// because a NAT on the path knows only this port.
     private let sendsControlApart: Bool
     /// The loss protection last passed to the encoder.
     private var demanded: LossProtection
@@ -66,8 +66,8 @@ internal import TenfourUV
         var endsWithInput: Bool
     }
 
-    /// The interval of the loop's periodic work, which is done when a packet is handled. The timer's interval is
-    /// longer, so that it fires only if no packets arrive.
+    /// The interval of the loop's periodic work, which is done when a packet is handled. If no packets arrive, a timer
+    /// with a longer interval starts the work.
     private static let pollInterval = Duration.milliseconds(100)
     private static let longestInterval = Duration.milliseconds(150)
     /// The shortest time between two checks of the port above, because strangers can cause the checks. Media for
@@ -119,14 +119,14 @@ internal import TenfourUV
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
-        // This comes after all calls that throw, because `deinit` is not called for an incomplete object.
+        // The buffer is allocated after all calls that throw, because `deinit` is not called for an incomplete object.
         unsafe datagram = .allocate(capacity: Self.room)
         target.target = self
     }
 
     deinit { unsafe datagram.deallocate() }
 
-    /// Runs the session until it has ended. Network thread.
+    /// Runs the session on the network thread until it has ended.
     func run() {
         start = loop.now
         media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }

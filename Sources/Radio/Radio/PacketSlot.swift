@@ -45,8 +45,8 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
     package enum News: BitwiseCopyable, Sendable {
         /// The source has left.
         case goodbye
-        /// The delay that recovery needs for the source from now on. It applies to the jitter buffer that the source
-        /// has at that time and is lost with that buffer, so the network thread repeats the message.
+        /// The delay that recovery needs for the source from now on. It applies to the source's present jitter buffer.
+        /// The network thread repeats the message, because the source may get another jitter buffer later.
         case repair(RecoveryDemand)
     }
 
@@ -93,7 +93,7 @@ extension Mixer {
         }
     }
 
-    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for a deallocation.
+    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket) {
         insert(packet.packet.payload, packet.info, from: packet.ssrc, arrivedAt: packet.arrival)
@@ -101,7 +101,8 @@ extension Mixer {
 }
 
 extension JitterBuffer {
-    /// Inserts a packet, as `Mixer.insert`; the caller owns the card's clock.
+    /// Inserts a packet or applies a message, as `Mixer.insert` does. `arrival` is the arrival time on the card's
+    /// clock, which the caller keeps.
     @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         switch packet.news {
@@ -111,7 +112,7 @@ extension JitterBuffer {
         }
     }
 
-    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for a deallocation.
+    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         insert(packet.packet.payload, packet.info, arrivedAt: arrival)

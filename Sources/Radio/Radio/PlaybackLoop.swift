@@ -62,7 +62,7 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     }
 }
 
-/// One period of playback, which neither allocates nor locks.
+/// The work of the playback thread for one period of the card. It neither allocates nor locks.
 struct PlaybackStep: ~Copyable, Sendable {
     var report = PlaybackReport()
     var isMuted = false
@@ -164,7 +164,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         frames * output.format.rate.hertz / SampleRate.opus.hertz
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
+    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int,
@@ -173,7 +173,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
-    /// Reviewed: nothing is freed, though the compiler takes the end of a Span's life for a deallocation.
+    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
     @_semantics("no_performance_analysis")
     private static func pull(
         _ pipeline: inout PlayoutPipeline, into sound: inout FixedBuffer<Float>, at now: Instant,

@@ -6,7 +6,7 @@ internal import TenfourRings
 
 /// Converts packets from a ring buffer to audio for the card, with a mixer and decoders.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Used on the playback thread only. Nothing is allocated after `init`.
 struct PlayoutPipeline: ~Copyable, Sendable {
     var mixer: Mixer
     private var decoders: RadioDecoders
@@ -28,7 +28,7 @@ struct PlayoutPipeline: ~Copyable, Sendable {
     }
 
     /// Fills `output` (interleaved, the card's format) with the next audio. `now` is the time of the card's request:
-    /// the time at which the first frame will be heard, less the card's usual queue.
+    /// the time at which the first frame will be heard, minus the usual duration of the card's queue.
     @_noAllocation @_noLocks
     mutating func pull(
         into output: inout MutableSpan<Float>, at now: Instant,
@@ -48,7 +48,7 @@ struct PlayoutPipeline: ~Copyable, Sendable {
         report.decoder = decoders.budget
     }
 
-    /// Reviewed: nothing is retained for the closure, which does not outlive the call.
+    /// Reviewed: the closure does not outlive the call, so nothing is retained for it.
     @_semantics("no_performance_analysis")
     private mutating func insertNext(of packets: borrowing RingBufferConsumer<IncomingPacket>) -> Bool {
         packets.pop { mixer.insert($0) }
@@ -60,7 +60,7 @@ struct PlayoutPipeline: ~Copyable, Sendable {
 /// The type is in the file that uses it because a debug build compiles each file alone, and detects hidden allocations
 /// in a decoder only if it sees the conformance.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Used on the playback thread only. Nothing is allocated after `init`.
 struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {
     private(set) var budget: DecoderBudget
     private var streams: InlineArray<8, StreamDecoder>

@@ -85,7 +85,7 @@ public struct RadioConfiguration: Sendable {
         var srtpKey: SRTPMasterKey? { if case .srtp(let key) = self { key } else { nil } }
     }
 
-    /// The output that requests audio.
+    /// The card or clock at whose pace received audio is pulled.
     public enum Output: Sendable {
         /// A playback PCM, by its ALSA name.
         case card(String)
@@ -137,9 +137,9 @@ public struct CodingSettings: Hashable, Sendable {
     public var frame = Duration.milliseconds(20)
     /// The kind of audio for which the codec is tuned.
     public var content = Content.speech
-    /// Whether each packet carries a low-quality copy of the packet before it.
+    /// Whether each packet also carries a low-quality copy of the packet before it (in-band FEC).
     public var fec = FEC.automatic
-    /// The loss in percent, 0…100, for which `fec` is dimensioned.
+    /// The packet loss in percent, 0…100, for which in-band FEC is dimensioned.
     public var expectedLoss = 0
     /// The number of channels, 1 or 2. A source with another number of channels is mixed, according to `captureChannel`.
     public var channelCount = 1
@@ -167,7 +167,7 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
     public var rate = 1.0
     /// The pitch shift in cents, ± 2400.
     public var pitch = 0.0
-    /// The longest time by which playback may fall behind.
+    /// The longest time by which playback may fall behind reception.
     public var longestLag = Duration.seconds(30)
 
     public init(rate: Double = 1, pitch: Double = 0) {
@@ -178,13 +178,13 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
 
 /// The settings for playing received packets.
 public struct PlayoutSettings: Hashable, Sendable {
-    /// A constant delay of playout behind the fastest packet; nil adapts the delay to the network.
+    /// A fixed playout delay, counted from the arrival of the fastest packet; nil adapts the delay to the network.
     public var fixedDelay: Duration?
-    /// The minimum of an adaptive delay, in addition to a period of the card.
+    /// The minimum of an adaptive playout delay, in addition to a period of the card.
     public var minimumDelay = Duration.zero
-    /// The maximum of the delay.
+    /// The maximum playout delay.
     public var maximumDelay = Duration.seconds(1)
-    /// The maximum to which the delay is raised in order to recover lost packets.
+    /// The maximum to which the playout delay is raised in order to recover lost packets.
     public var maximumRecoveryDelay = Duration.milliseconds(100)
     /// Whether `maximumRecoveryDelay` is also limited to the time for four retransmission requests: 4 round trips and 40 ms.
     public var followsRoundTrip = false
@@ -196,7 +196,8 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var channelCount = 1
     /// The neural models of libopus that are used, if the library has them.
     public var decoder = DecoderChoice.auto
-    /// The initial rate and pitch of playback that can change both, which adds a tenth of a second of delay; nil plays audio unchanged.
+    /// The initial playback rate and pitch. If it is set, both can be changed during the session, and playback is
+    /// delayed by another tenth of a second; nil plays audio unchanged.
     public var timePitch: LiveTimePitchSettings?
 
     public init() {}

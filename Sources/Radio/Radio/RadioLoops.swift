@@ -13,7 +13,8 @@ internal import TenfourUV
 struct RadioLoops: ~Copyable, Sendable {
     var capture: CaptureLoop?
     var playback: PlaybackLoop?
-    /// The loop between playback, which then follows the clock, and the card; nil if rate and pitch are fixed.
+    /// The loop that changes rate and pitch between playback and the card; playback then follows the clock. Nil if rate
+    /// and pitch are fixed.
     var timePitchLoop: TimePitchLoop?
     var card: TimePitchPlaybackLoop?
     var recorder: Recorder?
@@ -44,7 +45,7 @@ struct RadioLoops: ~Copyable, Sendable {
         var cardChanges: [CardChanges] = []
 
         let hears = configuration.output != nil || configuration.recording != nil
-        // The trial runs before a card is opened and requests audio.
+        // The trial runs before a card is opened, because an open card requests audio.
         let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
@@ -236,8 +237,9 @@ extension CodingSettings {
 }
 
 extension PlayoutSettings {
-    /// Returns the configuration of a jitter buffer for a card with this `period` in frames. A packet is needed when
-    /// the pull with its first frame begins, and a thread wakes up to 1.5 ms late even with real-time priority.
+    /// Returns the configuration of a jitter buffer for a card with this `period` in frames. Its margin is a period and
+    /// 1.5 ms: a packet must have arrived when the pull with its first frame begins, and a thread wakes up to 1.5 ms
+    /// late even with real-time priority.
     package func jitterBuffer(period: FrameCount, _ rate: SampleRate, _ lossProtection: LossProtectionConfiguration)
         -> PlayoutConfiguration
     {
@@ -262,7 +264,7 @@ extension PlayoutSettings {
 }
 
 extension NegotiatedFormat {
-    /// A line for people, such as `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
+    /// One line for the user, such as `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
     var summary: String {
         "\(device) (\(sampleFormat), \(format.summary), periods of \(period.rawValue) frames, buffer of \(buffer.rawValue))"
     }

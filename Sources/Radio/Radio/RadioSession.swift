@@ -13,7 +13,7 @@ internal import TenfourUV
 /// `RadioConfiguration` has all settings. Any thread may call any method; only `run` and `wait` block. A session stops
 /// when its last reference is gone.
 public final class RadioSession: Sendable {
-    /// The devices and files that were opened, one line each, for people.
+    /// The devices and files that were opened, one line each, for messages to the user.
     public let openings: [String]
     /// The local address, including a port that the system chose.
     public let localEndpoint: Endpoint
@@ -54,7 +54,8 @@ public final class RadioSession: Sendable {
 
     deinit { stop() }
 
-    /// Returns the notices since the last call about reconnected cards with another format: one line each, for people.
+    /// Returns the notices since the last call about reconnected cards with another format, one line each, for the
+    /// user.
     public func takeCardChanges() -> [String] { cardChanges.flatMap { $0.take() } }
 
     /// Starts the session and waits for its end. Call it once.

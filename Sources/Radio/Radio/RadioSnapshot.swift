@@ -64,9 +64,9 @@ public struct RadioSnapshot: Sendable {
         public var roundTrip: Duration?
         /// The numbers of packets recovered by retransmission and by copies.
         public var recovery = RecoveryCounts()
-        /// Counts of the talker's audio.
+        /// Counts of the talker's audio, such as the frames decoded, concealed and recovered.
         public var playout = PlayoutStatistics()
-        /// Counts of the talker's present or last stay, and of all stays before it.
+        /// `stay` has the counts of the talker's present or last stay, `earlier` the sums over all stays before it.
         fileprivate var stay = Stay()
         fileprivate var earlier = Stay()
     }
@@ -228,8 +228,8 @@ extension RadioSnapshot.Stay {
         recovery = source.recovery
     }
 
-    /// Continues the loss count with `next` after an outage, whose packets count as lost. A jump of the sequence
-    /// numbers does not count as loss.
+    /// Counts the packets between the talker's last stay and `next`, the first packet of a new stay, as lost. A jump of
+    /// the sequence numbers by `ReceptionStatistics.maximumDropout` or more counts as no loss.
     fileprivate mutating func addLosses(before next: SequenceNumber) {
         guard let highest else { return }
         let step = next.distance(after: highest)

@@ -53,7 +53,7 @@ final class RadioState: Sendable {
         }
     }
 
-    /// Whether none of the talkers is heard any longer.
+    /// Whether no talker's audio plays or is queued.
     var isSilent: Bool {
         contents.withLock { $0.snapshot?.talkers.allSatisfy { !$0.isHeard } ?? true }
     }

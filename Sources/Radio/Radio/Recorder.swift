@@ -6,7 +6,8 @@ internal import TenfourRings
 /// A piece of received audio for the recorder thread.
 struct RecordedAudio: BitwiseCopyable, Sendable {
     var count = 0
-    /// The number of concealed frames at the start of the piece and directly before it.
+    /// The number of concealed frames: `concealedAhead` at the start of the piece, `concealedBehind` directly before
+    /// it.
     var concealedAhead = 0
     var concealedBehind = 0
     var samples = InlineArray<480, Float>(repeating: 0)

@@ -2,7 +2,7 @@ public import TenfourChannelKeys
 
 /// The texts of a relay's refusals.
 extension Refusal.Reason {
-    /// A sentence with the remedy.
+    /// The refusal as a sentence with the remedy.
     public var sentence: String { "\(self)\(remedy)" }
 
     /// A sentence for a member whom the relay has removed.
@@ -41,12 +41,12 @@ extension Refusal.Reason {
 }
 
 extension RadioError {
-    /// The error for a relay's last refusal.
+    /// The error for a JOIN that the relay has refused for `reason`.
     public init(refusedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.sentence)
     }
 
-    /// The error for the reason why a relay removed us.
+    /// The error for a member that the relay has removed for `reason`.
     public init(closedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.farewell)
     }

@@ -108,7 +108,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// The settings to join through another tenfour process on this machine that uses `port`; nil if there is none.
+    /// If another tenfour process on this machine uses `port`, the port of a link without a host, returns the settings
+    /// to join the channel through that process; nil if there is none.
     private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
@@ -160,7 +161,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Returns the first key that we support; nil if the stream is plain. Some programs list keys with the plain profile, too.
+    /// Returns the first key that we support; nil if the stream is not encrypted. A stream with a key counts as
+    /// encrypted even if the SDP states the profile RTP/AVP, as some programs do.
     private static func srtpKey(of description: SessionDescription) throws(RadioError) -> SRTPMasterKey? {
         for crypto in description.cryptos {
             guard let suite = SRTPSuite(name: crypto.suite) else { continue }
@@ -198,8 +200,8 @@ extension RadioConfiguration {
 }
 
 extension SessionDescription {
-    /// The destination address, if it is neither an address of this machine nor a multicast group; nil also if the name
-    /// cannot be looked up. The lookup may block until a name server answers.
+    /// The destination address, if it is neither an address of this machine nor a multicast group. It is nil for these,
+    /// and for a name that cannot be looked up. The lookup may block until a name server answers.
     public var addressElsewhere: IPAddress? {
         guard !connection.isMulticast, let endpoints = try? Resolver.resolve(connection.address, port: port),
             !endpoints.contains(where: \.address.isLocal)
@@ -241,7 +243,7 @@ extension SessionDescription {
 }
 
 extension IPAddress {
-    /// The unspecified address of the same family.
+    /// The unspecified address of the same family: 0.0.0.0 or ::.
     fileprivate var unspecified: Self {
         switch self {
         case .v4: .anyV4

@@ -63,7 +63,7 @@ public struct StreamAddress: Hashable, Sendable {
         }
         let colons = rest.indices.filter { rest[$0] == ":" }
         guard let colon = colons.first else { return (String(rest), nil) }
-        // An IPv6 address without brackets.
+        // The text is an IPv6 address without brackets, and has no port.
         guard colons.count == 1 else { return (String(rest), nil) }
         return (String(rest[..<colon]), try port(rest[rest.index(after: colon)...], of: text))
     }

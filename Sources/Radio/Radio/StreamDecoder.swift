@@ -5,7 +5,7 @@ internal import TenfourG711Codec
 /// The decoders of one talker: one for each codec, because the payload type may change within a stream and no decoder
 /// can be created on an audio thread.
 ///
-/// Playback thread. Nothing is allocated after `init`.
+/// Used on the playback thread only. Nothing is allocated after `init`.
 struct StreamDecoder: ~Copyable, Sendable {
     private var opus: LimitedOpusDecoder
     private var g711: G711Decoder
@@ -18,7 +18,7 @@ struct StreamDecoder: ~Copyable, Sendable {
         self.opus = opus
     }
 
-    /// Decodes a packet, as `AudioDecoder.decode`.
+    /// Decodes a packet; see `AudioDecoder.decode`.
     @_noAllocation @_noLocks
     mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
@@ -30,7 +30,7 @@ struct StreamDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// Recovers the audio before a packet, as `AudioDecoder.recover`.
+    /// Recovers the audio before a packet; see `AudioDecoder.recover`.
     @_noAllocation @_noLocks
     mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>,
@@ -42,7 +42,7 @@ struct StreamDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// Conceals a lost packet, as `AudioDecoder.conceal`.
+    /// Conceals a lost packet; see `AudioDecoder.conceal`.
     @_noAllocation @_noLocks
     mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget

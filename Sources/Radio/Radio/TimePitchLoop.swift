@@ -15,14 +15,16 @@ struct TimePitchLoop: ~Copyable, Sendable {
     private let tap: RingBufferProducer<RecordedAudio>?
     private var piece = RecordedAudio()
     private var sound: [Float]
-    /// The number of samples that the card's ring buffer should hold: the time by which this thread may be late, and a period.
+    /// The number of samples that the card's ring buffer should hold: a period, and the time by which this thread may
+    /// be late.
     private let targetLead: Int
     private var producedCount = 0
     /// The number of samples that were not recorded because the recording's ring buffer was full.
     private var droppedCount = 0
 
     private static let interval: UInt32 = 2_000
-    /// The largest number of retries: one second. A recorder that has not made space by then has failed.
+    /// The largest number of retries, which together take a second. A recorder that has not made space by then has
+    /// failed.
     private static let maximumRetryCount = 500
 
     init(
@@ -90,7 +92,8 @@ struct TimePitchLoop: ~Copyable, Sendable {
         return true
     }
 
-    // Static, so that the compiler sees accesses to different properties.
+    // These functions are static and get single properties, so that the compiler permits access to two properties at
+    // once.
 
     private static func append(_ sound: [Float], count: Int, in live: inout LiveTimePitch) {
         live.append(sound.span.extracting(0..<count))

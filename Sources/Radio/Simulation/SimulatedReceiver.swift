@@ -32,8 +32,9 @@ public struct SimulatedReceiver: ~Copyable {
         public var counts: QualityCounts
     }
 
-    /// Creates a receiver of the talker `ssrc`, whose packets have `payloadType`, `redPayloadType` if they contain copies, or a
-    /// payload type of G.711. `playout` sets the depth of the buffer; its period is ignored. The receiver sends nothing.
+    /// Creates a receiver of the talker `ssrc`, whose packets have `payloadType`, `redPayloadType` if they contain
+    /// copies, or a payload type of G.711. `playout` sets the playout delay; its period is ignored. The receiver sends
+    /// nothing.
     public init(
         of ssrc: SSRC, payloadType: UInt8 = RTPDefaults.opusPayloadType, redPayloadType: UInt8? = nil,
         playout: PlayoutSettings = .init()
@@ -52,7 +53,7 @@ public struct SimulatedReceiver: ~Copyable {
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)
-        // The simulation has no thread that wakes late.
+        // The margin is a single period, because no thread of the simulation wakes up late.
         configuration.margin = Self.period
         let decoding = DecoderConfiguration(playout.decoder)
         let decoder = try RadioDecoder(decoding)
@@ -183,8 +184,8 @@ private struct Transit {
     private(set) var least: [FrameCount] = []
     private var newest: (timestamp: RTPTimestamp, place: FrameCount)?
 
-    /// Adds a packet. `arrival` counts from the first packet. `place` is the unwrapped timestamp, as the jitter buffer
-    /// counts it.
+    /// Adds a packet. `arrival` counts from the first packet. `beginsAnew` is true if the stream was resynchronized at
+    /// this packet.
     mutating func insert(_ timestamp: RTPTimestamp, at arrival: FrameCount, beginsAnew: Bool) {
         var place = FrameCount(Int(timestamp.rawValue))
         if let newest, !beginsAnew {

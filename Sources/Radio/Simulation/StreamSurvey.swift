@@ -16,8 +16,8 @@ public struct RTPStream: Hashable, Sendable {
     public var readableCount: Int
     /// The number of packets without a marker that directly follow a packet of the same encoding, by their sequence number.
     var followers: Int
-    /// The number of followers whose timestamp differs from that of the packet before by exactly the duration of that
-    /// packet.
+    /// The number of followers with a consistent timestamp: it differs from the timestamp of the packet before by
+    /// exactly the duration of that packet.
     var consistentFollowers: Int
 
     /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any bytes
@@ -78,7 +78,8 @@ public struct StreamSurvey: Sendable {
             guard let frameCount = encoding.frameCount(of: payload.extracting(primary)) else { return }
             readableCounts[type, default: 0] += 1
             defer { last = (header, encoding, frameCount) }
-            // A packet with a marker follows a pause of unknown length, and another encoding may count from another origin.
+            // The timestamp of a packet with a marker follows a pause of unknown length, and another encoding may begin
+            // with another timestamp.
             guard let last, !header.marker, encoding == last.encoding,
                 header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
             else { return }
