@@ -73,8 +73,8 @@ struct AddressLimits: Sendable {
 }
 
 extension IPAddress {
-    /// The prefix that identifies one host: the IPv4 address, or the upper 64 bits of an IPv6 address. IPv4 prefixes lie in
-    /// ff00::/8 (multicast), so they differ from every IPv6 host.
+    /// The prefix that identifies one host: the IPv4 address, or the upper 64 bits of an IPv6 address. An IPv4 prefix
+    /// lies in the multicast range ff00::/8, so it equals the prefix of no IPv6 host.
     var hostPrefix: UInt64 {
         switch self {
         case .v4(let number): 0xFFFF_FFFF_0000_0000 | UInt64(number)

@@ -38,8 +38,8 @@ extension Relay {
         return false
     }
 
-    /// Whether a newcomer may displace a listener: the network of `address` has less than half as many members as the network
-    /// with the most listeners has listeners, and these are at least two.
+    /// Whether a newcomer from `address` may displace a listener of the network with the most listeners: that network
+    /// has at least two listeners, and more than twice as many as the newcomer's network has members.
     private func mayDisplace(in channel: ChannelIndex, from address: IPAddress) -> Bool {
         guard let networks = channels[channel]?.networks, networks.mostListeners >= 2 else { return false }
         return networks.memberCount(near: address) * 2 < networks.mostListeners

@@ -50,9 +50,9 @@ struct ChannelRoster: Sendable {
         due = nil
     }
 
-    /// Starts the next revision. Returns the members whose entries are part of this update, at most `Roster.maximumEntryCount`;
-    /// the entries of further changed members follow in the next update. `count` is the number of members that receive the
-    /// update.
+    /// Starts the next revision. Returns the members whose entries are part of this update, at most
+    /// `Roster.maximumEntryCount`. If more members have changed, their entries follow in the next update. `count` is
+    /// the number of members that receive the update.
     mutating func removeChanges(for count: Int, at now: Instant) -> [MemberID] {
         let members = Array(changed.prefix(Roster.maximumEntryCount))
         changed.removeFirst(members.count)
@@ -72,7 +72,8 @@ struct InfoTable: Sendable {
 
     subscript(_ slot: Int32) -> SealedMemberInfo? { slot >= 0 ? infos[Int(slot)] : nil }
 
-    /// Stores `info` in `slot`, replacing an earlier info; in a free slot if `slot` is negative. Returns the slot.
+    /// Stores `info` in `slot`, replacing an earlier info. If `slot` is negative, stores it in a free slot. Returns the
+    /// slot.
     mutating func put(_ info: SealedMemberInfo, at slot: Int32) -> Int32 {
         if slot >= 0 {
             infos[Int(slot)] = info

@@ -18,7 +18,8 @@ struct ChannelTable: Sendable {
         _modify { yield &channels[channel.number] }
     }
 
-    // The functions below run for each packet. They avoid the subscript, because it is a coroutine, whose frame may be allocated.
+    // The functions below run for each packet. They avoid the subscript, because it is a coroutine, and calling it may
+    // allocate memory.
 
     /// Counts a datagram that is forwarded in a channel.
     mutating func countForwarded(in channel: ChannelIndex) { channels[channel.number]?.status.forwardedCount += 1 }

@@ -18,7 +18,7 @@ struct HandshakeLimits: Sendable {
 
     private static let failurePrice = CellRateLimit.Price(perSecond: 20, most: 20)
     private static let strangerPrice = CellRateLimit.Price(perSecond: 20, most: 2_000)
-    /// Lets 500 members behind one address join again at the same time, several times in succession.
+    /// A limit at which 500 members behind one address can join again at the same time, several times in succession.
     private static let hostJoinPrice = CellRateLimit.Price(perSecond: 200, most: 2_000)
     private static let joinPrice = CellRateLimit.Price(perSecond: 5_000, most: 5_000)
 
@@ -33,7 +33,7 @@ struct HandshakeLimits: Sendable {
     /// the datagram must then not be answered.
     mutating func allowsStranger(at address: IPAddress, _ now: Instant) -> Bool { strangers.spend(address, at: now) }
 
-    /// Takes one HELLO off the count of its host, because the sender has become a member.
+    /// Takes one HELLO off the count of the sender's host, because the sender has become a member.
     mutating func strangerJoined(at address: IPAddress) { strangers.giveBack(address) }
 
     /// Whether the proof of a JOIN from this host may be checked: the failed proofs of the host are within their limit.

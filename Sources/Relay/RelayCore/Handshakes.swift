@@ -20,7 +20,8 @@ extension Relay {
         case .discard(let reason): return .discarded(reason)
         case .repeatWelcome: return welcomeAgain(join, sender)
         case .repeatRefusal(let refusal):
-            // The first REFUSAL may have been lost. The JOIN may also be a replay by an eavesdropper.
+            // The REFUSAL is sent again, because the first may have been lost. The JOIN may also be an eavesdropper's
+            // replay.
             outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
             return .discarded(.replayedJoin)
         case .wait: return .handled
@@ -36,7 +37,7 @@ extension Relay {
                 count(.discarded(.tooManyFailures))
                 continue
             }
-            // Skips a retransmitted JOIN whose first copy has been admitted.
+            // A retransmitted JOIN is skipped if its first copy has been admitted.
             guard !joins.isSpent(next.join.cookie, at: now) else { continue }
             count(prove(next.join, from: next.sender, at: now))
         }
@@ -80,8 +81,8 @@ extension Relay {
     /// keep out members from other hosts.
     static let mostWaitingOfHost = 1_000
 
-    /// Whether answers to unauthenticated senders may be queued. False if 4096 datagrams are queued because the network accepts
-    /// none.
+    /// Whether answers to unauthenticated senders may be queued: fewer than 4096 datagrams are queued. The queue gets
+    /// that long only while the network accepts no datagrams.
     var hasRoomForStrangers: Bool { outbox.count < 4_096 }
 
     /// Sends the WELCOME again to a JOIN whose cookie was used. The whole JOIN is compared with the first JOIN that used the

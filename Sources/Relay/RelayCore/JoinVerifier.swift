@@ -146,8 +146,8 @@ struct JoinVerifier: Sendable {
         limits.allowsUnknownSession(at: address, now)
     }
 
-    /// Returns a number that proves that the member of `session` still receives at `address`: only a receiver at this address can
-    /// send the number back.
+    /// Returns a receipt for the member of `session`. Only a receiver at `address` can send it back, which proves that
+    /// the member still receives at this address.
     mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookies.receipt(for: session, at: address, now)
     }

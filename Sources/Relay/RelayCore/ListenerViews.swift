@@ -27,8 +27,9 @@ struct ListenerView: Sendable {
     static func second(_ now: Instant) -> UInt32 { UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000) }
 }
 
-/// A summary of the reports of all listeners of one talker. All listeners on one access line together count as one, so a false
-/// report from one line changes nothing among twenty lines. The exception is concealment, which is the weakest of all listeners.
+/// A summary of the reports of all listeners of one talker. All listeners on one access line count as one, so that
+/// among twenty lines, false reports from one line change nothing. The exception is the
+/// concealment, for which every listener counts.
 struct ListenersVerdict: Sendable {
     /// The 90th percentile of the fractions of packets that stayed lost, one per access line, in 1/256.
     var fractionLost: UInt8
@@ -37,8 +38,8 @@ struct ListenersVerdict: Sendable {
     var redPayloadType: UInt8?
     /// The 10th percentile of the listeners' longest playout delays, one per access line; nil if no report states one.
     var depth: Duration?
-    /// The weakest concealment among all listeners: a sender that expects less sends somewhat more redundancy than some listeners
-    /// need.
+    /// The weakest concealment among all listeners. For listeners with better concealment, the sender therefore sends
+    /// somewhat more redundancy than they need.
     var concealment: PacketLossConcealment
 
     /// The age in seconds after which a report is ignored.

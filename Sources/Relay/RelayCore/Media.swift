@@ -64,8 +64,9 @@ extension Relay {
         case wrong(RelayDiscard)
     }
 
-    /// Finds the member whose hop tag a datagram carries. The tag has no session id: it is checked with the keys of the members
-    /// at the sender's address, and then of the members that have registered the SSRC, whose address may have changed.
+    /// Finds the member whose hop tag a datagram carries. The tag has no session id, so it is checked with the keys of
+    /// the members at the sender's address, and then of the members that have registered the SSRC, because their
+    /// address may have changed.
     private mutating func tagged(_ datagram: Span<UInt8>, _ ssrc: SSRC, from sender: Endpoint) -> Tagged {
         var failure = RelayDiscard.strangerMedia
         var search = sessions.search(sender)
@@ -100,8 +101,8 @@ extension Relay {
         }
     }
 
-    /// Returns the reason to drop a datagram if it exceeds the limits of its talker, otherwise nil. In the first case, sends the
-    /// talker these limits. The dropped packets count as lost in the reports to the talker.
+    /// Returns the reason to drop a datagram that exceeds the limits of its talker, and sends the talker these limits.
+    /// Returns nil for a datagram within the limits. Dropped packets count as lost in the reports to the talker.
     private mutating func excess(_ index: TalkerIndex, of member: MemberID, _ byteCount: Int, at now: Instant)
         -> RelayDiscard?
     {

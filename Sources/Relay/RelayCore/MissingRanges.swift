@@ -13,17 +13,17 @@ struct MissingRanges: Sendable {
         var isAsked = false
     }
 
-    /// The maximum number of missing packets that are tracked. A longer gap is not requested, because retransmission would not
-    /// repair it.
+    /// The maximum number of missing packets that are tracked. A longer gap is not requested, because retransmissions
+    /// would not fill it.
     static let maximumCount = 64
-    /// The time in which a missing packet may still arrive out of order, before it is requested.
+    /// The time after which a missing packet is requested. Until then, it may still arrive out of order.
     static let reordering = Duration.milliseconds(10)
-    /// The time after a request in which the packet still counts as a retransmission.
+    /// A packet that arrives within this time after its request counts as a retransmission.
     private static let memory = Duration.seconds(1)
 
     init() {}
 
-    /// Adds the `count` packets before `number`, which are missing so far.
+    /// Adds the `count` packets before `number`, which have not arrived.
     mutating func skipped(_ count: Int, before number: SequenceNumber, at now: Instant) {
         guard count > 0, count <= Self.maximumCount else { return }
         entries.removeFirst(max(entries.count + count - Self.maximumCount, 0))

@@ -46,7 +46,8 @@ struct PacketRing: Sendable {
         position += datagram.count
     }
 
-    /// Finds the packet with a sequence number. Returns nil if it never arrived, or is overwritten or older than `memory`.
+    /// Finds the packet with a sequence number. Returns nil if the packet never arrived, was overwritten, or is older
+    /// than `memory`.
     func packet(_ number: SequenceNumber, at now: Instant) -> Kept? {
         let entry = entries[place(number)]
         guard entry.position >= 0, entry.sequenceNumber == number, position - entry.position <= bytes.count,

@@ -6,7 +6,8 @@ internal import TenfourSession
 /// JOINs that wait for the check of their proof, because failed proofs have used up their share of processing time. Networks (an
 /// IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do not delay the JOINs from other networks.
 struct ProofQueue: Sendable {
-    /// The networks that have waiting JOINs, in the order of their turns. The JOINs of a network are ordered oldest first.
+    /// The networks that have waiting JOINs, in the order of their turns. Each network's JOINs are ordered oldest
+    /// first.
     private var networks: [Network] = []
 
     private struct Network: Sendable {
@@ -30,8 +31,8 @@ struct ProofQueue: Sendable {
     /// The number of proofs that are checked in one batch.
     static let batch = 16
 
-    /// Returns the rate limit of failed proofs, if checking one takes `proofTime`: a tenth of the processing time, with a burst
-    /// of 5 ms or of one batch, whichever is more.
+    /// Returns the rate limit of failed proofs, if checking one proof takes `proofTime`: a tenth of the processing
+    /// time, with a burst of 5 ms or of one batch, whichever is more.
     static func price(proofTime: Duration) -> CellRateLimit.Price {
         let seconds = min(max(proofTime / .seconds(1), 1e-6), 1e-3)
         return CellRateLimit.Price(perSecond: 0.1 / seconds, most: max(0.005 / seconds, Double(batch)))

@@ -50,7 +50,7 @@ extension Relay {
 
     private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {
         while let member = sessions.first(in: channel) {
-            // No BYE for the talker's SSRC: all members of the channel are sent GOODBYE anyway.
+            // The talker's SSRC gets no BYE, because all members of the channel are sent GOODBYE.
             if let talker = sessions[member].talker { silenceTalker(talker) }
             outbox.put(.goodbye(reason), for: member, of: &sessions)
             end(member, at: now)

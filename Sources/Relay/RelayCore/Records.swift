@@ -39,7 +39,8 @@ extension Relay {
         case .info(let info): infoArrived(info, from: member, at: now)
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
-        // Handled above. No `default`: the compiler finds this place for a new record.
+        // These records were handled above. There is no `default`, so that the compiler reports a new kind of record
+        // here.
         case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
             break
         }
@@ -67,9 +68,9 @@ extension Relay {
         }
     }
 
-    /// Answers a RENEWAL. Renews the lease if the datagram was sent from the member's address, and if its receipt proves that
-    /// the member still receives at this address. Otherwise the relay would go on sending to an address that the member has
-    /// left.
+    /// Answers a RENEWAL. Renews the lease only if the datagram was sent from the member's address, and if its receipt
+    /// proves that the member still receives at this address. Without these conditions, the relay would go on sending
+    /// to an address that the member has left.
     private mutating func renewalArrived(
         _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: MemberID, from sender: Endpoint,
         at now: Instant
@@ -95,7 +96,8 @@ extension Relay {
         guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint
         let channel = sessions[member].channel
-        // Takes this handshake off the limit of its host, because many listeners may share one address and join at the same time.
+        // The handshake is taken off the limit of its host, because many listeners may share one address and join at
+        // the same time.
         joins.sessionBegan(of: member, at: endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
         guard makeRoom(for: member, at: now) else {

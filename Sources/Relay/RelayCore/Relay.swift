@@ -20,7 +20,7 @@ public struct Relay: ~Copyable, Sendable {
     var directory = ChannelDirectory()
     var channels: ChannelTable
     var sessions: SessionTable
-    /// The number of listeners in all channels that have sent their first record.
+    /// The number of listeners that have sent their first record, in all channels together.
     var listenerCount = 0
     var talkers = TalkerRegistry()
     var ssrcs = SSRCRegistry()
@@ -46,7 +46,7 @@ public struct Relay: ~Copyable, Sendable {
     var retransmissions = DatagramQueue(limit: 256)
     /// The time of the latest input.
     private var latest: Instant
-    /// The buffer of the record that was decrypted last.
+    /// The buffer that holds the record decrypted last.
     var opened: [UInt8]
 
     /// The lease of a member, in seconds: its session ends if it is not renewed within this time.
@@ -55,8 +55,8 @@ public struct Relay: ~Copyable, Sendable {
     static let patience = Duration.seconds(3)
     static let recordPrice = CellRateLimit.Price(perSecond: 50, most: 100)
 
-    /// `address` is the relay's address as members reach it: cookies are bound to it. `clock` is the wall-clock time at `now`.
-    /// `generator` must be unpredictable: outside tests, the system's.
+    /// `address` is the address at which members reach the relay; cookies are bound to it. `clock` is the wall-clock
+    /// time at `now`. `generator` must be a CSPRNG outside tests.
     public init(
         _ configuration: RelayConfiguration, address: PeerAddress, at now: Instant, clock: WallClock,
         using generator: inout some RandomNumberGenerator
@@ -131,18 +131,18 @@ public struct Relay: ~Copyable, Sendable {
         proveWaiting(at: now)
     }
 
-    /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof: the relay spends at most a tenth of
-    /// its time on such JOINs.
+    /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof. The relay spends at most a
+    /// tenth of its time on such JOINs.
     public mutating func failedProofs(take time: Duration) { joins.setProofTime(time) }
 
     mutating func count(_ reception: Reception) {
         if case .discarded(let reason) = reception { discards.count(reason) }
     }
 
-    /// The time at which `timeElapsed` must be called, if no datagram arrives before; nil if there is none.
+    /// The time at which `timeElapsed` must be called, if no datagram arrives before; nil if no work is pending.
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
-        // Compared one by one, because an array would be allocated for each datagram.
+        // The deadlines are compared one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)

@@ -1,7 +1,7 @@
 public import TenfourSession
 
-/// The members of a relay's channels and their addresses, derived from its events. For a relay that sends to each member
-/// individually.
+/// The members of a relay's channels and their addresses, derived from the relay's events. It serves a relay that sends
+/// to each member individually.
 public struct RelayMembers: Sendable {
     private var members: [Member] = []
 

@@ -5,7 +5,7 @@ internal import TenfourSession
 
 /// Sends the roster to members: it lists talkers, and counts other members. The members' infos are forwarded without decryption.
 extension Relay {
-    /// The cost of a roster request in the member's record rate limit, in records, in addition to 1 for the request itself.
+    /// A roster request counts as this many records in the member's record rate limit, in addition to the record itself.
     private static let requestCost = 25
     /// Limits roster requests in all channels together.
     private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)

@@ -29,7 +29,7 @@ struct MemberSession: Sendable {
     var state = State.free
     /// Whether the member has subscribed to roster updates.
     var wantsRoster = false
-    /// Whether the roster has an entry for the member; otherwise the member is only counted.
+    /// Whether the roster has an entry for the member. A member without an entry is only counted.
     var isListed = false
 
     /// The member's index in the `TalkerRegistry`; nil for a member that only listens.
@@ -69,8 +69,9 @@ struct SessionTable: ~Copyable, Sendable {
     /// The number of sessions per host that have not sent their first record.
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
-    /// The queue of sessions that wait for their first record; `joined` is the queue of joined sessions. Each is ordered by
-    /// deadline. All deadlines of a queue are set the same time ahead, so a renewed session moves to the end.
+    /// The queue of sessions that wait for their first record; `joined` is the queue of joined sessions. Each queue is
+    /// ordered by deadline. All sessions of a queue get the same time until their deadline, so a renewed session moves
+    /// to the end.
     private var waiting = Queue()
     private var joined = Queue()
     /// The newest member of each channel, by channel index; negative if the channel has no member.
@@ -93,14 +94,15 @@ struct SessionTable: ~Copyable, Sendable {
         _modify { yield &sessions[member.number] }
     }
 
-    // The functions below run for each packet. They avoid the subscript, because it is a coroutine, whose frame may be allocated.
+    // The functions below run for each packet. They avoid the subscript, because it is a coroutine, and calling it may
+    // allocate memory.
     func talker(of member: MemberID) -> TalkerIndex? { sessions[member.number].talker }
     func channel(of member: MemberID) -> ChannelIndex { sessions[member.number].channel }
     func endpoint(of member: MemberID) -> Endpoint { sessions[member.number].endpoint }
     func state(of member: MemberID) -> MemberSession.State { sessions[member.number].state }
 
-    /// Draws a session id for the next session to be inserted: 40 random bits, and the 24-bit number of its member XOR a hash of
-    /// the random bits.
+    /// Draws a session id for the next session to be inserted. It has 40 random bits, and the 24-bit number of the
+    /// session's member XOR a hash of the random bits.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
         let random = generator.next() >> Self.numberBitCount
         return random << Self.numberBitCount | UInt64(next.number) ^ hiding(random)

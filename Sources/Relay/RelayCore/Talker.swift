@@ -59,7 +59,8 @@ struct Talker: Sendable {
         announcedAt = now
     }
 
-    /// The time of the talker's last packet with its registered SSRC; without a packet, the time of the registration.
+    /// The time of the talker's last packet with its registered SSRC. If there is none, the time at which the SSRC was
+    /// registered.
     var silentSince: Instant { stream?.lastPacket ?? max(talkspurtEndedAt ?? claimedAt, claimedAt) }
 
     mutating func forgetClaim() {

@@ -8,14 +8,15 @@ struct TalkerRegistry: Sendable {
     private var free: [TalkerIndex] = []
     /// The talkers with a current stream, which ends 10 s after its last packet.
     private(set) var talking: [TalkerIndex] = []
-    /// The earliest time at which a stream may have to be polled; nil if there is no stream. Stored, because this time is read
-    /// for each packet.
+    /// The earliest time at which a stream may have to be polled; nil if there is no stream. It is stored, because it
+    /// is read for each packet.
     private(set) var deadline: Instant?
 
     var indices: some Sequence<TalkerIndex> { talkers.indices.lazy.map { TalkerIndex($0) } }
 
-    /// The talker at an index; nil if the index is free. Reading copies the whole talker, and the subscript is a coroutine, whose
-    /// frame may be allocated. The functions that run for each packet therefore change the talker in place.
+    /// The talker at an index; nil if the index is free. Reading copies the whole talker, and calling the subscript may
+    /// allocate memory, because it is a coroutine. The functions that run for each packet therefore change the talker
+    /// in place.
     subscript(index: TalkerIndex) -> Talker? {
         _read { yield talkers[index.number] }
         _modify { yield &talkers[index.number] }
@@ -72,7 +73,7 @@ struct TalkerRegistry: Sendable {
         return true
     }
 
-    /// Brings `deadline` forward to `moment`, if that is earlier.
+    /// Sets `deadline` to `moment`, if `moment` is earlier.
     mutating func expect(_ moment: Instant) { deadline = deadline.map { min($0, moment) } ?? moment }
 
     /// Recomputes `deadline` after all streams that were due have been polled.

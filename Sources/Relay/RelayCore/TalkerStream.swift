@@ -32,7 +32,8 @@ struct TalkerStream: Sendable {
     /// The last report of each listener about this stream.
     var views: [MemberID: ListenerView] = [:]
 
-    /// The delay of the first report to the talker after its first packet, so that the talker's own first report arrives before.
+    /// The delay of the first report to the talker after the talker's first packet. It is long enough for the talker's
+    /// own first report to arrive before.
     static let firstReport = Duration.milliseconds(200)
 
     /// `counts` are the counts of the same SSRC before a pause; nil if the SSRC is new.

@@ -14,8 +14,8 @@ struct DropNotices {
     mutating func news(in status: RelayServerStatus, at now: Instant) -> RelayNotice? {
         if let last, now - last < Self.interval { return nil }
         let counts = Self.counts(of: status)
-        // The counts of a removed channel disappear, and a new channel of the same name starts from zero: if a count is lower
-        // than before, all its packets were dropped since then.
+        // The counts of a removed channel disappear, and a new channel of the same name starts from zero. So if a count
+        // is lower than before, all its packets were dropped since then.
         let drops = counts.compactMap { reason, count in
             let before = told[reason] ?? 0
             let fresh = count < before ? count : count - before

@@ -4,13 +4,13 @@ internal import TenfourRelayCore
 /// Measures the time that this machine takes to check and refuse a JOIN with a wrong proof.
 enum JoinProofCost {
     private static let count = 64
-    /// The assumed time for sending one datagram, the refusal.
+    /// The assumed time for sending the refusal, which is one datagram.
     private static let sending = Duration.microseconds(2)
 
-    /// Returns the average time of one refusal. Runs for about a millisecond, measured with the CPU clock of this thread, so that
-    /// other threads do not distort it.
+    /// Returns the average time of one refusal. The measurement takes about a millisecond. It uses the CPU clock of
+    /// this thread, so that other threads do not distort it.
     static func measured(by relay: borrowing Relay) -> Duration {
-        // A JOIN with the listen role and all other fields zero.
+        // The JOIN has the listen role, and all other fields are zero.
         var join = [UInt8](repeating: 0, count: 128)
         join.replaceSubrange(0..<4, with: [UInt8(ascii: "c"), 1, 3, 0])
         join[72] = 2

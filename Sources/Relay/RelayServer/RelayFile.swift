@@ -3,10 +3,11 @@ internal import TenfourPackets
 internal import TenfourRelayCore
 internal import TenfourSession
 
-/// Parses a relay's configuration file: one setting per line, `#` begins a comment.
+/// Parses a relay's configuration file, which has one setting per line. A `#` begins a comment.
 ///
-/// `RelayFile.example` describes all settings. Every input gives either a configuration, or errors with line numbers. No error
-/// message contains text that could be a key. Opens no file itself: calls `read` for each file that a line names.
+/// `RelayFile.example` describes all settings. Every input results either in a configuration, or in errors with line
+/// numbers. No error message contains text that could be a key. This type opens no file: it calls `read` for each file
+/// that a line names.
 public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
     /// The path of the status socket; nil if the file does not set it.
@@ -76,7 +77,7 @@ public struct RelayFile: Sendable, Equatable {
             if knownChannels.contains(name) {
                 errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
-            // Not reported if there are other errors, because an invalid line may contain the missing setting.
+            // A missing setting is not reported if there are other errors, because an invalid line may contain it.
             if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
             if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
             finished.plain.append(

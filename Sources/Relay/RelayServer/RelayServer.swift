@@ -93,7 +93,7 @@ public import TenfourUV
         pollTimer = try loop.makeTimer { target.target?.poll() }
         endTimer = try loop.makeTimer { target.target?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
-        // Allocated after all calls that can throw, because a failed `init` does not call `deinit`.
+        // The buffer is allocated after all calls that can throw, because a failed `init` does not call `deinit`.
         unsafe datagram = .allocate(capacity: longestDatagram)
         target.target = self
     }
@@ -129,7 +129,7 @@ public import TenfourUV
         loop.run()
     }
 
-    /// Makes `run` return soon; immediately if it has not started yet.
+    /// Makes `run` return soon. If `run` is called only later, it returns immediately.
     public func stop() {
         shared.withLock { $0.stops = true }
         wakeup.signal()
@@ -257,8 +257,8 @@ extension RelayServer {
         if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
     }
 
-    /// Sends one datagram of the relay. Returns false if there is none or the socket is busy; datagrams then stay in the relay's
-    /// queue, which has room for GOODBYE to thousands of members.
+    /// Sends one datagram of the relay. Returns false if there is none or the socket is busy. The datagrams of a busy
+    /// socket stay in the relay's queue, which has room for GOODBYE to thousands of members.
     private func sendNext() -> Bool {
         if socket.isQueueing { return false }
         var buffer = unsafe OutputSpan(buffer: datagram, initializedCount: 0)

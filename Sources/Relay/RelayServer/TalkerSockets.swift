@@ -28,7 +28,8 @@ final class TalkerSockets {
     /// The time that a talker's socket stays open after its stream ends. A BYE that follows the last report would be lost if the
     /// socket were closed immediately, or before it was first read.
     private static let grace = patience + .milliseconds(50)
-    /// The longest time that a new socket waits for the shared socket to become empty, which may never happen during a flood.
+    /// The longest time that a new socket waits until the shared socket is empty. During a flood the shared socket may
+    /// never be empty.
     private static let patience = Duration.milliseconds(200)
 
     /// Passes received datagrams to `receive`, as the shared socket does. `port` is the address and port of the shared socket.
