@@ -1,8 +1,8 @@
 internal import Glibc
 public import TenfourRadio
 
-/// An output file: opened at the start of the program, so that errors show early, and written in one piece at its end.
-/// Until `write` an existing file stays unchanged. The path `-` is standard output.
+/// An output file that is opened at the start of the program, so that errors appear early, and written in one piece at
+/// the end. Until `write` is called, an existing file stays unchanged. The path `-` is standard output.
 public final class OutputFile {
     private let path: String
     private let file: Int32

@@ -39,7 +39,7 @@ extension ParsableCommand {
     }
 }
 
-/// The message of the argument parser for wrong use, taken apart:
+/// A message of the argument parser about invalid arguments, split into its parts:
 ///
 ///     Error: The value '80000' is invalid for '-p <port>'
 ///     Help:  -p, --port <port>  The port to receive on, 1 to 65535.
@@ -95,8 +95,8 @@ struct Usage {
         return parts.joined(separator: ": ") + (command.isEmpty ? "" : "; see \(command)")
     }
 
-    /// Returns `text` as a part of a sentence: with a lower-case first letter, except in a word of capitals, and
-    /// without a full stop.
+    /// Returns `text` as a part of a sentence: without a full stop, and with a lower-case first letter, unless its
+    /// first word is in capital letters.
     private static func begun(_ text: String) -> String {
         let isWord = text.dropFirst().first?.isLowercase ?? false || text.dropFirst().first == " "
         let begun = isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
@@ -121,7 +121,7 @@ extension Console {
 }
 
 extension RadioError {
-    /// The process's exit code for this error, from BSD's sysexits.h if it defines one for the case.
+    /// The process's exit code for this error: the code of BSD's sysexits.h if that defines one for this kind of error.
     public var exitCode: Int32 {
         switch kind {
         case .usage: 2

@@ -38,7 +38,7 @@ public struct QRSymbol: Sendable, Equatable {
         let places = -Self.margin..<(width + Self.margin)
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { row in
             let line = places.map { column in
-                // With colours the drawn blocks are dark, otherwise light.
+                // With colours, the drawn blocks are dark; without colours, they are light.
                 let upper = isDark(row: row, column: column) == inColours
                 // Nothing is drawn below the last row, which is outside the symbol.
                 let isWithin = row + 1 < places.upperBound

@@ -1,7 +1,8 @@
 public import ArgumentParser
 public import TenfourRadio
 
-/// A duration such as `20ms`, `1.5s`, `2500us`, `5m`, `1h30m`, `1:23`, `1:02:03.5`; a bare number is in `Unit`.
+/// A duration such as `20ms`, `1.5s`, `2500us`, `5m`, `1h30m`, `1:23`, `1:02:03.5`. A number without a unit is in
+/// `Unit`.
 public struct Time<Unit: BareUnit>: ExpressibleByArgument {
     public var duration: Duration
 
@@ -70,7 +71,8 @@ private let microsecondsOfUnits: [String: Double] = [
     "us": 1, "\u{B5}s": 1, "\u{3BC}s": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "min": 60e6, "h": 3_600e6,
 ]
 
-/// A bit rate: `32k`, or a bare number, in kbit/s up to 1 000 like opusenc, in bit/s above like ffmpeg.
+/// A bit rate such as `32k`. A number without a unit is in kbit/s up to 1 000, as in opusenc, and in bit/s above, as in
+/// ffmpeg.
 public struct BitRate: ExpressibleByArgument {
     public var bitsPerSecond: Int
 
@@ -87,7 +89,7 @@ public struct BitRate: ExpressibleByArgument {
     public var defaultValueDescription: String { "\(bitsPerSecond / 1_000)k" }
 }
 
-/// The depth of the jitter buffer: `auto`, or fixed.
+/// The playout delay of the jitter buffer: `auto`, or fixed.
 public enum Jitter: ExpressibleByArgument {
     case auto
     case fixed(Duration)
@@ -104,19 +106,19 @@ public enum Jitter: ExpressibleByArgument {
 }
 
 extension Jitter {
-    /// The fixed depth; nil for `auto`.
+    /// The fixed playout delay; nil for `auto`.
     public var depth: Duration? {
         if case .fixed(let depth) = self { depth } else { nil }
     }
 }
 
-/// For `validate` of a command: throws if `port` is 0 (any free port), since the other end must know the port.
+/// Throws if `port` is 0 (any free port), because the other end must know the port. Commands call it in `validate`.
 public func checkPort(_ port: UInt16?) throws {
     guard port == 0 else { return }
     throw ValidationError("--port 0 is not a port that others can send to: write a number from 1 to 65535.")
 }
 
-/// For `validate` of a command: throws if a depth of the jitter buffer is above 5 s.
+/// Throws if `depth`, a playout delay or its maximum, is above 5 s. Commands call it in `validate`.
 public func checkDepth(_ depth: Duration?, of option: String) throws {
     let deepest = Duration.seconds(5)
     guard let depth, depth > deepest else { return }

@@ -6,7 +6,7 @@ import TenfourPlayer
 import TenfourRadio
 import TenfourWaveform
 
-/// Reads a recording to its end, or to Ctrl-C, and reduces it to bars.
+/// Reads a recording to its end, or until Ctrl-C, and reduces it to the bars of its picture.
 struct BarReader {
     var path: String
     var barCount: Int
@@ -34,8 +34,8 @@ struct BarReader {
     /// Reads the recording and returns its bars. Throws `.unavailable` if it cannot be read.
     func run() throws(RadioError) -> Result {
         var result = try read(expecting: nil)
-        // If the length was unknown in advance, reads a file once more, with the length now known. A pipe can be read
-        // only once.
+        // If the length was unknown in advance, a file is read again, with the length that is now known. A pipe can be
+        // read only once.
         if !result.bars.isExact, isRegularFile(path), !Signals.hasEnd {
             let second = try read(expecting: result.bars.frameCount)
             if second.bars.isExact { result = second }
@@ -50,7 +50,7 @@ struct BarReader {
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
         if isAddress(path) || raw == nil && !isRegularFile(path) { return try readMedia(expecting: frameCount) }
         do throws(AudioFileError) {
-            // Read at the recording's own rate and channel count, since resampling would not be exact.
+            // The recording is read at its own rate and channel count, because resampling would not be exact.
             var file = try AudioFileReader(path: path, rawFormat: raw)
             return try reduce(&file, frameCount: frameCount ?? file.frameCount)
         } catch {

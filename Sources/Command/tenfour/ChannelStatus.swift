@@ -5,7 +5,8 @@ import TenfourRadio
 
 /// Tracks whether a session is in its channel, and composes the notices about joining, leaving and members.
 struct ChannelStatus {
-    /// The address of the relay, or of the station that answers; nil if we answer ourselves or there is no channel.
+    /// The address of the relay, or of the tenfour that serves the channel. It is nil without a channel, and if this
+    /// process serves the channel itself.
     private let place: String?
     private var isInside = false
     private var wasInside = false
@@ -13,10 +14,10 @@ struct ChannelStatus {
     let isChannel: Bool
     /// The talkers on the relay's roster, by member id.
     private var talkers: [UInt64: ChannelMember] = [:]
-    /// The SSRCs of talkers that are or were on the roster; emptied when it is full.
+    /// The SSRCs of talkers that are or were on the roster. The set is emptied when it is full.
     private var listedSSRCs: Set<SSRC> = []
 
-    /// The most SSRCs in `listedSSRCs`; bounds its memory if a peer sends from many SSRCs.
+    /// The maximum number of SSRCs in `listedSSRCs`, so that a peer that sends from many SSRCs cannot fill the memory.
     private static let maximumListedCount = 1_024
 
     init(_ configuration: RadioConfiguration) {
@@ -30,7 +31,8 @@ struct ChannelStatus {
         place = relay.host.map { endpoint.hasPrefix($0) ? endpoint : "\($0) (\(endpoint))" } ?? endpoint
     }
 
-    /// Whether our packets reach the relay or station; always true without one, since nothing confirms delivery.
+    /// Whether our packets reach the relay or the tenfour that serves the channel. Always true without either, because
+    /// nothing confirms delivery.
     var isReached: Bool { isInside || place == nil }
 
     /// The reason why we are not in the channel; nil while we are in it, or if the session has no channel.
@@ -62,11 +64,11 @@ struct ChannelStatus {
         listedSSRCs.insert(talker.info.ssrc)
     }
 
-    /// Returns whether the talker is or was on the relay's roster. Its joining and leaving are then announced as a
-    /// member's.
+    /// Returns whether the talker is or was on the relay's roster. If so, it is announced as a member when it joins or
+    /// leaves.
     func lists(_ ssrc: SSRC) -> Bool { listedSSRCs.contains(ssrc) }
 
-    /// Returns the notice about a member's joining, leaving or change. Call this before `apply(event)`, which forgets
+    /// Returns the notice that a member has joined, left or changed. Call this before `apply(event)`, which replaces
     /// the previous state.
     func memberNotice(for event: ChannelEvent, verbose: Bool) -> String? {
         switch event {
@@ -82,7 +84,7 @@ struct ChannelStatus {
         }
     }
 
-    /// Returns the notice about our own place in the channel. Call this after `apply(event)`.
+    /// Returns the notice about our own joining, leaving and limits in the channel. Call this after `apply(event)`.
     func notice(for event: ChannelEvent, verbose: Bool) -> String? {
         switch event {
         case .joined(let role, let endpoint):

@@ -20,7 +20,7 @@ enum CommandNames {
         }
     }
 
-    /// The programs in Tools.
+    /// The names of the programs in Tools.
     private static let tools: Set = [
         "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck",
         "replay", "test",

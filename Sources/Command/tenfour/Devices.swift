@@ -7,14 +7,14 @@ struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the sound cards, with the rates and periods that they support.")
 
-    /// A channel count or rate this high means "no limit"; ALSA's own plugins report it so.
+    /// ALSA's plugins report a channel count or rate this high if they have no limit.
     private static let any = 10_000_000
 
     @Flag(name: .shortAndLong, help: "Show messages of ALSA's plugins.")
     var verbose = false
 
     func run() {
-        // Keeps JACK's plugin from starting a server.
+        // This variable keeps JACK's plugin from starting a server.
         unsafe setenv("JACK_NO_START_SERVER", "1", 0)
         // ALSA lists plugins even if their server or card is missing.
         let devices = (verbose ? Device.list() : StandardError.discarded { Device.list() }).filter(\.doesAnything)

@@ -41,8 +41,8 @@ struct FetchOptions: ParsableArguments {
         guard timeout.duration > .zero else { throw ValidationError("--timeout 0 is too short: write 1s or more.") }
     }
 
-    /// For `validate` of a command: throws if `--header` is given but `addresses` has no HTTP address, which alone
-    /// receives headers.
+    /// Throws if `--header` is given but `addresses` has no HTTP address, because headers are sent to HTTP servers
+    /// only. Commands call it in `validate`.
     func checkHeaders(for addresses: [String]) throws {
         guard !header.isEmpty, !addresses.contains(where: isAddress) else { return }
         throw ValidationError(
@@ -99,7 +99,7 @@ struct DownloadOptions: ParsableArguments {
 
 /// A time limit for retries: `60s`, or `never`.
 struct RetryLimit: ExpressibleByArgument {
-    /// nil for never.
+    /// The time limit; nil for `never`.
     var duration: Duration?
 
     init?(argument: String) {

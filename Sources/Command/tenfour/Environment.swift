@@ -57,7 +57,7 @@ enum Environment {
         if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
             settings.removeAll { $0.option == "input" || $0.option == "output" }
         }
-        // A typed `--name` overrides `--anonymous` from the environment, and the reverse.
+        // A typed `--name` overrides `--anonymous` from the environment, and a typed `--anonymous` overrides `--name`.
         for (option, other) in [("--name", "anonymous"), ("--anonymous", "name")]
         where typed.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
             settings.removeAll { $0.option == other }

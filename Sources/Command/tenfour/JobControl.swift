@@ -2,14 +2,14 @@ import Glibc
 import Synchronization
 import TenfourCommandSupport
 
-/// Job control: Ctrl-Z (SIGTSTP) requests a stop of the process, which the thread of the keyboard and status line
-/// performs; SIGCONT continues the process.
+/// Job control: Ctrl-Z (SIGTSTP) requests a stop, and the thread of the keyboard and status line then stops the
+/// process. SIGCONT continues the process.
 enum JobControl {
     private static let isStopRequested = Atomic(false)
     private static let isContinued = Atomic(false)
     private static let wasStopped = Atomic(false)
 
-    /// Installs the SIGCONT handler, which records that the process was continued after a stop by any signal.
+    /// Installs the SIGCONT handler, which records that the process continues after a stop by any signal.
     static func watchContinuation() { signal(SIGCONT, continued) }
 
     static func begin() {

@@ -39,7 +39,7 @@ struct Keyboard: ~Copyable {
         }
         guard hasInput(within: milliseconds) else { return nil }
         guard let byte = byte() else {
-            // The terminal was closed: waits as if no key was pressed.
+            // The terminal was closed, so this waits as if no key was pressed.
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }
@@ -76,7 +76,7 @@ struct Keyboard: ~Copyable {
 
     // MARK: Reading
 
-    /// The bytes of one key arrive within 25 ms.
+    /// The time in which all bytes of one key arrive, in milliseconds.
     private static let escapeTimeout: Int32 = 25
 
     /// Reads the key of an escape sequence: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.

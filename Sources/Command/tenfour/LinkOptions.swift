@@ -14,7 +14,7 @@ struct LinkOptions: ParsableArguments {
     /// Whether `--link-file` or TENFOUR_LINK gives a link.
     var isGiven: Bool { linkFile != nil || Secrets.variable(Secrets.link) != nil }
 
-    /// For `validate` of a command: throws if neither an address nor a link is given.
+    /// Throws if neither an address nor a link is given. Commands call it in `validate`.
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
@@ -64,7 +64,8 @@ struct LinkOptions: ParsableArguments {
         throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
     }
 
-    /// Returns the channel's link that `address` finds. Throws if it finds an address that is no link, or nothing.
+    /// Returns the channel's link that `address(typed:)` finds. Throws if that finds nothing, or an address that is no
+    /// channel's link.
     func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
         switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link
@@ -98,7 +99,7 @@ struct LinkOptions: ParsableArguments {
         """
 }
 
-/// The option that says whether the wall clock is trusted in a channel.
+/// The option that sets whether this machine's wall clock is trusted in a channel.
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -6,10 +6,10 @@ import TenfourRadio
 
 /// Composes the list of members and talkers who are present, for the status line and for the key w.
 struct People {
-    /// Talkers with open microphones first, then in order of arrival.
+    /// The people present: those with an open microphone first, then all others, each in the order of arrival.
     private var persons: [Person] = []
     private var listenerCount = 0
-    /// The number of talkers of whom only the number is known.
+    /// The number of talkers on the roster that have sent no info, so that nothing else is known about them.
     private var unidentifiedCount = 0
 
     private struct Person {
@@ -20,11 +20,11 @@ struct People {
         var changed: Int
     }
 
-    /// The most names in the status line, and the most characters of a name.
+    /// The maximum number of names in the status line, and the maximum number of characters of a name.
     private static let shownCount = 3
     static let nameLength = 24
 
-    /// Returns nil if the relay sends no roster. `now` is in seconds since 1970.
+    /// Creates the list from a snapshot; nil if the relay sends no roster. `now` is in seconds since 1970.
     init?(_ snapshot: RadioSnapshot, isChannel: Bool, now: Int = time(nil)) {
         if isChannel {
             guard let members = snapshot.members else { return nil }
@@ -66,8 +66,7 @@ struct People {
     }
 
     var count: Int { persons.count + unidentifiedCount + listenerCount }
-    /// Whether anybody present has a closed microphone, is a listener, or is a talker of whom only the existence is
-    /// known.
+    /// Whether anybody present has a closed microphone, is a listener, or is a talker that has sent no info.
     var hasSilent: Bool { persons.contains { !$0.isOpen } || listenerCount + unidentifiedCount > 0 }
 
     var hasListeners: Bool { listenerCount > 0 }

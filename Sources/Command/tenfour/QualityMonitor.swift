@@ -39,7 +39,7 @@ struct QualityMonitor {
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
-    /// Records an event. Only receivers' reports are used.
+    /// Records an event. Only the reports of receivers are used.
     mutating func record(_ event: Event) {
         if case .receiverReported(let receiver, let view) = event { sent.record(view, of: receiver) }
     }

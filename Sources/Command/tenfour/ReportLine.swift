@@ -9,7 +9,7 @@ import TenfourUV
 
 /// A session's summary in one line: sent audio, received audio, and problems. `text` has the details.
 extension SessionReport {
-    /// The most talkers listed individually.
+    /// The maximum number of talkers that are listed individually.
     private static let longestList = 2
 
     var line: String {

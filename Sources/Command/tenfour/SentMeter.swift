@@ -18,17 +18,17 @@ struct SentMeter {
     private var reported: [SSRC: (lostCount: Int, packetCount: Int)] = [:]
     /// The time of the last report, since the start.
     private(set) var lastReport: Duration?
-    /// Packets sent by the time of the last report.
+    /// The number of packets that we had sent at the time of the last report.
     private var packetCountAtReport = 0
-    /// Packets sent before the present outage of the relay; nil if there is no outage.
+    /// The number of packets that we had sent when the present outage of the relay began; nil if there is no outage.
     private var packetCountAtOutage: Int?
-    /// Packets sent before the relay's last return, at which the counts of its reports begin.
+    /// The number of packets that we had sent when the relay last returned. The counts in its reports begin there.
     private var packetCountAtReturn = 0
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
     private let coding: CodingSettings
 
-    /// The most receivers in `reported`; bounds its memory if reports arrive from many SSRCs.
+    /// The maximum number of receivers in `reported`, so that reports from many SSRCs cannot fill the memory.
     private static let maximumReceiverCount = 256
 
     /// The figures of one second, or of the whole session.
@@ -36,13 +36,13 @@ struct SentMeter {
         var duration = Duration.seconds(1)
         var packetCount = 0
         var byteCount = 0
-        /// The sum of the codec's bit rate over all packets.
+        /// The sum over all packets of the codec's bit rate, in bit/s.
         var bitRateSum = 0
         /// The last report.
         var view: ReceiverView?
-        /// The loss by the last receiver's reports; nil without reports.
+        /// The loss according to the last receiver's reports; nil without reports.
         var loss: Loss?
-        /// Packets sent while the relay was gone.
+        /// The number of packets sent while the relay was unreachable.
         var outageCount = 0
     }
 
@@ -90,8 +90,8 @@ struct SentMeter {
         packetCountAtReport = whole.packetCount
     }
 
-    /// Records the start or end of the relay's outage. If the relay stops answering, the outage starts at its last
-    /// report; if it says goodbye, at this event.
+    /// Records the start or end of the relay's outage. If the relay stops answering, the outage starts at the relay's
+    /// last report. If the relay says goodbye, the outage starts at this event.
     mutating func record(_ event: ChannelEvent) {
         guard whole.loss != nil else { return }
         switch event {
@@ -112,7 +112,7 @@ struct SentMeter {
         reported = [:]
     }
 
-    /// A copy in which a present outage ends now.
+    /// A copy in which the present outage, if there is one, ends now.
     private var withOutageEnded: Self {
         var withOutageEnded = self
         withOutageEnded.endOutage()

@@ -128,8 +128,8 @@ struct SessionRunner {
         if case .file("-", _) = configuration.input { true } else { false }
     }
 
-    /// Returns the remote that is this station's own address; nil if there is none, and in a channel, whose members all
-    /// have the relay's address.
+    /// Returns the configured remote that is this session's own address; nil if there is none. Returns nil in a
+    /// channel, because all its members have the relay's address.
     private func ownAddress(_ configuration: RadioConfiguration, _ session: RadioSession) -> Endpoint? {
         if case .channel = configuration.protection { return nil }
         let local = session.localEndpoint
@@ -263,7 +263,7 @@ struct SessionRunner {
     private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
 }
 
-/// SIGINT, SIGTERM and SIGHUP request the end. SIGPIPE becomes an error of `write`.
+/// The signals that end a session: SIGINT, SIGTERM and SIGHUP. SIGPIPE is ignored, so that `write` returns an error.
 enum Signals {
     private static let end = Atomic<Bool>(false)
 

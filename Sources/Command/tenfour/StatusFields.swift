@@ -6,7 +6,7 @@ struct StatusFields {
         var text: String
         /// The separator before this field; not shown if the field is the first of the line.
         var separator: String
-        /// The rank, by which fields are left out: the highest rank first.
+        /// The rank of the field. If the line is too narrow, the fields with the highest rank are left out first.
         var rank: Int
         /// Whether the field is meaningless without the field before it.
         var isJoined: Bool { !separator.hasPrefix("  ") }

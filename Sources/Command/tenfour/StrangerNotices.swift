@@ -11,7 +11,7 @@ struct StrangerNotices {
     private var shownCount = 0
     private var hiddenCount = 0
 
-    /// The most notices per minute. Ten talkers that join together cause twenty notices.
+    /// The maximum number of notices per minute. Ten talkers that join together cause twenty notices.
     static let maximumCount = 30
     private static let interval = Duration.seconds(60)
 
@@ -29,8 +29,8 @@ struct StrangerNotices {
         return true
     }
 
-    /// Returns a line with the number of notices left out, once the minute or the session is over; nil before, or if
-    /// there were none.
+    /// Returns a line with the number of notices left out, once the minute or the session is over. Returns nil before
+    /// that, or if none were left out.
     mutating func summary(at now: ContinuousClock.Instant, isOver: Bool = false) -> String? {
         guard let start, isOver || now - start >= Self.interval else { return nil }
         defer { (self.start, shownCount, hiddenCount) = (nil, 0, 0) }

@@ -14,12 +14,12 @@ struct TalkerNames {
         /// Whether audio of this talker was received.
         var wasHeard = false
         var isGone = false
-        /// The sequence number of the talker's last event, from 1.
+        /// The number of the talker's last event: the events of all talkers are counted from 1.
         var lastChange = 0
     }
 
-    /// The most talkers kept. Beyond it, talkers who left are removed first, then the talker without events for the
-    /// longest time.
+    /// The maximum number of talkers that are kept. When it is exceeded, talkers who left are removed first, then the
+    /// talker without events for the longest time.
     static let maximumCount = 256
     /// The maximum length of a shown name in characters, since a status line shows several names.
     private static let maximumLength = People.nameLength
@@ -76,8 +76,8 @@ struct TalkerNames {
         change(member.info.ssrc) { $0.name = name }
     }
 
-    /// Marks a talker as gone. The name is kept for the report if the talker's audio was received, and otherwise
-    /// removed.
+    /// Marks a talker as gone. If the talker's audio was received, the name is kept for the report; if not, the talker
+    /// is removed.
     private mutating func left(_ ssrc: SSRC) {
         if hasHeard(ssrc) { change(ssrc) { $0.isGone = true } } else { people[ssrc] = nil }
     }

@@ -1,7 +1,8 @@
 import Glibc
 import TenfourCommandSupport
 
-/// Standard output for data, standard error for messages, and the keyboard.
+/// The terminal: standard output for data, standard error for messages, the size, and whether a status line may be
+/// drawn.
 enum Terminal {
     /// Prints a message line to standard error.
     static func log(_ line: String) { Console.log(line) }

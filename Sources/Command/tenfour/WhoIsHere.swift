@@ -13,7 +13,7 @@ struct WhoIsHere {
         self.isAsked = isAsked
     }
 
-    /// The most characters per line, without its prefix.
+    /// The maximum number of characters per line, without its prefix.
     private static let width = 68
 
     /// Returns the lines that can be shown immediately. In a channel, `lines(of:)` returns the listeners' names when

@@ -28,8 +28,8 @@ struct ListenerView: Sendable {
 }
 
 /// A summary of the reports of all listeners of one talker. All listeners on one access line count as one, so that
-/// among twenty lines, false reports from one line change nothing. The exception is the
-/// concealment, for which every listener counts.
+/// among twenty lines, false reports from one line change nothing. The exception is the concealment, for which
+/// every listener counts.
 struct ListenersVerdict: Sendable {
     /// The 90th percentile of the fractions of packets that stayed lost, one per access line, in 1/256.
     var fractionLost: UInt8
