@@ -63,7 +63,7 @@
 
 TENFOUR_ON_DEMAND(tenfour_av, TENFOUR_AV)
 
-// The values of macros that Swift cannot import because they call macros or cast.
+// These functions return the values of macros that Swift cannot import, because the macros call other macros or cast.
 static inline int tenfour_av_eof(void) { return AVERROR_EOF; }
 static inline int tenfour_av_exit(void) { return AVERROR_EXIT; }
 static inline int tenfour_av_again(void) { return AVERROR(EAGAIN); }
@@ -72,9 +72,9 @@ static inline int tenfour_av_not_supported(void) { return AVERROR(ENOSYS); }
 static inline int tenfour_av_no_memory(void) { return AVERROR(ENOMEM); }
 static inline int64_t tenfour_av_no_timestamp(void) { return AV_NOPTS_VALUE; }
 
-// Creates a converter from the format of `frame` to interleaved floats. swr_alloc_set_opts2 takes layouts that contain a
-// union. An unspecified channel order becomes the default one. Mono is copied to all channels unchanged, and a downmix
-// never exceeds full scale; swresample's defaults for floats do neither.
+// Creates a converter from the format of `frame` to interleaved floats. It is written in C, because swr_alloc_set_opts2
+// takes layouts that contain a union. An unspecified channel order becomes the default one. Mono is copied to all
+// channels unchanged, and a downmix never exceeds full scale; by default, swresample does neither for floats.
 static inline int tenfour_swr_open(
     struct tenfour_av av, SwrContext **converter, const AVFrame *frame, int rate, int channel_count) {
     AVChannelLayout input = {0}, output = {0};
@@ -100,7 +100,8 @@ static inline int tenfour_swr_open(
     return result;
 }
 
-// Converts `frame` from frame `skipped` on, by offsetting its planes. Returns the number of output frames.
+// Converts `frame` without its first `skipped` frames, by advancing the plane pointers. Returns the number of output
+// frames.
 static inline int tenfour_swr_convert(
     struct tenfour_av av, SwrContext *converter, const AVFrame *frame, int skipped, int count, float *output, int room) {
     const uint8_t *planes[64] = {0};

@@ -2,7 +2,8 @@
 
 #include <opus.h>
 
-// Swift cannot call variadic functions: one typed function for each request made of opus_encoder_ctl and _decoder_ctl.
+// Swift cannot call the variadic functions opus_encoder_ctl and opus_decoder_ctl, so there is a function for each
+// request that tenfour makes.
 
 static inline int tenfour_opus_set_bitrate(OpusEncoder *encoder, opus_int32 bits_per_second) {
     return opus_encoder_ctl(encoder, OPUS_SET_BITRATE(bits_per_second));
@@ -56,8 +57,9 @@ static inline int tenfour_opus_get_last_packet_duration(OpusDecoder *decoder, op
     return opus_decoder_ctl(decoder, OPUS_GET_LAST_PACKET_DURATION(frames));
 }
 
-// Swift has no array of 48 pointers on the stack: the first Opus frame of a packet, and how many bytes it has, by
-// opus_packet_parse. An error code below zero where the packet is malformed.
+// Finds the first Opus frame of a packet and the frame's length in bytes with opus_packet_parse. Returns the number of
+// frames, or an error code below zero if the packet is malformed. It is written in C, because Swift has no array of 48
+// pointers on the stack.
 static inline int tenfour_opus_first_frame(
     const unsigned char *packet, opus_int32 byte_count, const unsigned char **frame, opus_int32 *frame_byte_count) {
     const unsigned char *frames[48];

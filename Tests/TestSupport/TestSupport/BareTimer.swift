@@ -15,7 +15,7 @@ public final class BareTimer: Sendable {
 
     private init(priority: Int?) {
         wakeUps = WakeUps()
-        // Without a thread the lateness is always zero, and no failure is excused.
+        // If the thread could not be created, the lateness is always zero, and no failure is excused.
         let thread = try? AudioThread("timer", priority: priority, work: wakeUps) { wakeUps, _ in wakeUps.run() }
         if thread == nil { wakeUps.stop() }
     }
@@ -23,14 +23,14 @@ public final class BareTimer: Sendable {
     /// The current time, for use as the start of a measurement.
     public static var now: Instant { WakeUps.now }
 
-    /// Returns the greatest lateness of a wake-up since `start`, including one that is overdue now.
+    /// Returns the greatest lateness of a wake-up since `start`, including a wake-up that is overdue now.
     public func lateness(since start: Instant) -> Duration { wakeUps.lateness(since: start) }
 }
 
 private final class WakeUps: Sendable {
     private struct State {
         var due: Instant?
-        /// The latest 4096 late wake-ups, oldest first.
+        /// The latest late wake-ups, at most 4096, oldest first.
         var late: [(at: Instant, by: Duration)] = []
         var isOver = false
     }

@@ -2,8 +2,8 @@ import Glibc
 internal import TenfourAudioCore
 public import TenfourMediaSource
 
-/// A test signal that reveals the position in it: the left channel is a tone that rises by 50 Hz a second. The right
-/// channel is noise of varying level, so that an encoder with a variable bit rate varies it.
+/// A test signal whose frequency reveals the position: the left channel is a tone that rises by 50 Hz a second. The
+/// right channel is noise of varying level, so that an encoder with a variable bit rate varies its bit rate.
 public struct CodedAudio: Sendable {
     public let seconds: Int
     public static let rate = 44_100
@@ -59,7 +59,7 @@ public struct CodedAudio: Sendable {
         }
         guard let first, periods > 4 else { return nil }
         let frequency = Double(periods) * Double(rate) / (last - first)
-        // The measured frequency is that at the middle of the measured range.
+        // The measured frequency is the tone's frequency in the middle of the measured range.
         let middle = (first + last) / 2 / Double(rate)
         return (frequency - lowest) / climb - middle
     }

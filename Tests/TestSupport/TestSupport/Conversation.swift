@@ -7,9 +7,9 @@ public import TenfourSession
 /// A simulated call without the codec: sending sessions, bad links, a receiving session, a jitter buffer for each talker,
 /// and a card that pulls audio. It runs on a clock that only the test moves.
 public struct Conversation: ~Copyable {
-    /// The simulated link. Its last end is the listener, all earlier ends are talkers.
+    /// The simulated link. The last of its ends is the listener; all others are talkers.
     public var link: SimulatedLink
-    /// By how many parts per million the listener's card runs slow.
+    /// The deviation of the listener's card clock in parts per million; above zero, the card runs slow.
     public var cardPartsPerMillion = 0.0
 
     private var ears: InlineArray<4, Ear>
@@ -115,7 +115,7 @@ public struct PlayoutLog: Sendable {
     /// The numbers of the packets played, in playing order, and the times at which they were pulled.
     public var played: [Int] = []
     public var playedAt: [Instant] = []
-    /// The playout delay at each of these times, in milliseconds.
+    /// The playout delay at each time in `playedAt`, in milliseconds.
     public var depths: [Float] = []
     public var concealed = FrameCount.zero
 }

@@ -203,7 +203,7 @@ private func check(_ packet: CapturedPacket, in bytes: Span<UInt8>) {
 
 func checkShown(_ text: String) {
     for scalar in text.unicodeScalars {
-        // Avoids the look-up of the general category for ASCII, because it is slow.
+        // ASCII is handled first, because looking up the general category is slow.
         let isControl = scalar.isASCII ? scalar.value < 0x20 || scalar.value == 0x7F : isControl(scalar)
         precondition(!isControl, "a control character would be shown")
     }

@@ -33,7 +33,7 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// One run of a test, with its failures and whether the machine caused them.
+/// One run of a test: its failures, and whether a stall of the machine excuses them.
 private final class Run: Sendable {
     private let witness: Witness
     private let isLast: Bool
@@ -49,13 +49,13 @@ private final class Run: Sendable {
         self.isLast = isLast
     }
 
-    /// Why the test is to be repeated; nil if it passed or failed without an excuse.
+    /// The reason to repeat the test; nil if the test passed, or failed without an excuse.
     var reason: String? {
         state.withLock { $0.hasFailed || $0.excused.isEmpty ? nil : $0.excused.joined(separator: "; ") }
     }
 
-    /// Returns the issue to record; nil for an excused one, unless this is the last run, whose issues become
-    /// warnings.
+    /// Returns the issue to record; nil for an excused issue. In the last run, an excused issue is recorded as a
+    /// warning.
     func handled(_ issue: Issue) -> Issue? {
         guard issue.severity == .error else { return issue }
         guard excuse("\(issue)") else { return issue }
@@ -65,7 +65,7 @@ private final class Run: Sendable {
         return issue
     }
 
-    /// Whether an error that ended the run is excused, or stands for an excused issue.
+    /// Whether an error that ended the run is excused, or follows from an issue that is excused.
     func excuses(_ error: any Error) -> Bool {
         // `#require` records an issue before it throws.
         if error is ExpectationFailedError { return reason != nil }

@@ -127,9 +127,9 @@ func feedSRTP(_ bytes: Span<UInt8>) {
     precondition(Array(protected[..<packet.count]) == packet)
 }
 
-/// One receiver per suite, to which strangers' packets are fed; earlier packets must not change its answer. Debian's
-/// libsrtp2 uses NSS, which is initialised with the first context and shut down with the last, most of a millisecond
-/// each time; these receivers keep it initialised.
+/// One receiver for each suite, to which strangers' packets are fed. No earlier packet may change its answer. The
+/// receivers also save time: Debian's libsrtp2 uses NSS, which is initialised with the first context and shut down with
+/// the last, most of a millisecond each time, and these receivers keep it initialised.
 final class StrangersAtSRTP: Sendable {
     static let shared = StrangersAtSRTP()
     private let counterMode = Locked(receiver(.aesCounterMode))

@@ -2,7 +2,7 @@ public import TenfourAudioCore
 public import TenfourPackets
 public import TenfourSession
 
-/// A session on a simulated link, the speech that it sends, and all that it has received.
+/// A session on a simulated link, the speech that it sends, and the packets and events that it has received.
 public final class LinkEnd {
     public var session: RTPSession
     public let endpoint: Endpoint

@@ -6,8 +6,8 @@ import TenfourMediaSource
     import TenfourFFmpegSource
 #endif
 
-/// Feeds the bytes as an Ogg file with corrected checksums, which a fuzzer would not find: once with seeking and once
-/// without. The first byte is the position to seek to, in seconds.
+/// Feeds the bytes as an Ogg file, once with seeking and once without. The checksums are corrected first, because a
+/// fuzzer would not find correct ones. The first byte is the position to seek to, in seconds.
 func feedOgg(_ bytes: Span<UInt8>) {
     guard bytes.count > 1 else { return }
     let pages = repairedOgg((1..<bytes.count).map { bytes[$0] })

@@ -1,7 +1,7 @@
 /// A private message bus with a mock of RealtimeKit; it is stopped when the object is released. The moods are
 /// described in Tests/TestSupport/Servers/realtimekit.py.
 ///
-/// Blocks the thread that starts it: for tests with a thread of their own (`.onItsOwnThread`).
+/// It blocks the thread that starts it, so use it only in tests with their own thread (`.onItsOwnThread`).
 public final class MockRealtimeKit {
     public enum Mood: String, Sendable {
         case grant, pretend, deny, hang

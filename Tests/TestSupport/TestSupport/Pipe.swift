@@ -1,13 +1,14 @@
 import Glibc
 
-/// Both ends of a pipe, closed when the object is released. Only a child that is given an end inherits it.
+/// Both ends of a pipe, closed when the object is released. A child process inherits an end only if the end is passed
+/// to it.
 public final class Pipe {
     public private(set) var output: Int32
     public private(set) var input: Int32
 
     public init() {
-        // Uses a named pipe, since only `open` makes descriptors that no child can inherit before they are marked
-        // close-on-exec.
+        // The pipe is a named one, because only `open` makes descriptors that are marked close-on-exec from the start.
+        // With `pipe`, a child that starts before the marking would inherit them.
         let folder = Folder()
         let path = folder("pipe")
         precondition(unsafe mkfifo(path, 0o600) == 0, "a pipe can be made")
@@ -21,14 +22,14 @@ public final class Pipe {
         closeInput()
     }
 
-    /// Closes the reading end, as a reader does that needs no more data.
+    /// Closes the reading end, like a reader that needs no more data.
     public func closeOutput() {
         if output >= 0 { close(output) }
         output = -1
     }
 
-    /// Closes the writing end, which must be done after passing it to a child, so that the reader sees the end of the
-    /// child's output.
+    /// Closes the writing end. Do this after passing the end to a child, so that the reader sees the end of the child's
+    /// output.
     public func closeInput() {
         if input >= 0 { close(input) }
         input = -1

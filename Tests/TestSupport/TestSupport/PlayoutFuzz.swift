@@ -24,8 +24,8 @@ func feedPlayout(_ bytes: Span<UInt8>) {
     }
 }
 
-/// A jitter buffer, and the time. A payload holds its sequence number and the duration that the decoder finds in it, which need
-/// not be the one that the packet claims.
+/// A jitter buffer, and the time. A payload holds its sequence number and the duration that the decoder finds in it,
+/// which may differ from the duration that the packet claims.
 private struct PlayoutTrial: ~Copyable {
     var buffer: JitterBuffer
     private var decoder = RecordingDecoder { bytes in

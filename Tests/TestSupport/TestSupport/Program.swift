@@ -2,7 +2,7 @@ import Glibc
 
 /// A child process. Its output is kept, and it is killed if it does not end in time.
 ///
-/// Blocks the calling thread while waiting: for tests with a thread of their own (`.onItsOwnThread`).
+/// It blocks the calling thread while it waits, so use it only in tests with their own thread (`.onItsOwnThread`).
 @safe public final class Program {
     public let name: String
 
@@ -51,7 +51,8 @@ import Glibc
 
     public var processID: Int32 { process }
 
-    /// The arguments as every user of the machine can see them, and the environment as the process's own user can.
+    /// The arguments, which every user of the machine can see, and the environment, which only the process's own user
+    /// can see.
     public var shownArguments: String { Folder.text(of: "/proc/\(process)/cmdline") }
     public var shownEnvironment: String { Folder.text(of: "/proc/\(process)/environ") }
 

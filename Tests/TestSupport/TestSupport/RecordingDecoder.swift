@@ -3,11 +3,12 @@ public import TenfourAudioCodec
 public import TenfourAudioCore
 public import TenfourJitterBuffer
 
-/// A decoder that plays a voiced tone and records what it is called for, so that a test sees how a jitter buffer fills the time.
+/// A decoder that plays a voiced tone and records its calls, so that a test can check how a jitter buffer fills the
+/// time.
 public struct RecordingDecoder: AudioDecoder, ~Copyable {
     /// One call of the jitter buffer.
     public enum Call: Equatable {
-        /// A packet was decoded; its payload.
+        /// A packet with this payload was decoded.
         case decode([UInt8])
         /// This number of frames before a packet was recovered from its in-band FEC.
         case recover(FrameCount)
@@ -17,13 +18,14 @@ public struct RecordingDecoder: AudioDecoder, ~Copyable {
     /// The calls since the last `takeCalls`, oldest first.
     private var calls: [Call] = []
     private let frameCount: (Span<UInt8>) -> FrameCount?
-    /// A tone of 150 Hz with harmonics, whole periods of it: time-scaling finds a period anywhere.
+    /// Whole periods of a tone of 150 Hz with harmonics. Time-scaling finds a period at any position of it.
     private let tone: [Float]
     private var position = 0
 
     private static let period = 320
 
-    /// A mono decoder. `frameCount` returns the number of frames of a payload; nil where the decoder is to refuse it.
+    /// Creates a mono decoder. `frameCount` returns the number of frames of a payload, or nil if the decoder shall
+    /// refuse it.
     public init(frameCount: @escaping (Span<UInt8>) -> FrameCount?) {
         self.frameCount = frameCount
         let longest = EncodedPacket.longestDuration.rawValue + Self.period
@@ -33,7 +35,7 @@ public struct RecordingDecoder: AudioDecoder, ~Copyable {
         }
     }
 
-    /// Returns the calls since the last time.
+    /// Removes and returns the recorded calls.
     public mutating func takeCalls() -> [Call] {
         defer { calls.removeAll(keepingCapacity: true) }
         return calls

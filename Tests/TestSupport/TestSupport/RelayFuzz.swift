@@ -34,7 +34,7 @@ private struct RelayTrial: ~Copyable {
     private var sealers = RelayPlay.shared.members.map { $0.sealer(for: .member) }
     private var tagger = RelayPlay.shared.members[0].hopTagger(for: .member)
     private var credit: [Endpoint: Int] = [:]
-    /// The proved addresses of members, to which the relay may send more bytes than it receives from there.
+    /// The proved addresses of members. To these, the relay may send more bytes than it receives from them.
     private var proved: Set<Endpoint> = []
 
     init() {

@@ -1,7 +1,7 @@
 public import Testing
 
-/// Repeats a part of a test, at most twice, if it failed because the machine stalled. `attempt` returns what was
-/// wrong, or nil. See `InRealTime`, which repeats whole tests.
+/// Repeats a part of a test, at most twice, if it failed because the machine stalled. `attempt` returns a text about
+/// its failure, or nil if it succeeded. See `InRealTime`, which repeats whole tests.
 ///
 /// `priority` is the priority of the tested threads; nil for ordinary threads, which may be late by `tolerated`
 /// without an excuse.

@@ -3,7 +3,7 @@ import Glibc
 /// A web server on this machine that serves the files of a folder. Parts of the path request faults; see
 /// Tests/TestSupport/Servers/soundserver.py. It is stopped when the object is released.
 ///
-/// Blocks the thread that starts it: for tests with a thread of their own (`.onItsOwnThread`).
+/// It blocks the thread that starts it, so use it only in tests with their own thread (`.onItsOwnThread`).
 public final class SoundServer {
     public let port: Int
     private let program: Program

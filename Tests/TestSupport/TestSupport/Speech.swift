@@ -11,9 +11,9 @@ public struct Speech: Sendable {
     public var beginning: Instant
     /// The number of packets; nil for no end.
     public var count: Int?
-    /// By how many parts per million the talker's clock runs slow.
+    /// The deviation of the talker's clock in parts per million; above zero, the clock runs slow.
     public var partsPerMillion: Double
-    /// Whether packet `n` is sent; if not, it is silence.
+    /// Whether packet `n` is sent. A packet that is not sent is silence.
     public var isSpoken: @Sendable (Int) -> Bool
     /// Whether the packets have the length that results from the session's loss protection, which sets the encoder's
     /// bit rate.

@@ -34,8 +34,8 @@ public final class StoredBytes: ByteSource {
             available: isHere ? 0..<bytes.count : end..<min(end + 65_536, bytes.count), isSeekable: isSeekable)
     }
 
-    /// The number of bytes read, the number of reads that did not start at the end of the previous one, and the end
-    /// of the last read.
+    /// The number of bytes read, the number of reads that did not start at the end of the previous read, and the end of
+    /// the last read.
     public var readByteCount: Int { counts.withLock { $0.read } }
     public var jumpCount: Int { counts.withLock { $0.jumps } }
     public var readEnd: Int { counts.withLock { $0.end } }

@@ -9,7 +9,8 @@ public import Glibc
 
     private var bytes: [UInt8] = []
     private let master: Int32
-    /// Kept open so that the terminal and its settings remain after the program has ended.
+    /// The end that programs use. It is kept open so that the terminal and its settings remain after the program has
+    /// ended.
     private let slave: Int32
 
     /// `TIOCGPTN` and `TIOCSPTLCK`.

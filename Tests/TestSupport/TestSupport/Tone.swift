@@ -49,7 +49,7 @@ public struct Tone: Sendable, CustomStringConvertible {
 
         let inner = first + Self.margin..<last - Self.margin
         holes = inner.filter { points[$0].strength < usual / 4 }.map { Double($0 - first) / 400 }
-        // Compares each window with the third one after it, with which it shares no samples.
+        // Each window is compared with the third window after it, with which it shares no samples.
         let turns = inner.dropLast(3).map { Self.turn(from: points[$0].phase, to: points[$0 + 3].phase) }
         let usualTurn = turns.sorted()[turns.count / 2]
         var seams: [Double] = []

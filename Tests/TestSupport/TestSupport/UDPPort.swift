@@ -5,8 +5,8 @@ import Synchronization
 public enum UDPPort {
     private static let next = Atomic<Int>(Int(getpid()) % 1_000 * 8)
 
-    /// Returns an even port that was free a moment ago, as were the three following ports. No other test of this
-    /// process gets it, and the system never assigns ports of this range itself.
+    /// Returns an even port that was free a moment ago, as were the three ports after it. No other test of this process
+    /// gets it, and the system never assigns ports of this range itself.
     public static func free() -> UInt16 {
         while true {
             let port = UInt16(20_000 + next.add(4, ordering: .relaxed).oldValue % 12_000)

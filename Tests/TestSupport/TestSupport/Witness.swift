@@ -1,11 +1,11 @@
-/// Detects, from its creation on, whether the machine has stalled, by means of bare timers.
+/// Detects whether the machine has stalled since the witness was created, with the help of bare timers.
 public struct Witness: Sendable {
-    /// Returns why a failure is excused; nil if it is not.
+    /// Returns the reason why a failure is excused; nil if it is not excused.
     let excuse: @Sendable () -> String?
 
-    /// Uses the timer of ordinary priority and, if `isUrgent`, also the one of audio priority. A failure is excused
+    /// Uses the timer of ordinary priority and, if `isUrgent`, also the timer of audio priority. A failure is excused
     /// if the ordinary timer was late by more than `tolerated`, whose default is about the playout delay on a clean
-    /// link, or the urgent one by more than 3 ms, one or two periods of a card.
+    /// link. It is also excused if the audio timer was late by more than 3 ms, one or two periods of a card.
     init(isUrgent: Bool, tolerated: Duration = .milliseconds(10)) {
         let (ordinary, urgent) = (BareTimer.ordinary, isUrgent ? BareTimer.urgent : nil)
         let start = BareTimer.now

@@ -2,11 +2,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// When and how often a test in real time is repeated.
+/// Tests when and how often a test in real time is repeated.
 struct InRealTimeTests {
     private struct Broken: Error {}
 
-    /// Returns why a run is excused; nil if it is not. Runs count from 1.
+    /// Returns the reason why a run is excused; nil if it is not excused. Runs are counted from 1.
     private typealias Excuse = @Sendable (_ run: Int) -> String?
     private static let always: Excuse = { _ in "it stood still" }
     private static let never: Excuse = { _ in nil }
@@ -64,7 +64,7 @@ struct InRealTimeTests {
         await withKnownIssue { _ = try await runs(Self.never) { _ in try #require(Bool(false)) } }
     }
 
-    /// A single sleeping thread is not late; while it is overdue, that time counts before it wakes up.
+    /// The lateness is not negative, and it is below 30 s even if the timer is overdue at this moment.
     @Test func aBareTimerIsLateByWhatTheMachineStoodStill() {
         let start = BareTimer.now
         #expect(BareTimer.ordinary.lateness(since: start) < .seconds(30))

@@ -4,7 +4,7 @@ import TenfourNetworkEmulator
 
 /// The counts of all paths, as text and as JSON.
 struct LinkReport {
-    /// Descriptions of the emulated networks in the two directions.
+    /// The emulated network in each direction, as text.
     var there: String
     var back: String
     var seed: UInt64

@@ -4,18 +4,18 @@ import TenfourNetworkEmulator
 /// The counts of one path: the packets of one direction of one port.
 struct LinkTally {
     var received = 0
-    /// Packets sent, including duplicates, so it may exceed `received`.
+    /// The number of packets sent, including duplicates, so that it may exceed `received`.
     var sent = 0
     var lost: [LossReason: Int] = [:]
     var doubled = 0
-    /// Packets sent after one that had been received later.
+    /// The number of packets sent out of order, after a packet that had been received later.
     var reordered = 0
-    /// Packets dropped because too many were in flight.
+    /// The number of packets dropped because too many were in flight.
     var overflowed = 0
-    /// Packets that the system or the network refused to send.
+    /// The number of packets that the system or the network refused to send.
     var refused = 0
-    /// Packets from the target before there was a client, and packets to the client's side from anybody but the
-    /// target.
+    /// The number of packets that have no destination or come from a wrong source: from the target before there was a
+    /// client, or to the client's side from anybody but the target.
     var stray = 0
     /// The time from receiving to sending, in microseconds.
     var delays = Histogram()

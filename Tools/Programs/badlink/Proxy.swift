@@ -26,12 +26,13 @@ final class Proxy {
         var name: String
         var network: NetworkModel
         var seed: UInt64
-        /// Created with the first packet of any path, so that all links begin at the same time.
+        /// The emulated link. It is created with the first packet of any path, so that all links begin at the same
+        /// time.
         var link: EmulatedLink?
         var tally = LinkTally()
     }
 
-    /// A forwarded port: the socket that clients send to, and the one that the target answers to.
+    /// A forwarded port: one socket for datagrams of clients, and one for the target's answers.
     private struct Port {
         var front: UDPSocket
         var back: UDPSocket
@@ -51,7 +52,7 @@ final class Proxy {
     private let configuration: Configuration
     private let loop: EventLoop
     private var ports: [Port] = []
-    /// Both directions of the first port, then both of the second. Their seeds are consecutive.
+    /// The paths: both directions of the first port, then both of the second. The seeds of the paths are consecutive.
     private var paths: [Path] = []
     private var beginning: Instant?
     private var inFlight = PacketsInFlight<Flight>(capacity: 8192, byteCapacity: 2048)
@@ -188,5 +189,5 @@ private func portAfter(_ port: UInt16) throws -> UInt16 {
     return port + 1
 }
 
-/// Slightly more than the longest UDP datagram.
+/// The size of the receive buffer in bytes: slightly more than the longest UDP datagram.
 private let longestDatagram = 65_536

@@ -103,7 +103,7 @@ struct Cost: ParsableCommand {
         }
     }
 
-    /// Runs the time-scaling alone at its maximum of a tenth, which is 5 ms in each three packets.
+    /// Runs the time-scaling alone at its maximum of a tenth: it removes 5 ms from every third packet.
     private static func stretch(_ packetCount: Int) {
         var stretch = TimeScaler(channelCount: 1)
         let history = TimeScaler.reach.rawValue

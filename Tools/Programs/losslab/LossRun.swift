@@ -77,14 +77,15 @@ struct LossRun: ParsableCommand {
                 }
             }
             for index in 0..<count { result.append(work[history + index]) }
-            // The end of the played audio becomes the history of the next packet.
+            // The end of the packet just played becomes the history for the next packet.
             for index in 0..<history { work[index] = work[index + count] }
         }
         return result
     }
 }
 
-/// Measures clicks at seams: compares the second differences there with those of the original audio.
+/// Measures clicks at seams: compares the second differences of the samples at a seam with the largest ones of the
+/// original audio.
 private struct Seams {
     var count = 0
     /// The sharpest seam in decibels: 0 is as sharp as the original audio, a click in quiet speech about 40.

@@ -1,8 +1,8 @@
 import TenfourAudioCore
 import TenfourAudioFile
 
-/// The results of a receiver. Delays are in milliseconds, from a packet's sending to its playout; shares refer to the
-/// audio that was due.
+/// The results of a receiver. A delay is the time from the sending of a packet to its playout, in milliseconds. A share
+/// is relative to the audio that was due.
 struct Outcome {
     var delays: [Double] = []
     var concealedShare = 0.0
@@ -16,7 +16,7 @@ struct Outcome {
     var heard: [Float] = []
 
     var meanDelay: Double { mean(delays[...]) }
-    /// The mean delay of the last quarter.
+    /// The mean delay of the last quarter of `delays`.
     var delayAtTheEnd: Double { mean(delays.suffix(delays.count / 4)) }
 
     func delay(within share: Double) -> Double {

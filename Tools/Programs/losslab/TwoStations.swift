@@ -22,7 +22,7 @@ struct TwoStations: ~Copyable {
     private var encoder: OpusEncoder
     private var settings: OpusEncoderSettings
     private var there: EmulatedLink
-    /// The network to the listener after the losses end, and the time at which they end.
+    /// `calm` is the network to the listener after the losses end; `calmFrom` is the time at which they end.
     private var calm: EmulatedLink
     private let calmFrom: Instant
     private var back: EmulatedLink
@@ -46,7 +46,7 @@ struct TwoStations: ~Copyable {
         settings.bitRate = lossProtection.bitRate
         let encoder = try OpusEncoder(application: .voip, settings: settings)
         var playout = PlayoutSettings().jitterBuffer(period: FrameCount(Self.period), .opus, lossProtection)
-        // The margin is one period, as no thread wakes up late here.
+        // The margin is one period, because no thread wakes up late here.
         playout.margin = FrameCount(Self.period)
         let decoding = DecoderConfiguration(decoder)
         let buffer = try JitterBuffer(format: .mono, configuration: playout)
@@ -73,7 +73,7 @@ struct TwoStations: ~Copyable {
         self.buffer.begin(SSRC(1))
     }
 
-    /// Sends `speech` and plays what arrives.
+    /// Sends `speech`, and plays the received packets.
     mutating func run(_ speech: [Float]) throws {
         var sound = [Float](repeating: 0, count: Self.period)
         for position in stride(from: 0, to: speech.count + 24_000, by: Self.period) {

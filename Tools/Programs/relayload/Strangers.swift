@@ -30,8 +30,8 @@ struct Strangers: ParsableCommand {
                 + "\"hello\": \(cost(of: hello, &relay))}")
     }
 
-    /// Returns the processor time for one datagram, in nanoseconds. Each comes from another port, 20 µs after the
-    /// previous one.
+    /// Returns the processor time for one datagram, in nanoseconds. Each datagram comes from another port, 20 µs after
+    /// the previous one.
     private func cost(of datagram: [UInt8], _ relay: inout Relay) -> Double {
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1_600)
         defer { unsafe memory.deallocate() }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Calls `send` for each packet of each stream when it is due: 50 a second, never two streams at the same time. For
-/// each stream it calls `pause` once a second, midway between two packets.
+/// Calls `send` for each packet of each stream when it is due: 50 packets a second for each stream, never two streams
+/// at the same time. For each stream, calls `pause` once a second, midway between two packets.
 func talk(
     streams: Int, packets: Int, pause: (_ stream: Int) -> Void = { _ in }, send: (_ stream: Int, _ number: Int) -> Void
 ) {

@@ -11,7 +11,7 @@ import TenfourSimulation
 /// A capture file: the datagrams that may be RTP or RTCP, and the number of all other packets.
 struct ReplayCapture {
     private(set) var log = DatagramLog()
-    /// Why the file was not read to its end.
+    /// The reason why the file was not read to its end; nil if it was.
     private(set) var damage: String?
     private(set) var datagramCount = 0
     private let path: String
@@ -39,7 +39,7 @@ struct ReplayCapture {
             do throws(CapturedDatagram.SkipReason) {
                 let datagram = try CapturedDatagram(packet, in: bytes)
                 datagramCount += 1
-                // RTP and RTCP are recognised by their version.
+                // RTP and RTCP are recognised by their version number, 2.
                 guard let first = datagram.payload.first, bytes[first] >> 6 == 2 else { continue }
                 log.append(
                     bytes.extracting(datagram.payload), from: datagram.source, to: datagram.destination, at: packet.time

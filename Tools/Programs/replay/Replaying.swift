@@ -214,14 +214,14 @@ private struct Recording: ~Copyable {
         if ahead > .zero { file?.marks.add(start..<start + ahead) }
     }
 
-    /// Returns a duration as it is at the output's playback rate.
+    /// Returns the number of output frames that `count` frames become at the playback rate.
     private func timeScaled(_ count: FrameCount) -> FrameCount {
         FrameCount(Int(Double(count.rawValue) / timePitch.rate))
     }
 
     private mutating func put(_ count: FrameCount) throws(RadioError) { try Self.write(timeScaled, count, to: &file) }
 
-    // Static functions, because the parts of `self` could not be accessed separately.
+    // These functions are static, because a method could not access two properties of `self` separately.
 
     private static func scale(
         _ sound: Span<Float>, through timePitch: inout TimePitch, into timeScaled: inout [Float]
