@@ -11,9 +11,9 @@
 //
 //     struct tenfour_x tenfour_x_open(const char *file, const char **failure)
 //
-// which loads `file` (`dlopen`) and looks the functions up in it and its dependencies (`dlsym`). If one is missing,
-// `*failure` is the reason, valid until the thread's next `dlopen`, and no function may be called; otherwise it is NULL. The
-// library is never unloaded, since other code may hold its functions.
+// which loads `file` (`dlopen`) and looks the functions up in it and its dependencies (`dlsym`). If the file or a
+// function is missing, `*failure` is the reason, valid until the thread's next `dlopen`, and no function may be called.
+// If nothing is missing, `*failure` is NULL. The library is never unloaded, because other code may hold its functions.
 
 #define TENFOUR_FUNCTION(name) __typeof__(name) *_Nonnull name;
 

@@ -6,8 +6,8 @@ public enum Console {
     /// Prints a message line to standard error.
     public static func log(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
-    /// Writes data to standard output. Exits with 1 if the data cannot be written, since a new secret would otherwise
-    /// be lost silently; exits with 0 if the reader of the pipe, such as `head`, has ended. After the first call
+    /// Writes data to standard output. Exits with 1 if the data cannot be written, because a new secret must not be
+    /// lost silently. Exits with 0 if the reader of the pipe, such as `head`, has ended. From the first call on,
     /// SIGPIPE is ignored.
     public static func write(_ text: String) {
         signal(SIGPIPE, SIG_IGN)

@@ -33,7 +33,7 @@ public struct QRSymbol: Sendable, Equatable {
     public var textWidth: Int { width + 2 * Self.margin }
 
     /// Draws the code for a terminal, with its margin, two rows of modules per line. With `inColours` the code is black
-    /// on white, by escape sequences; otherwise it is readable only as light text on a dark background.
+    /// on white, by escape sequences. Without colours, it is readable only as light text on a dark background.
     public func text(inColours: Bool) -> String {
         let places = -Self.margin..<(width + Self.margin)
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { row in

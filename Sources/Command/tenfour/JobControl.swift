@@ -49,8 +49,8 @@ enum JobControl {
 @c private func stopRequested(_: Int32) { JobControl.requestStop() }
 @c private func continued(_: Int32) { JobControl.recordContinuation() }
 
-/// Measures the time for which this process was stopped by Ctrl-Z or a signal. No audio is captured, sent or played
-/// then.
+/// Measures the time for which this process was stopped by Ctrl-Z or a signal. During a stop, no audio is captured,
+/// sent or played.
 struct ProcessStopMonitor {
     /// The duration of all stops so far.
     private(set) var total = Duration.zero

@@ -11,7 +11,7 @@ struct LinkOptions: ParsableArguments {
             valueName: "file"))
     var linkFile: String?
 
-    /// Whether `--link-file` or TENFOUR_LINK gives a link.
+    /// Whether `--link-file` or TENFOUR_LINK is set.
     var isGiven: Bool { linkFile != nil || Secrets.variable(Secrets.link) != nil }
 
     /// Throws if neither an address nor a link is given. Commands call it in `validate`.
@@ -21,8 +21,8 @@ struct LinkOptions: ParsableArguments {
             "Missing expected argument '\(argument)': write it, or name a file with a channel's link with --link-file.")
     }
 
-    /// Returns the address or link in `typed`; if `typed` is nil, the link from `--link-file` or TENFOUR_LINK; nil if
-    /// none of these is given.
+    /// Returns the address or link in `typed`. If `typed` is nil, returns the link from `--link-file` or TENFOUR_LINK;
+    /// nil if neither is set.
     func address(typed: String?, quiet: Bool = false) throws -> RadioAddress? {
         if typed != nil, linkFile != nil {
             throw RadioError(.usage, "an address and --link-file are both given: write only one of them")

@@ -89,7 +89,7 @@ struct PlayRunner {
     private func fade(_ streamer: Streamer) {
         guard streamer.state == .playing, rendersTo == nil else { return }
         streamer.fadeOut(over: fadeOut)
-        // This waits 0.1 s more for the audio queued in the card. A second signal ends the wait.
+        // The wait is 0.1 s longer than the fade, for the audio queued in the card. A second signal ends the wait.
         usleep(UInt32(min(fadeOut / .microseconds(1), 60e6)) + 100_000)
         streamer.stop()
     }

@@ -78,10 +78,10 @@ enum Secrets {
         }
     }
 
-    /// Returns the typed text if `text` is a placeholder, otherwise `text`.
+    /// Returns the typed text if `text` is a placeholder, and `text` itself if it is not.
     static func reveal(_ text: String) -> String { revealed(text) ?? text }
 
-    /// Returns the typed text if `shown` is a placeholder; otherwise nil.
+    /// Returns the typed text if `shown` is a placeholder; nil if it is not.
     static func revealed(_ shown: String) -> String? { typed.withLock { $0[shown] } }
 
     static func variable(_ name: String) -> String? { variables.withLock { $0[name] } }

@@ -8,8 +8,8 @@ import TenfourSession
 
 /// Measures the audio sent per second, and its delivery according to the receivers' reports.
 ///
-/// Lost packets are the packets that reports count as lost, less packets that arrived by retransmission, plus packets
-/// sent while a channel's relay was unreachable. With several receivers, the last report counts.
+/// The number of lost packets is the number in the reports, minus the packets that arrived by retransmission, plus the
+/// packets sent while a channel's relay was unreachable. With several receivers, the report received last counts.
 struct SentMeter {
     private var seconds: [Second] = []
     private var current = Second()
@@ -22,7 +22,8 @@ struct SentMeter {
     private var packetCountAtReport = 0
     /// The number of packets that we had sent when the present outage of the relay began; nil if there is no outage.
     private var packetCountAtOutage: Int?
-    /// The number of packets that we had sent when the relay last returned. The counts in its reports begin there.
+    /// The number of packets that we had sent when the relay last returned. The relay's reports count packets from then
+    /// on.
     private var packetCountAtReturn = 0
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool

@@ -2,7 +2,7 @@ import Glibc
 
 /// The default path of a relay's status socket.
 enum StatusSocket {
-    /// The path in the user's runtime directory if there is one, otherwise in the system's.
+    /// The path in the user's runtime directory. If the user has none, the path in the system's runtime directory.
     static var path: String {
         let own = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? ""
         return own.hasPrefix("/") ? own + name : ofSystem

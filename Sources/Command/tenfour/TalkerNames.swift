@@ -38,7 +38,7 @@ struct TalkerNames {
     /// Returns whether audio of this talker was received before.
     func hasHeard(_ ssrc: SSRC) -> Bool { people[ssrc]?.wasHeard ?? false }
 
-    /// Returns whether `name` is the known name of this talker.
+    /// Returns whether `name` is the name already stored for this talker.
     func isCalled(_ ssrc: SSRC, _ name: String) -> Bool { people[ssrc]?.name == cut(name) }
 
     /// Returns the talker's address as text; nil for a talker behind a relay, which has no address.

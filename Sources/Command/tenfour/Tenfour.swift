@@ -26,7 +26,7 @@ struct Tenfour: ParsableCommand {
         ])
 
     static func main() {
-        // Secrets are removed first, since other users can see the arguments until then.
+        // Secrets are removed first, because until then other users can see them in the arguments.
         Secrets.keepInThisProcess()
         let typed = Secrets.extractFromArguments()
         Secrets.extractFromEnvironment()

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Settings and flags that other threads share with the audio threads.
 final class Controls: Sendable {
-    /// Whether audio can be delivered. Reading of a file starts only then.
+    /// Whether audio can be delivered. The capture thread starts to read a file only when this is true.
     let isConnected: Atomic<Bool>
     let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)

@@ -3,9 +3,9 @@ package import TenfourOpusCodec
 
 /// The processor time that the decoders of a mixer may use in one pull. The budget measures the time of each decoder call.
 ///
-/// A frame is decoded with a model if three quarters of the slack suffice even when the frame takes four times as long as expected;
-/// otherwise without a model. A frame so slow that the model would never be used again suspends the model: for 10 s at first, then
-/// twice as long each time, up to 5 minutes.
+/// A frame is decoded with a model only if the slack suffices: four times the expected time of the frame must fit into
+/// three quarters of the slack. If four times the measured time of a frame does not fit, the model is suspended:
+/// for 10 s at first, then twice as long each time, up to 5 minutes.
 ///
 /// It runs on the playback thread. Times are processor time of that thread, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {

@@ -10,8 +10,8 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     case plain
     /// Deep PLC conceals lost frames: complexity 5.
     case plc
-    /// Deep PLC, and enhancement of decoded speech: by NoLACE if packets carry in-band FEC (complexity 7), otherwise by
-    /// LACE (complexity 6).
+    /// Deep PLC, and enhancement of decoded speech: by NoLACE (complexity 7) if packets carry in-band FEC, by LACE
+    /// (complexity 6) if they do not.
     case full
 
     init(_ complexity: DecoderComplexity) {

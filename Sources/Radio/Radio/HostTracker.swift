@@ -27,8 +27,8 @@ final class HostTracker {
         case found([Endpoint])
     }
 
-    /// `now` is the time of the last lookup. The next lookup starts after `interval`; each later pause is twice as long
-    /// as the one before, and at most `longestInterval`.
+    /// `now` is the time of the last lookup. The next lookup starts after `interval`. Each later pause is twice as long
+    /// as the pause before it, and at most `longestInterval`.
     init(
         _ host: String, port: UInt16, every interval: Duration, atMost longestInterval: Duration, at now: Instant,
         resolve: @escaping Resolve = HostTracker.system

@@ -69,7 +69,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     /// Sets the decoder's complexity to `most`, but at most to LACE if the talker sends no in-band FEC.
     @_noAllocation @_noLocks
     private mutating func set(_ most: DecoderComplexity) {
-        // NoLACE scores higher than LACE if lost frames are recovered from in-band FEC, and no higher otherwise.
+        // NoLACE scores higher than LACE only if lost frames are recovered from in-band FEC.
         let wanted = .lace < most && packetsSinceFEC > Self.memoryOfFEC ? .lace : most
         if wanted == complexity { return }
         try? decoder.setComplexity(wanted)

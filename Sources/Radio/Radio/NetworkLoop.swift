@@ -20,7 +20,7 @@ internal import TenfourUV
     private let control: UDPSocket?
     private var rtpSession: RTPSession
     private let protection: any Protection
-    /// The protection, if it is a channel's; nil otherwise.
+    /// The channel's protection; nil in a session without a channel.
     private let channel: ChannelLine?
     private let coding: CodingSettings
     /// Whether reports are sent from the port above the media's. Multiplexed reports are sent from the media's port,
@@ -323,8 +323,8 @@ internal import TenfourUV
         flush(at: now)
     }
 
-    /// Passes the delay that recovery needs to the playback thread. This is repeated, because the talker may get
-    /// another jitter buffer there.
+    /// Passes the delay that recovery needs to the playback thread. The message is repeated, because the talker may get
+    /// another jitter buffer on that thread.
     private func setRecoveryDelay(of source: Source) {
         pass { $0.set(.repair(RecoveryDemand(source.repair)), of: source.ssrc) }
     }

@@ -7,7 +7,7 @@ internal import TenfourSoundCard
 /// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the card.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
-    /// The shared state of the card, if another thread drives the card; nil otherwise.
+    /// The state shared with the card's thread, if another thread drives the card; nil if this thread drives it.
     private let card: TimePitchSharedState?
     private var player: PlaybackStep
     private var reports: LatestWriter<PlaybackReport>

@@ -3,7 +3,7 @@ public import TenfourSession
 
 /// Datagrams with their arrival times, sources and destinations.
 public struct DatagramLog: Sendable {
-    /// The entries, ordered by time after `sort`, otherwise as they were appended.
+    /// The entries in the order in which they were appended; after `sort`, ordered by time.
     public private(set) var entries: [Entry] = []
     private var bytes: [UInt8] = []
 

@@ -149,7 +149,7 @@ public struct SimulatedReceiver: ~Copyable {
         }
     }
 
-    /// Pulls one period and passes it to `hear`. Returns whether it contains audio; otherwise the period is silence.
+    /// Pulls one period and passes it to `hear`. Returns whether the period contains audio; if not, it is silence.
     @discardableResult
     private mutating func pull(_ hear: (Span<Float>, Pull) throws -> Void) rethrows -> Bool {
         let decoded = buffer.statistics.decoded

@@ -22,8 +22,8 @@ extension Relay {
         return boundBits(byteCount, in: channel, at: now)
     }
 
-    /// Counts the bits of a datagram to be forwarded in a channel. Returns the reason to drop the datagram if the bits exceed the
-    /// channel's bit rate, otherwise nil.
+    /// Counts the bits of a datagram to be forwarded in a channel. Returns the reason to drop the datagram if the bits
+    /// exceed the channel's bit rate; nil if they do not.
     mutating func boundBits(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> RelayDiscard? {
         channels.spend(byteCount, in: channel, at: now) ? nil : .tooManyChannelBits
     }

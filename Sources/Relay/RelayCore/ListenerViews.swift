@@ -45,7 +45,8 @@ struct ListenersVerdict: Sendable {
     /// The age in seconds after which a report is ignored.
     private static let memory: UInt32 = 15
 
-    /// Nil if there is no recent report. `line` returns the network prefix that identifies the access line of a member.
+    /// Creates the summary; nil if there is no recent report. `line` returns the network prefix that identifies the
+    /// access line of a member.
     init?(_ views: [MemberID: ListenerView], at now: Instant, line: (MemberID) -> UInt64) {
         let second = ListenerView.second(now)
         var all: [(line: UInt64, view: ListenerView)] = []

@@ -30,8 +30,8 @@ public struct Relay: ~Copyable, Sendable {
     /// The time of the next roster update of any channel; nil if no roster has changed.
     var rosterDeadline: Instant?
     var rosterPages = CellRateLimit()
-    /// The sender SSRCs of the relay's reports to talkers: `line` reports how a stream arrives at the relay, `listeners` how it
-    /// arrives at the listeners.
+    /// The sender SSRCs of the relay's reports to talkers: `line` for reports on reception at the relay, `listeners`
+    /// for reports on reception at the listeners.
     let reporters: (line: SSRC, listeners: SSRC)
 
     var joins: JoinVerifier

@@ -41,8 +41,8 @@ struct Talker: Sendable {
     /// The burst of the packet rate and bit rate limits: two seconds at the permitted rate, in nanoseconds.
     private static let saved: Int64 = 2_000_000_000
 
-    /// Counts a datagram against the packet and bit rate limits. Returns the reason to drop the datagram if it exceeds a limit,
-    /// otherwise nil.
+    /// Counts a datagram against the packet and bit rate limits. Returns the reason to drop the datagram if it exceeds
+    /// a limit; nil if it does not.
     mutating func spend(_ byteCount: Int, at now: Instant) -> RelayDiscard? {
         let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
         let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))

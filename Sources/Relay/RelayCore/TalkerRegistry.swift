@@ -28,8 +28,8 @@ struct TalkerRegistry: Sendable {
         try talkers[index.number]?.checker.check(datagram)
     }
 
-    /// Counts a datagram against the limits of its talker. Returns the reason to drop the datagram if it exceeds a limit,
-    /// otherwise nil.
+    /// Counts a datagram against the limits of its talker. Returns the reason to drop the datagram if it exceeds a
+    /// limit; nil if it does not.
     mutating func spend(_ byteCount: Int, of index: TalkerIndex, at now: Instant) -> RelayDiscard? {
         talkers[index.number]?.spend(byteCount, at: now)
     }

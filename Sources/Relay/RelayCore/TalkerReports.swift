@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
 
-/// Sends reports to talkers: how their streams arrive at the relay and at the listeners, and which packets are missing.
+/// Sends reports to talkers: on reception at the relay, on reception at the listeners, and on missing packets.
 extension Relay {
     private static let interval = Duration.seconds(1)
     private static let lossyInterval = Duration.milliseconds(500)

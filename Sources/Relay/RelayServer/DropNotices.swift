@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourRelayCore
 internal import TenfourUV
 
-/// Makes notices of dropped packets, with counts by reason, at most once in ten seconds.
+/// Composes notices of dropped packets, with counts by reason, at most once in ten seconds.
 struct DropNotices {
     private var told: [RelayNotice.Reason: Int] = [:]
     private var last: Instant?

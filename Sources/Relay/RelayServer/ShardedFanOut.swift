@@ -1,7 +1,8 @@
 internal import TenfourSession
 internal import TenfourUV
 
-/// The fan-out of all channels, distributed over the sending threads. The relay's own thread serves a share, too.
+/// The fan-out of all channels, distributed over the sending threads. The relay's own thread is one of the sending
+/// threads.
 struct ShardedFanOut: ~Copyable {
     private var own: FanOutShard
     private let workers: [FanOutWorker]
@@ -72,7 +73,8 @@ struct ShardedFanOut: ~Copyable {
         own.send(datagram, channel: channel, stream: stream, except: except)
     }
 
-    /// Returns the statistics of a channel, summed over all threads; the workers' part is up to one second old.
+    /// Returns the statistics of a channel, summed over all threads. The statistics of the worker threads are up to one
+    /// second old.
     func statistics(of channel: Int) -> FanOutStatistics {
         var sum = own.statistics(of: channel) + (shares[channel]?.overrun ?? FanOutStatistics())
         for worker in workers { sum = sum + worker.statistics(of: channel) }

@@ -1,5 +1,5 @@
-// Counts libsodium's MAC computations, for each thread. A function that the program defines replaces the library's for
-// everything linked to the program.
+// Counts libsodium's MAC computations, for each thread. A function that the program defines replaces the library's
+// function for all code linked to the program.
 #define _GNU_SOURCE
 #include "macs.h"
 

@@ -6,7 +6,7 @@ import TenfourSoundCard
 /// A thread that only wakes up every two milliseconds. Its lateness shows how punctual an audio thread could be at
 /// best. It runs until the process ends, so that many tests can use it.
 public final class BareTimer: Sendable {
-    /// A timer on a thread of ordinary priority, like that of the network thread.
+    /// A timer on a thread of ordinary priority, like the network thread.
     public static let ordinary = BareTimer(priority: nil)
     /// A timer with the priority of a session's audio threads, if the system grants it.
     public static let urgent = BareTimer(priority: 50)

@@ -120,7 +120,7 @@ public struct PlayoutLog: Sendable {
     public var concealed = FrameCount.zero
 }
 
-/// A jitter buffer, and the log of what is inserted and decoded.
+/// A jitter buffer, and the log of its inserted and decoded packets.
 private struct Ear: ~Copyable {
     var ssrc: SSRC? { buffer.ssrc }
     var buffer: JitterBuffer

@@ -54,7 +54,7 @@ private func feedRTCP(_ bytes: Span<UInt8>) {
             guard let packet = try packets.next() else { return }
             check(packet, within: bytes.count)
         } catch {
-            // One packet is malformed, but the next ones may be valid.
+            // This packet is malformed, but the next packets may be valid.
         }
     }
     preconditionFailure("more packets than there can be headers")

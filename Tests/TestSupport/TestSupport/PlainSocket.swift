@@ -1,6 +1,6 @@
 import Glibc
 
-/// A UDP socket on the loopback that uses none of the tested code, like that of another program.
+/// A UDP socket on the loopback that uses none of the tested code, like a socket of another program.
 public struct PlainSocket: ~Copyable {
     public let port: UInt16
     private let descriptor: Int32

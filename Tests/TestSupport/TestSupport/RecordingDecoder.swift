@@ -10,7 +10,7 @@ public struct RecordingDecoder: AudioDecoder, ~Copyable {
     public enum Call: Equatable {
         /// A packet with this payload was decoded.
         case decode([UInt8])
-        /// This number of frames before a packet was recovered from its in-band FEC.
+        /// A loss of this number of frames was recovered from the in-band FEC of the next packet.
         case recover(FrameCount)
         case conceal(FrameCount)
     }

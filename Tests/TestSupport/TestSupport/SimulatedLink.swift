@@ -2,7 +2,7 @@ public import TenfourAudioCore
 public import TenfourNetworkEmulator
 public import TenfourSession
 
-/// RTP sessions with an emulated link from each to each other, on a clock that only the test moves.
+/// RTP sessions with an emulated link from every session to every other session, on a clock that only the test moves.
 ///
 ///     let link = SimulatedLink(left: talker, right: listener, network: .init(delay: .milliseconds(40)), seed: 1)
 ///     link.left.speech = Speech()
@@ -12,7 +12,7 @@ public import TenfourSession
 /// The same seed gives a byte-identical run.
 public final class SimulatedLink {
     public private(set) var now = Instant.start
-    /// The sessions on the link: `left`, `right` and any further ones.
+    /// The sessions on the link: `left`, `right` and any further sessions.
     public let ends: [LinkEnd]
     /// A hash of all datagrams sent so far and their times.
     public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -84,7 +84,7 @@ public final class SimulatedLink {
         flush(index)
     }
 
-    /// Replaces a session by a new one with the same endpoint, as if another process had started there. The datagrams
+    /// Replaces a session by a new session with the same endpoint, as if another process had started. The datagrams
     /// sent so far are kept.
     public func replace(_ index: Int, by session: consuming RTPSession, speech: Speech?) {
         ends[index].session = session

@@ -72,7 +72,7 @@ struct Spawning {
         return process
     }
 
-    /// The folder of this package's programs, which is that of the test runner.
+    /// The folder of this package's programs, which is also the folder of the test runner.
     static let ownFolder: String = {
         let path = unsafe realpath("/proc/self/exe", nil)
         defer { unsafe free(path) }

@@ -42,7 +42,7 @@ public import Glibc
 
     public func type(_ keys: String) { unsafe write(master, keys, keys.utf8.count) }
 
-    /// The flags of `termios.c_lflag`, which say how input is handled.
+    /// The flags of `termios.c_lflag`, which control the handling of input.
     public var localModes: tcflag_t {
         var settings = termios()
         unsafe tcgetattr(slave, &settings)

@@ -14,8 +14,8 @@ struct LinkTally {
     var overflowed = 0
     /// The number of packets that the system or the network refused to send.
     var refused = 0
-    /// The number of packets that have no destination or come from a wrong source: from the target before there was a
-    /// client, or to the client's side from anybody but the target.
+    /// The number of packets that were not forwarded: packets from the target before there was a client, and packets to
+    /// the client's side from anybody but the target.
     var stray = 0
     /// The time from receiving to sending, in microseconds.
     var delays = Histogram()
@@ -67,8 +67,8 @@ struct Histogram {
         return most
     }
 
-    /// Returns the bin of a value. A value below 64 has its own bin; the bin of a larger one is given by its first
-    /// six bits and its magnitude.
+    /// Returns the bin of a value. Each value below 64 has its own bin. The bin of a larger value follows from its
+    /// first six bits and its magnitude.
     private func bin(of value: Int) -> Int {
         if value < 64 { return value }
         let shift = value.bitWidth - value.leadingZeroBitCount - 6

@@ -135,7 +135,7 @@ final class Proxy {
         }
     }
 
-    /// Sends a packet that is due, after those due before it, or queues it until it is due.
+    /// Sends a packet that is due, after all packets that were due before it. Queues a packet that is not due yet.
     private func send(_ datagram: Span<UInt8>, _ flight: Flight, due: Instant, at now: Instant) {
         if due <= now {
             sendWhatIsDue(at: due)

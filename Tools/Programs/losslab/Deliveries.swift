@@ -23,7 +23,7 @@ struct Deliveries {
         var copyDistances: [Int] = []
         /// The time from the request for a lost packet to its retransmission; nil for no retransmissions.
         var roundTrip: FrameCount?
-        /// The time from the due arrival of a packet to its first request.
+        /// A packet is requested only if its retransmission can arrive within this time after the packet was sent.
         var patience = FrameCount(0)
     }
 
@@ -51,8 +51,8 @@ struct Deliveries {
         bitRate = Double(bytes * 8) / (Double(speech.packets.count) * 0.02)
     }
 
-    /// Adds retransmissions. A gap is detected when the next packet arrives; the missing packets are requested then,
-    /// and again after each round trip.
+    /// Adds retransmissions. A gap is detected when the next packet arrives. The missing packets are requested at that
+    /// time, and again after each round trip.
     private mutating func retransmit(
         _ speech: EncodedSpeech, _ arrivals: [FrameCount?], _ link: inout EmulatedLink, _ roundTrip: FrameCount,
         _ patience: FrameCount

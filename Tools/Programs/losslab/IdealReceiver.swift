@@ -2,8 +2,9 @@ import TenfourAudioCore
 import TenfourOpusCodec
 import TenfourRadio
 
-/// The reference receiver: libopus with a fixed playout delay. A packet that has arrived in time is decoded; a
-/// missing one is recovered from the in-band FEC of the next packet if that has arrived, and concealed otherwise.
+/// The reference receiver: libopus with a fixed playout delay. A packet that has arrived in time is decoded. A missing
+/// packet is recovered from the in-band FEC of the next packet if the next packet has arrived in time, and concealed if
+/// it has not.
 struct IdealReceiver {
     var depth: FrameCount
     var decoder = DecoderChoice.auto

@@ -84,8 +84,8 @@ struct LossRun: ParsableCommand {
     }
 }
 
-/// Measures clicks at seams: compares the second differences of the samples at a seam with the largest ones of the
-/// original audio.
+/// Measures clicks at seams: compares the second differences of the samples at a seam with the largest second
+/// differences of the original audio.
 private struct Seams {
     var count = 0
     /// The sharpest seam in decibels: 0 is as sharp as the original audio, a click in quiet speech about 40.

@@ -42,7 +42,7 @@ final class BoundSocket {
         _ = unsafe datagram.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// Returns the next datagram. Returns nil after 250 ms; if `waits` is false, at once.
+    /// Returns the next datagram. If none is available, returns nil: after 250 ms, or immediately if `waits` is false.
     func receive(waits: Bool = true) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 1_500)
         let count = unsafe recv(descriptor, &bytes, bytes.count, waits ? 0 : Int32(MSG_DONTWAIT))
@@ -63,7 +63,7 @@ func sleep(until moment: Int64) {
     while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
 }
 
-/// Prints a line that tells the caller that a step is done.
+/// Prints `text` immediately, so that the caller knows that a step is done.
 func say(_ text: String) {
     print(text)
     fflush(nil)

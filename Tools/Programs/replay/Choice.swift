@@ -14,8 +14,8 @@ struct Choice {
         return UInt32(digits.hasPrefix("0x") ? String(digits.dropFirst(2)) : digits, radix: 16).map(SSRC.init)
     }
 
-    /// Returns the matching stream with the most packets. Unless its SSRC or payload type is given, it must look like
-    /// Opus or G.711.
+    /// Returns the matching stream with the most packets. If neither its SSRC nor its payload type is given, the stream
+    /// must look like Opus or G.711.
     func stream(of survey: StreamSurvey, in capture: ReplayCapture) throws(RadioError) -> RTPStream {
         let streams = survey.streams
         guard !streams.isEmpty else {
