@@ -31,8 +31,8 @@ struct ChannelStatus {
         place = relay.host.map { endpoint.hasPrefix($0) ? endpoint : "\($0) (\(endpoint))" } ?? endpoint
     }
 
-    /// Whether our packets reach the relay or the tenfour that serves the channel. Always true without either, because
-    /// nothing confirms delivery.
+    /// Whether our packets reach the relay or the tenfour that serves the channel. It is always true if there is
+    /// neither, because nothing confirms delivery.
     var isReached: Bool { isInside || place == nil }
 
     /// The reason why we are not in the channel; nil while we are in it, or if the session has no channel.

@@ -58,7 +58,7 @@ struct People {
 
     /// Returns a member's name for display, cut to `nameLength`, or `nameless`.
     static func name(of member: ChannelMember) -> String { cut(member.name ?? nameless) }
-    /// Shown for members who hide their names.
+    /// The text shown for members who hide their names.
     static let nameless = "somebody"
 
     private static func cut(_ name: String) -> String {

@@ -1,6 +1,6 @@
 import TenfourRelayServer
 
-/// Prints a relay's notices to standard error, one line each. Never prints a secret. Dropped packets are reported by
+/// Prints a relay's notices to standard error, one line each. It never prints a secret. Dropped packets are reported by
 /// reason, at most every ten seconds.
 struct RelayLog: Sendable {
     var isQuiet: Bool

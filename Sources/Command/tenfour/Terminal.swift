@@ -15,8 +15,8 @@ enum Terminal {
     /// Whether a status line may be drawn: not if output goes to a file or a pipe, nor in the background.
     static var showsStatus: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && hasForeground }
 
-    /// Whether this process is in the foreground; a background job may neither read the terminal nor change its
-    /// settings. True also without job control.
+    /// Whether this process is in the foreground, or there is no job control. A background job may neither read the
+    /// terminal nor change its settings.
     static var hasForeground: Bool {
         let group = tcgetpgrp(STDIN_FILENO)
         return group < 0 || group == getpgrp()

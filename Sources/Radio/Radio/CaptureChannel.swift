@@ -10,7 +10,7 @@ public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sen
 
 /// Detects a stereo source with digital silence in one channel and audio in the other: a microphone at one of two inputs.
 ///
-/// Used on the capture thread only. Allocates nothing.
+/// Use it on the capture thread only. Allocates nothing.
 struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// The silent channel; nil if neither channel or both channels are silent.
     private(set) var silentChannel: CaptureChannel?

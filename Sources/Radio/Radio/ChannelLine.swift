@@ -6,7 +6,7 @@ internal import TenfourSession
 internal import TenfourUV
 
 /// Protects media with a channel's keys. The session joins a relay elsewhere, or is itself the relay of the channel's
-/// members. Used on the network thread only.
+/// members. Use it on the network thread only.
 final class ChannelLine: Protection {
     private var channel: Channel
     private let relay: OwnRelay?

@@ -8,7 +8,7 @@ internal import TenfourRings
 /// The gate opens and closes between two Opus frames, over 5 ms so that nothing clicks. The frame in which the gate
 /// closes is sent too: it fades out, so that the other end conceals silence after it.
 ///
-/// Used on the capture thread only. Nothing is allocated after `init`.
+/// Use it on the capture thread only. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
     /// The mean square of the frame encoded last, from which the level is computed.
     private(set) var meanSquare: Float = 0

@@ -5,7 +5,7 @@ internal import TenfourSession
 internal import TenfourThreads
 internal import TenfourUV
 
-/// Looks up a host name again while no datagram arrives from its known address. Used on the network thread only.
+/// Looks up a host name again while no datagram arrives from its known address. Use it on the network thread only.
 ///
 /// Each lookup has its own thread, because it blocks as long as the system waits for its name server. The end of the
 /// session does not wait for this thread.
@@ -85,7 +85,7 @@ final class HostTracker {
     }
 }
 
-/// Follows a peer whose address changes, such as a home router that gets another address each night. Used on the
+/// Follows a peer whose address changes, such as a home router that gets another address each night. Use it on the
 /// network thread only.
 final class PartnerTracker {
     private let tracker: HostTracker

@@ -4,7 +4,7 @@ internal import TenfourOpusCodec
 
 /// The Opus decoder of one talker. It uses the neural models for which a `DecoderBudget` has time.
 ///
-/// Used on the playback thread only. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 struct LimitedOpusDecoder: ~Copyable, Sendable {
     private var decoder: OpusDecoder
     /// The complexity that is set in `decoder`.

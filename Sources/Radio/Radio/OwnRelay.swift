@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourSession
 
-/// A relay of one channel whose first member is our own RTP session. Used on the network thread only.
+/// A relay of one channel whose first member is our own RTP session. Use it on the network thread only.
 final class OwnRelay {
     private var relay: Relay
     private var members = RelayMembers()

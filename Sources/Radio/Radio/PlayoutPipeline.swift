@@ -6,7 +6,7 @@ internal import TenfourRings
 
 /// Converts packets from a ring buffer to audio for the card, with a mixer and decoders.
 ///
-/// Used on the playback thread only. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 struct PlayoutPipeline: ~Copyable, Sendable {
     var mixer: Mixer
     private var decoders: RadioDecoders
@@ -60,7 +60,7 @@ struct PlayoutPipeline: ~Copyable, Sendable {
 /// The type is in the file that uses it because a debug build compiles each file alone, and detects hidden allocations
 /// in a decoder only if it sees the conformance.
 ///
-/// Used on the playback thread only. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {
     private(set) var budget: DecoderBudget
     private var streams: InlineArray<8, StreamDecoder>

@@ -5,8 +5,8 @@ internal import TenfourSession
 /// A stage between the RTP session, which has no keys, and the network. Like the session, it receives datagrams and
 /// times, and returns datagrams, opened packets and a deadline.
 ///
-/// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Used on
-/// the network thread only.
+/// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Use it
+/// on the network thread only.
 protocol Protection: AnyObject {
     /// Receives a datagram from the network. Returns false if it was not protected with the keys.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool

@@ -139,7 +139,8 @@ public struct RadioSnapshot: Sendable {
         public var decoder: DecoderSnapshot
     }
 
-    /// The message for a user whose session has no real-time priority, with reason and remedy. Nil if the priority was granted.
+    /// The message for a user whose session has no real-time priority, with reason and remedy; nil if the priority was
+    /// granted.
     public var priorityDenial: String? {
         [playback?.realTime, capture?.realTime].compactMap { $0 }.first(where: \.isDenied)?.description
     }

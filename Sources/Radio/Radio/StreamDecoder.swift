@@ -5,7 +5,7 @@ internal import TenfourG711Codec
 /// The decoders of one talker: one for each codec, because the payload type may change within a stream and no decoder
 /// can be created on an audio thread.
 ///
-/// Used on the playback thread only. Nothing is allocated after `init`.
+/// Use it on the playback thread only. Nothing is allocated after `init`.
 struct StreamDecoder: ~Copyable, Sendable {
     private var opus: LimitedOpusDecoder
     private var g711: G711Decoder

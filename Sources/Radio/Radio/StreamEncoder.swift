@@ -5,7 +5,7 @@ internal import TenfourOpusCodec
 
 /// The encoder of our stream. Its codec is chosen once and does not change.
 ///
-/// Used on the capture thread only. Nothing is allocated after `init`.
+/// Use it on the capture thread only. Nothing is allocated after `init`.
 enum StreamEncoder: AudioEncoder, ~Copyable, Sendable {
     case opus(OpusEncoder)
     case g711(G711Encoder)

@@ -2,9 +2,9 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Admission to a channel within its member limit. A quarter of the limit is reserved for talkers. In a full channel, a newcomer
-/// displaces a listener of the network with the most listeners, if that network has more than twice as many listeners as the
-/// newcomer's network has members.
+/// Admission to a channel within its member limit. A quarter of the limit is reserved for talkers. In a full channel, a
+/// newcomer may displace a listener of the network with the most listeners. It does so if that network has more than
+/// twice as many listeners as the newcomer's network has members.
 extension Relay {
     /// Whether a JOIN from `sender` may succeed: the channel has room, the JOIN replaces an earlier session at the same transport
     /// address, or the newcomer may displace a listener.

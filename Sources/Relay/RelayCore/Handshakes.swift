@@ -152,7 +152,7 @@ extension Relay {
         while let member = sessions.next(&search, at: endpoint) {
             guard member != kept, sessions[member].channel == channel, sessions[member].state == state else { continue }
             end(member, at: now)
-            // Starts the search again, because ending a session has changed the table.
+            // The search starts again, because ending a session has changed the table.
             search = sessions.search(endpoint)
         }
     }

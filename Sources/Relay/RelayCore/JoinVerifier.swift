@@ -2,9 +2,9 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Performs the checks of HELLO and JOIN that do not depend on a channel, in the order of the table in Protocol/06-control.md,
-/// and stores WELCOMEs and refusals that may have to be sent again. Stores no state for a sender that has proved no key, except a
-/// JOIN that waits for the check of its proof.
+/// Performs the checks of HELLO and JOIN that do not depend on a channel, in the order of the table in
+/// Protocol/06-control.md. It also stores WELCOMEs and refusals that may have to be sent again. It stores no state for
+/// a sender that has proved no key, except a JOIN that waits for the check of its proof.
 struct JoinVerifier: Sendable {
     /// The address of the relay, to which cookies are bound.
     private let address: PeerAddress

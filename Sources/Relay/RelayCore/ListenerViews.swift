@@ -11,7 +11,7 @@ struct ListenerView: Sendable {
     /// The listener's longest playout delay in milliseconds, relative to the fastest packet; zero if its report does not state
     /// one.
     var depth: UInt16
-    /// How the listener conceals packets that stay lost.
+    /// The listener's method of concealing packets that stay lost.
     var concealment: PacketLossConcealment
     /// The time of the report, in seconds of the monotonic clock.
     var second: UInt32

@@ -2,7 +2,7 @@ internal import TenfourSession
 
 /// The number of members of one channel in each network: an IPv4 /24 or an IPv6 /48.
 ///
-/// Needs one dictionary entry per network with members. All counts are read in constant time.
+/// It needs one dictionary entry for each network with members. All counts are read in constant time.
 struct NetworkShares: Sendable {
     private var shares: [UInt64: Share] = [:]
     /// At index n, the number of networks that have n listeners.

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// A buffer of a talker's packets of the last half second, for retransmission. Allocates only in `init`.
+/// A buffer of a talker's packets of the last half second, for retransmission. It allocates only in `init`.
 struct PacketRing: Sendable {
     private var bytes: [UInt8]
     private var entries: [Entry]

@@ -2,7 +2,8 @@ internal import TenfourChannelKeys
 
 /// Remembers refusals of JOINs whose proof was valid, so that a repeated JOIN is answered without checking its proof again.
 ///
-/// Has 1024 entries, indexed by bits of the cookie, which only the relay can choose. Allocates once, at the first refusal.
+/// The cache has 1024 entries, indexed by bits of the cookie, which only the relay can choose. It allocates once, at
+/// the first refusal.
 struct RefusalCache: Sendable {
     private var entries: [Entry?] = []
 

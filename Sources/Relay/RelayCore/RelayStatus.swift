@@ -1,4 +1,4 @@
-/// Counters of a relay for status output. Contains no address and no secret.
+/// Counters of a relay for status output. They contain no address and no secret.
 public struct RelayStatus: Sendable, Equatable {
     public var channels: [Channel] = []
     /// Datagrams rejected since the relay was started, by reason.

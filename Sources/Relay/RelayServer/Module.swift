@@ -1,2 +1,2 @@
-// Runs a relay: sockets, fan-out to listeners, worker threads, configuration and status around `Relay`, which makes all protocol
-// decisions.
+// This module runs a relay: sockets, fan-out to listeners, worker threads, configuration and status. `Relay` makes all
+// protocol decisions.

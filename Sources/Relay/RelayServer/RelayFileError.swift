@@ -89,8 +89,8 @@ public struct RelayFileErrors: Error, Hashable, Sendable {
 
     public var isEmpty: Bool { count == 0 }
 
-    /// Whether all errors concern files that could not be read, or that other users may read or change. False if there is an
-    /// invalid setting.
+    /// Whether all errors concern files that could not be read, or that other users may read or change. It is false if
+    /// there is an invalid setting.
     public var isMissingFile: Bool { first.allSatisfy(\.isMissingFile) }
 
     mutating func note(_ error: RelayFileError) {

@@ -12,8 +12,8 @@ public enum RelayNotice: Sendable, Equatable {
     case inputRefused(channel: String, Endpoint, NetworkError)
     /// A changed listening address or number of threads takes effect only when the relay is restarted.
     case waitsForRestart
-    /// The packets dropped since the last notice of dropped packets, most frequent reason first. Posted at most once in ten
-    /// seconds.
+    /// The packets dropped since the last notice of dropped packets, most frequent reason first. This notice is posted
+    /// at most once in ten seconds.
     case dropped([Drop])
 
     public struct Drop: Sendable, Equatable {

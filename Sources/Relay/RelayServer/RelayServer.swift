@@ -142,8 +142,8 @@ public import TenfourUV
         wakeup.signal()
     }
 
-    /// A function that reads and returns a configuration, or nil if that fails. Called on a thread of its own, if one can be
-    /// created.
+    /// A function that reads and returns a configuration, or nil if that fails. It is called on its own thread, if one
+    /// can be created.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
     /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting, because a

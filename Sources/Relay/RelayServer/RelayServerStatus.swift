@@ -2,7 +2,7 @@ public import TenfourRelayCore
 public import TenfourSession
 public import TenfourUV
 
-/// The state and the counters of a running relay since its start. Contains no secret and no address of a member.
+/// The state and the counters of a running relay since its start. They contain no secret and no address of a member.
 public struct RelayServerStatus: Sendable, Equatable {
     public var listening: Endpoint
     public var uptime: Duration = .zero

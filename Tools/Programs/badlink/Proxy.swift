@@ -17,7 +17,7 @@ final class Proxy {
         var there: NetworkModel
         var back: NetworkModel
         var seed: UInt64
-        /// Called with one line for the fate of each packet.
+        /// A function that is called with one line for the fate of each packet.
         var log: ((String) -> Void)?
     }
 

@@ -37,8 +37,8 @@ struct LoadJoin: ParsableCommand {
         for talker in talkers { talker.announce() }
         say("joined")
         _ = readLine()
-        // Announces once a second, as a talker without pauses does, but not just before a packet, which would be
-        // delayed.
+        // Each talker announces its SSRC once a second, like a talker without pauses. The announcement is not sent just
+        // before a packet, because it would delay the packet.
         talk(streams: talkers.count, packets: packets) {
             talkers[$0].announce()
         } send: {
