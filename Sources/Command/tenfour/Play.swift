@@ -89,7 +89,7 @@ struct Play: ParsableCommand {
         }
     }
 
-    /// Returns whether `address` and `path` name the same file, also through links.
+    /// Returns whether `address` and `path` name the same file, directly or through links.
     private static func isSameFile(_ address: String, _ path: String) -> Bool {
         guard case .file(let played) = try? Resource(address) else { return false }
         var (one, other) = (stat(), stat())

@@ -55,7 +55,7 @@ enum SecretFile {
         }
         let bytes = Array(text.utf8)
         var code = replace(path, with: bytes, isNamedLate: true)
-        // Some file systems lack unnamed files, and some systems lack `/proc`.
+        // If the file system lacks unnamed files, or the system lacks `/proc`, the new file has a name from the start.
         if code != 0 { code = replace(path, with: bytes, isNamedLate: false) }
         if code != 0 { throw unwritable(path, code) }
     }

@@ -14,7 +14,8 @@ public struct RTPStream: Hashable, Sendable {
     public var packetCount: Int
     /// The number of packets of `payloadType` whose payload parses as a packet of its encoding.
     public var readableCount: Int
-    /// The number of packets without a marker that directly follow a packet of the same encoding, by their sequence number.
+    /// The number of followers: packets without a marker whose sequence number directly follows that of a packet of the
+    /// same encoding.
     var followers: Int
     /// The number of followers with a consistent timestamp: it differs from the timestamp of the packet before by
     /// exactly the duration of that packet.

@@ -57,7 +57,7 @@ public import Glibc
         }
     }
 
-    /// Each text that a status line has shown: the output at the start of a line after it was cleared.
+    /// The texts that a status line has shown, oldest first. Each is the output that follows a clearing of the line.
     public var statuses: [String] {
         shown.split(whereSeparator: \.isNewline).flatMap { $0.split(separator: "\r") }
             .filter { $0.hasPrefix("\u{1B}[K") }.map { String($0.dropFirst(3)) }.filter { !$0.isEmpty }

@@ -29,7 +29,7 @@ import TenfourWaveform
     @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
 
-    /// One bar for each pixel, so that a single lost packet is visible.
+    /// The style of the picture: one bar for each pixel, so that a single lost packet is visible.
     private static var style: PictureStyle {
         var style = PictureStyle()
         (style.barWidth, style.spacing) = (1, 0)
@@ -123,7 +123,7 @@ private final class Tape {
     private var before = PlayoutStatistics()
     private var end = 0
 
-    /// The frames kept after the last packet: its concealment and some silence.
+    /// The number of frames kept after the last packet, for its concealment and some silence.
     private static let tail = FrameCount(.milliseconds(300)).rawValue
 
     func cut() { samples.removeLast(max(samples.count - end - Self.tail, 0)) }
