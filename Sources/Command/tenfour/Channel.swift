@@ -2,6 +2,7 @@ import ArgumentParser
 import TenfourCallQuality
 import TenfourChannelKeys
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourRadio
 
 /// `tenfour channel`: creates channels, and derives keys from a link.

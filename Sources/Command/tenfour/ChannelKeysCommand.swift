@@ -1,6 +1,7 @@
 import ArgumentParser
 import TenfourCallQuality
 import TenfourChannelKeys
+import TenfourJSON
 import TenfourRadio
 
 /// `tenfour channel keys`.

@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourCallQuality
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourJSON
 import TenfourPackets
 import Testing
 

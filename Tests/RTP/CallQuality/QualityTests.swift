@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourCallQuality
+import TenfourJSON
 import TenfourJitterBuffer
 import TenfourPackets
 import Testing
