@@ -39,7 +39,7 @@ public enum Console {
 
     private static func unreadable(_ path: String) -> RadioError {
         RadioError(
-            .unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name a file that is there")
+            .unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name another file")
     }
 
     /// Writes `text` to the file descriptor `file`. Returns whether all bytes were written.

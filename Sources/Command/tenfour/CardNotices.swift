@@ -35,14 +35,16 @@ struct CardNotices {
     private func text(ofSilent channel: CaptureChannel?) -> String? {
         guard let channel, channel != .mix else { return nil }
         let other = channel == .left ? CaptureChannel.right : .left
-        let silence = "the \(channel.rawValue) channel of the microphone is digital silence"
+        let silence = "the \(channel.rawValue) channel of the microphone carries only digital silence"
         switch captureChannel {
         case channel:
-            return "\(silence), so nobody hears you: --capture-channel \(other.rawValue) sends the other channel"
+            return
+                "\(silence), so nobody hears you: write --capture-channel \(other.rawValue) to send the other channel"
         case .mix where sendsMono:
             return
-                "\(silence) and halves the level of the mix: --capture-channel \(other.rawValue) sends only the other channel"
-        case .mix: return "\(silence): --capture-channel \(other.rawValue) sends the other channel on both sides"
+                "\(silence) and halves the level of the mix: write --capture-channel \(other.rawValue) to send only the other channel"
+        case .mix:
+            return "\(silence): write --capture-channel \(other.rawValue) to send the other channel on both sides"
         default: return nil
         }
     }

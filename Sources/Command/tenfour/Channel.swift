@@ -8,10 +8,10 @@ import TenfourRadio
 /// `tenfour channel`: creates channels, and derives keys from a link.
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "channel", abstract: "Make a channel, or print a relay's keys from its link.",
+        commandName: "channel", abstract: "Make a channel, or print the keys that a relay needs for one.",
         discussion: """
-            A channel has a name and a secret. Its talk link lets people talk and listen; its listen link lets them listen. A \
-            relay has two join keys, by which it recognises members; it cannot decrypt the audio.
+            A channel has a name and a secret. Its talk link lets people talk and listen; its listen link lets them only \
+            listen. A relay gets two join keys of the channel: with them it recognises members, but cannot decrypt the audio.
             """,
         subcommands: [NewChannel.self, ChannelKeysCommand.self])
 }
@@ -45,9 +45,11 @@ struct ChannelPrint {
     /// Prints the channel; with `drawsCodes`, each link also as a QR code.
     func write(drawsCodes: Bool) {
         if let talk { write(talk, drawsCodes, "this link lets people talk and listen:") }
-        write(listen, drawsCodes, "this link lets people listen:")
+        write(listen, drawsCodes, "this link lets people only listen:")
         if let relayLine {
-            Terminal.log("\nfor the relay's configuration, which lets it admit members, but not decrypt:")
+            Terminal.log(
+                "\nadd this line to the relay's configuration; with its keys the relay admits members, but cannot decrypt the audio:"
+            )
             Terminal.write(relayLine + "\n")
         }
     }
@@ -58,7 +60,7 @@ struct ChannelPrint {
         Terminal.write(text + "\n")
         guard drawsCodes, let symbol = QRSymbol(text) else { return }
         guard !Terminal.isForPeople || symbol.textWidth <= Terminal.width else {
-            return Terminal.log("(a terminal of \(symbol.textWidth) columns shows it as a QR code)")
+            return Terminal.log("(the QR code needs a terminal with \(symbol.textWidth) columns)")
         }
         Terminal.write("\n" + symbol.text(inColours: Terminal.takesColours))
     }

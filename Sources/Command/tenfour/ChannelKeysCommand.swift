@@ -31,7 +31,9 @@ struct ChannelKeysCommand: ParsableCommand {
         }
         guard keys.talkJoin != nil else {
             throw RadioError(
-                .usage, "a relay needs the keys of a talk link, and this is a listen link: ask who made the channel")
+                .usage,
+                "this is a listen link, and a relay's keys are made from a talk link: ask the person who made the channel for it"
+            )
         }
         let listen: ChannelLink
         do throws(ChannelLinkError) {

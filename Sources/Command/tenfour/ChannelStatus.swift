@@ -89,12 +89,13 @@ struct ChannelStatus {
         switch event {
         case .joined(let role, let endpoint):
             (role == .talk ? "in the channel" : "in the channel, listening only")
-                + (verbose ? ", seen at \(endpoint)" : "")
+                + (verbose ? " (this station's address: \(endpoint))" : "")
         case .lost:
             "nobody answers at \(place ?? "the link's address")\(wasInside ? " any more" : ""); "
                 + "trying again until somebody answers"
         case .refused(let reason): reason.sentence
-        case .closed(.left): "\(place ?? "the station that answered") has left; trying again until it is back"
+        case .closed(.left):
+            "\(place ?? "the station that forwards the channel") has left; trying again until it is back"
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .limited(let limits):

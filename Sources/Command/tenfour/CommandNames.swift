@@ -36,6 +36,6 @@ enum CommandNames {
         }
         let nearest = Spelling.nearest(to: word, among: known)
         let remedy = nearest.isEmpty ? "" : "write \(path) \(nearest.joined(separator: " or ")); "
-        return "there is no '\(path) \(String(fromPeer: word))': \(remedy)\(help)"
+        return "there is no command '\(path) \(String(fromPeer: word))': \(remedy)\(help)"
     }
 }

@@ -8,7 +8,7 @@ import TenfourRadio
 struct FetchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A proxy for HTTP: http://HOST:PORT or socks5h://HOST:PORT. Default: the proxy that the environment names.",
+            "A proxy for HTTP: http://HOST:PORT or socks5h://HOST:PORT. Default: the proxy in http_proxy, https_proxy or all_proxy of the environment.",
             valueName: "address"))
     var proxy: String?
 
@@ -19,14 +19,14 @@ struct FetchOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to retry a broken connection; never means without end. Default: 60s, and never for a live station on a card.",
+            "Give up a broken connection after retrying for this long; with never, retry without end. Default: 60s, or never for a live station played on a sound card.",
             valueName: "time|never"))
     var giveUpAfter: RetryLimit?
 
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "An HTTP header such as 'Authorization: Bearer …', sent only to the scheme, host and port that you type.",
+            "An HTTP header such as 'Authorization: Bearer …', sent only to the scheme, host and port of the address that you type.",
             valueName: "line"))
     var header: [String] = []
 
@@ -46,7 +46,7 @@ struct FetchOptions: ParsableArguments {
     func checkHeaders(for addresses: [String]) throws {
         guard !header.isEmpty, !addresses.contains(where: isAddress) else { return }
         throw ValidationError(
-            "--header is sent only to the host of an address that you type, not to those in a playlist: write https://…"
+            "--header is sent only to a web address that you type, not to the addresses in a playlist: write the address, as https://HOST/PATH."
         )
     }
 
@@ -72,19 +72,22 @@ struct DownloadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How much audio to read ahead; a bare number is in seconds.", valueName: "time"))
     var buffer = Time<BareSeconds>(.seconds(30))
 
-    @Option(help: ArgumentHelp("How many bytes to read ahead instead: 2M, 500k.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("How many bytes to read ahead, such as 2M or 500k; replaces --buffer.", valueName: "size"))
     var bufferSize: ByteCount?
 
-    @Flag(help: "Download all of it to the disk, as fast as possible.")
+    @Flag(help: "Download the whole recording to disk, as fast as possible.")
     var bufferAll = false
 
     @Option(
-        help: ArgumentHelp("Begin when this much audio is buffered; a bare number is in seconds.", valueName: "time"))
+        help: ArgumentHelp(
+            "Begin playback when this much audio is buffered; a bare number is in seconds.", valueName: "time"))
     var startAfter = Time<BareSeconds>(.zero)
 
     func validate() throws {
         if startAfter.duration > buffer.duration, bufferSize == nil, !bufferAll {
-            throw ValidationError("--start-after is longer than --buffer: write a longer --buffer.")
+            throw ValidationError(
+                "--start-after is longer than --buffer: write a shorter --start-after or a longer --buffer.")
         }
     }
 

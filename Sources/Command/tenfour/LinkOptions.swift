@@ -18,7 +18,8 @@ struct LinkOptions: ParsableArguments {
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
-            "Missing expected argument '\(argument)': write it, or name a file with a channel's link with --link-file.")
+            "Missing expected argument '\(argument)': write it, or name a file that contains a channel's link with --link-file."
+        )
     }
 
     /// Returns the address or link in `typed`. If `typed` is nil, returns the link from `--link-file` or TENFOUR_LINK;
@@ -53,7 +54,9 @@ struct LinkOptions: ParsableArguments {
     private func saved(_ file: String, _ name: String, quiet: Bool) throws(RadioError) -> RadioAddress {
         let channel = try channel(SecretFile.read(file, for: "a link"), in: file)
         if !quiet {
-            Terminal.log("tenfour: \(name) is the channel saved in \(file); write \(name):5004 for a host of that name")
+            Terminal.log(
+                "tenfour: \(name) is taken as the channel saved in \(file); for a host of that name, write \(name):5004"
+            )
         }
         return channel
     }
@@ -73,7 +76,8 @@ struct LinkOptions: ParsableArguments {
             let hint = typed.map { Self.hint(for: $0) } ?? ""
             throw RadioError(.usage, "'\(typed ?? "")' is not a channel's link: a link begins with tenfour://\(hint)")
         case .none:
-            throw RadioError(.usage, "there is no link: write it, or name a file with --link-file, or set TENFOUR_LINK")
+            throw RadioError(
+                .usage, "the channel's link is missing: write it, or name a file with --link-file, or set TENFOUR_LINK")
         }
     }
 
@@ -103,7 +107,7 @@ struct LinkOptions: ParsableArguments {
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The clock to use in a channel: right trusts this machine's clock, unknown takes the relay's. Default: this machine's, if the kernel reports it as synchronised. Choose right in a virtual machine whose host sets the clock.",
+            "The clock to use in a channel: right is this machine's clock, unknown is the relay's. Default: this machine's clock if the kernel reports it as synchronised, otherwise the relay's. Choose right in a virtual machine whose host sets the clock.",
             valueName: "right|unknown"))
     var clock: ClockTrust?
 

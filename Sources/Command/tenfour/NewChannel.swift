@@ -7,12 +7,12 @@ import TenfourRadio
 /// `tenfour channel new`.
 struct NewChannel: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Make a channel: its links, and the keys for a relay.",
+        commandName: "new", abstract: "Make a channel, and print its links and the keys for a relay.",
         discussion: """
             tenfour channel new family --relay radio.example.org --save
             tenfour channel new family --qr
 
-            Without a relay, one of the stations answers the channel's members itself. --save writes the talk link to \
+            Without a relay, one of the stations forwards the channel's packets itself. --save writes the talk link to \
             $XDG_CONFIG_HOME/tenfour/NAME.link (default: ~/.config/tenfour/NAME.link), which only you can read. After that, \
             tenfour talk NAME, listen NAME and send NAME find the channel.
             """)
@@ -21,13 +21,15 @@ struct NewChannel: ParsableCommand {
         help: ArgumentHelp("The channel's name: up to 32 characters of a-z, 0-9, '-', '.', '_'.", valueName: "name"))
     var name: String
 
-    @Option(help: ArgumentHelp("The relay of the channel.", valueName: "host[:port]"))
+    @Option(
+        help: ArgumentHelp(
+            "The relay of the channel. Default: none; a station forwards the packets.", valueName: "host[:port]"))
     var relay: String?
 
     @Flag(help: "Write secrets as words, to read them over the telephone.")
     var words = false
 
-    @Flag(help: "Use a passphrase instead of a random secret; read from the terminal or from standard input.")
+    @Flag(help: "Use a passphrase instead of a random secret; it is read from the terminal or standard input.")
     var passphrase = false
 
     @Flag(help: "Also draw the links as QR codes.")
@@ -70,14 +72,14 @@ struct NewChannel: ParsableCommand {
             Terminal.log(
                 """
 
-                These links name no relay: the station that uses one answers the channel's members itself.
-                Before you give them to the others, add the name of that station's machine: \
+                These links name no relay: the station that you start with one of them forwards the channel's packets itself.
+                In the links for the other members, write the name of that station's machine: \
                 tenfour://HOST\(talk.place.dropFirst("tenfour://".count))#…
                 """)
         }
         if passphrase, !PassphraseInput.isAsked { Terminal.log("\n" + PassphraseInput.warning) }
         Terminal.log(
-            "\nPass the links on only over a connection that you trust. To remove a member, make the channel anew.")
+            "\nSend the links only over a connection that you trust. To remove a member, make a new channel.")
     }
 
     private static func place(_ text: String) throws(RadioError) -> (host: String, port: UInt16) {

@@ -29,7 +29,7 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Protection against packet loss: auto (by what the other end reports), off, copy (each packet carries copies of earlier ones), nack (lost packets are retransmitted).",
+            "Protection against packet loss: auto (depends on the loss that the other end reports), off, copy (each packet carries copies of earlier ones), nack (lost packets are retransmitted).",
             valueName: "auto|off|copy|nack"))
     var defence: LossProtectionConfiguration.Mode = .auto
 
@@ -39,12 +39,12 @@ struct CommonOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "End after this time, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
+            "Stop after this time, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Option(
         help: ArgumentHelp(
-            "At the end, write a call quality report as JSON, per second and for the whole, with a score from 1 to 4.5; - is standard output.",
+            "At the end, write a call quality report as JSON, per second and for the whole session, with a score from 1 to 4.5; - is standard output.",
             valueName: "file"))
     var report: String?
 
@@ -56,7 +56,7 @@ struct CommonOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Print more.")
+    @Flag(name: .shortAndLong, help: "Print more messages.")
     var verbose = false
 
     private static var profiles: String {
@@ -65,7 +65,7 @@ struct CommonOptions: ParsableArguments {
 
     func validate() throws {
         guard anonymous, name != nil else { return }
-        throw ValidationError("--anonymous hides your name, and --name sets it: write only one of them.")
+        throw ValidationError("--anonymous hides your name, and --name sets one: write only one of these two options.")
     }
 
     /// The name that other talkers and members see; nil with `--anonymous`.
@@ -106,7 +106,8 @@ struct CodingOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Bit rate of Opus, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
+            "Bit rate of Opus, 6k to 510k; a bare number is in kbit/s, or if above 1000 in bit/s.",
+            valueName: "rate"))
     var bitrate: BitRate?
 
     @Option(
@@ -137,7 +138,7 @@ struct CodingOptions: ParsableArguments {
         try checkCodec()
         if let frame, !CodingSettings.frames.contains(frame.duration) {
             throw ValidationError(
-                "--frame \(text(of: frame.duration)) is not the duration of a packet: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
+                "--frame \(text(of: frame.duration)) is not a possible duration of a packet: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
             )
         }
         if let expectLoss, !(0...100).contains(expectLoss) {
@@ -164,7 +165,7 @@ struct CodingOptions: ParsableArguments {
             ("--\(content?.rawValue ?? "")", content != nil),
         ]
         guard let option = given.first(where: \.1)?.0 else { return }
-        throw ValidationError("\(option) is for Opus, and \(codec.rawValue) has no such setting: leave it out.")
+        throw ValidationError("\(option) is only for Opus, and --codec is \(codec.rawValue): leave this option out.")
     }
 
     /// Throws if the codec is G.711, which channels do not support. Called before the channel's host is looked up.
@@ -214,13 +215,13 @@ extension DecoderChoice: ExpressibleByArgument {}
 struct PlayoutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Depth of the jitter buffer: auto (at most 1 s), or fixed such as 60ms, at most 5s; a bare number is in milliseconds.",
+            "Depth of the jitter buffer: auto (up to 1 s), or a fixed time up to 5s, such as 60ms; a bare number is in milliseconds.",
             valueName: "auto|time"))
     var jitter: Jitter?
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: up to 1 s against jitter, up to 100 ms to wait for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
@@ -232,7 +233,7 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Neural models of libopus 1.5 for decoding: plain uses none, plc makes up lost frames, full also enhances speech; auto uses those that the library has and that are fast enough.",
+            "Neural models of libopus 1.5 for decoding: plain uses none, plc replaces lost frames, full also enhances speech, auto uses the models that the library has and that this machine runs fast enough.",
             valueName: "auto|plain|plc|full"))
     var decoder: DecoderChoice = .auto
 

@@ -12,7 +12,7 @@ struct OutputOptions: ParsableArguments {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Where received audio goes: a WAV file, - for raw samples to standard output, or alsa:NAME for a sound card. With -D, it is also played.",
-            valueName: "place"))
+            valueName: "destination"))
     var output: String?
 
     @Flag(name: [.customShort("1"), .long], help: "End when every talker has left.")

@@ -13,7 +13,9 @@ enum PassphraseInput {
         Terminal.log(rules)
         let first = try ask("passphrase: ")
         let passphrase = try passphrase(first, tag)
-        guard try ask("again: ") == first else { throw RadioError(.usage, "the two passphrases differ: try again") }
+        guard try ask("the same passphrase again: ") == first else {
+            throw RadioError(.usage, "the two passphrases differ: try again")
+        }
         return passphrase
     }
 
@@ -27,15 +29,15 @@ enum PassphraseInput {
     static var isAsked: Bool { isatty(STDIN_FILENO) == 1 }
 
     private static let rules = """
-        Use at least five different words of three letters or more, or a passphrase of \(Int(Passphrase.minimumBitCount)) bits \
-        by our estimate.
+        Use at least five different words of three letters or more, or another passphrase whose strength tenfour estimates at \
+        \(Int(Passphrase.minimumBitCount)) bits or more.
         \(warning)
         """
 
     /// The warning about attacks on a passphrase.
     static let warning = """
         Anybody with a recording of the channel, and any relay, can try passphrases offline
-        and unnoticed: a weak one will be found. A random secret cannot be guessed.
+        and unnoticed, and finds a weak one. A random secret cannot be guessed.
         """
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {

@@ -103,7 +103,7 @@ struct People {
             return
                 "  \(name)  here since \(Self.clock(person.since)), \(microphone) since \(Self.clock(person.changed))"
         }
-        if unidentifiedCount > 0 { lines.append("  \(unidentifiedCount) more can talk, but hide their names") }
+        if unidentifiedCount > 0 { lines.append("  \(unidentifiedCount) more who can talk and hide their names") }
         if listenerCount > 0, count > listenerCount { lines.append("  \(listeners)") }
         return [head] + lines
     }

@@ -33,13 +33,13 @@ struct Play: ParsableCommand {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Where the audio goes: a WAV file, written as fast as possible; - for raw samples to standard output; or alsa:NAME for a sound card.",
-            valueName: "place"))
+            valueName: "destination"))
     var output: String?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Channels: 1 or 2. Default: 2; in an output file, those of the first item.", valueName: "count"))
+            "Channels: 1 or 2. Default: 2; in an output file, as many as the first item has.", valueName: "count"))
     var channels: Int?
 
     @Option(
@@ -52,7 +52,7 @@ struct Play: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("End after this much audio; a bare number is in seconds.", valueName: "time"))
+        help: ArgumentHelp("Stop after this much audio; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Flag(help: "Repeat the queue without end.")
@@ -64,7 +64,7 @@ struct Play: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Print more.")
+    @Flag(name: .shortAndLong, help: "Print more messages.")
     var verbose = false
 
     func validate() throws {

@@ -46,7 +46,7 @@ struct PlayRunner {
             if (streamer.progress.reconnections != nil) != isStalled {
                 isStalled.toggle()
                 line.clear()
-                if isStalled { log("no data arrives: the request is repeated") }
+                if isStalled { log("no data arrives: sending the request again") }
             }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
@@ -164,9 +164,10 @@ enum PlayKeys {
 
     static let help = """
         Keys: space or p pauses, arrows seek by 5 s and by a minute,
-        [ and ] slow down and speed up by a tenth, { and } to half and to double,
-        ( and ) lower and raise the pitch, backspace undoes all that, 9 and 0 are
-        volume, m mutes, < and > go through the queue, q fades out and quits.
+        [ and ] lower and raise the speed by a tenth, { and } halve and double it,
+        ( and ) lower and raise the pitch, backspace resets speed and pitch, 9 and 0
+        lower and raise the volume, m mutes, < and > play the previous and the next
+        item, q fades out and quits.
         """
 
     static func action(for key: Keyboard.Key) -> Action? {

@@ -18,8 +18,8 @@ struct PlotCommand: ParsableCommand {
             tenfour plot heard.wav                             # a recording of recv -o: lost audio is red
             tenfour plot song.flac --json --bars 100
 
-            Each bar is the mean level of the same number of frames; the paler bar around it is their peak. Ctrl-C stops reading \
-            early and draws what was read.
+            Each bar stands for an equally long part of the recording and shows its mean level; the paler bar around it shows \
+            the peak. Ctrl-C stops reading early and draws the part that was read.
             """)
 
     @Argument(help: ArgumentHelp("The audio file or URL to draw; - is standard input.", valueName: "file"))
@@ -88,7 +88,9 @@ struct PlotCommand: ParsableCommand {
             throw ValidationError("--bars \(bars) is out of range: write 1 to \(BarReduction.barCounts.upperBound).")
         }
         guard (0.1...1_000).contains(barWidth), (0...1_000).contains(spacing) else {
-            throw ValidationError("--bar-width is 0.1 to 1000 pixels, --spacing 0 to 1000.")
+            throw ValidationError(
+                "--bar-width or --spacing is out of range: write 0.1 to 1000 pixels for --bar-width, 0 to 1000 for --spacing."
+            )
         }
         guard BarReduction.floors.contains(floor) else {
             throw ValidationError("--floor \(floor) is out of range: write -120 to -1 decibels.")
@@ -115,7 +117,8 @@ struct PlotCommand: ParsableCommand {
         Signals.catchEnd()
         let audio = try reading.run()
         if !quiet, !audio.bars.isExact {
-            Terminal.log("tenfour: the length of \(shownName) was not known in advance: the bars are approximate")
+            Terminal.log(
+                "tenfour: the bars are approximate, because the length of \(shownName) was not known in advance")
         }
         if let output, let picture { try picture.write(draw(audio, PictureFormat(path: output) ?? .svg)) }
         if json { Terminal.write(self.json(audio).text) }

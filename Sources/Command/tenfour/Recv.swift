@@ -27,7 +27,7 @@ struct Recv: ParsableCommand {
         help: ArgumentHelp("The port to receive on, 1 to 65535, if the address names none.", valueName: "port"))
     var port: UInt16?
 
-    @Option(help: ArgumentHelp("The RTP payload type to accept if there is no SDP, 96 to 127.", valueName: "number"))
+    @Option(help: ArgumentHelp("The RTP payload type to accept without an SDP file, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
     @OptionGroup var outputs: OutputOptions
@@ -81,8 +81,8 @@ struct Recv: ParsableCommand {
         let description = try TextFile.readDescription(address)
         if !common.quiet, let elsewhere = description.addressElsewhere {
             Terminal.log(
-                "tenfour: \(address) describes packets to \(elsewhere), which is not an address of this machine: "
-                    + "listening on port \(description.port); let the sender send to this machine")
+                "tenfour: \(address) names the receiver \(elsewhere), which is not an address of this machine: "
+                    + "listening on port \(description.port); make the sender send to this machine")
         }
         return (
             try .receiving(description, rtpSession: rtpSession, multicastInterface: common.interface),

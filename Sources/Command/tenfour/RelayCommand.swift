@@ -30,7 +30,7 @@ struct RelayCommand: ParsableCommand {
 
     @OptionGroup var source: RelaySource
 
-    @Flag(help: "Check the configuration, print what it sets, and end.")
+    @Flag(help: "Check the configuration, print its settings, and end.")
     var check = false
 
     @Flag(help: "Print an example configuration with all settings, and end.")
@@ -80,12 +80,12 @@ struct RelayCommand: ParsableCommand {
             do throws(RadioError) {
                 let read = try source.read()
                 if read.statusSocket.path != socket {
-                    log.write("the new status socket is used after a restart of the relay")
+                    log.write("the new path of the status socket takes effect after a restart")
                 }
                 log.write("the configuration was read again: \(read.counts)")
                 return read.configuration
             } catch {
-                Terminal.log("tenfour: the configuration stays unchanged: \(error)")
+                Terminal.log("tenfour: the relay keeps its configuration, because the new one has an error: \(error)")
                 return nil
             }
         })
@@ -104,7 +104,7 @@ struct RelayCommand: ParsableCommand {
         } catch {
             if socket.isNamed { throw error }
             log.write(
-                "no status at \(socket.path) (\(NetworkError.text(for: error.code))): choose another path with --status-socket"
+                "cannot open the status socket \(socket.path) (\(NetworkError.text(for: error.code))): choose another path with --status-socket"
             )
         }
     }

@@ -18,13 +18,13 @@ struct RelaySource: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Accept standard RTP for a channel without a secret; with from, only from that address.",
+            "Accept standard RTP at this address and port for an unencrypted channel; from= accepts only one sender.",
             valueName: "channel=bind:port[,from=address]"))
     var rtpIn: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Forward the channel's RTP to an address, or to every address in a file.",
+            "Forward the RTP of an unencrypted channel to this address, or to every address in a file.",
             valueName: "channel=address:port|@file"))
     var rtpOut: [String] = []
 
@@ -147,12 +147,13 @@ private enum WholeFile {
         func weakness(of path: String) -> String? {
             if Self.isCredential(path) { return nil }
             if owner != geteuid(), owner != 0 {
-                return "it belongs to another user, who can read and change its keys: run chown, or copy the file"
+                return
+                    "it belongs to another user, who can read and change its keys: change the owner with chown, or copy the file"
             }
             guard mode & 0o077 != 0 else { return nil }
             return
-                "others may read it (mode \(String(mode & 0o777, radix: 8))), and anyone who knows its keys can join: "
-                + "chmod 600 \(path)"
+                "other users may read it (mode \(String(mode & 0o777, radix: 8))), and anyone who knows its keys can join: "
+                + "run chmod 600 \(path)"
         }
 
         /// Whether the file is in systemd's credentials directory, which CREDENTIALS_DIRECTORY names.

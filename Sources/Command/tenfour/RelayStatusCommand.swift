@@ -7,7 +7,7 @@ import TenfourUV
 struct RelayStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the state of a relay on this machine.",
-        discussion: "TENFOUR_STATUS_SOCKET in the environment sets --socket, and the socket of the relay itself.")
+        discussion: "TENFOUR_STATUS_SOCKET in the environment sets the path for this command and for the relay.")
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -16,7 +16,9 @@ struct RelayStatusCommand: ParsableCommand {
     @ParentCommand var relay: RelayCommand
 
     @Option(
-        help: ArgumentHelp("The relay's status socket, if its configuration names another path.", valueName: "path")
+        help: ArgumentHelp(
+            "The relay's status socket. Default: relay.sock in $XDG_RUNTIME_DIR/tenfour or in /run/tenfour.",
+            valueName: "path")
     )
     var socket: String?
 
@@ -26,11 +28,12 @@ struct RelayStatusCommand: ParsableCommand {
         do throws(NetworkError) { answer = try LocalSocket.ask(path) } catch {
             let remedy =
                 switch error.code {
-                case ENOENT, ECONNREFUSED: "no relay answers there; start one, or name its status-socket with --socket"
-                case EACCES: "that relay belongs to another user; run this as that user"
+                case ENOENT, ECONNREFUSED:
+                    "no relay uses this socket; start a relay, or name the relay's socket with --socket"
+                case EACCES: "the relay belongs to another user; run this command as that user"
                 default: "\(NetworkError.text(for: error.code))"
                 }
-            throw RadioError(.unavailable, "no status from \(path): \(remedy)")
+            throw RadioError(.unavailable, "no status from the socket \(path): \(remedy)")
         }
         guard let parts = RelayReport.parts(of: answer) else {
             throw RadioError(.unavailable, "the program that answers at \(path) is not a relay")

@@ -12,7 +12,7 @@ struct SRTPOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read that key from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
+            "Read the SRTP key from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
             valueName: "file"))
     var srtpKeyFile: String?
 
@@ -31,7 +31,7 @@ struct SRTPOptions: ParsableArguments {
             try checkUnused()
             return (stream, nil)
         case .srtp(let stream): return (stream, try key(quiet: quiet))
-        case .channel: throw RadioError(.usage, "a channel is heard with tenfour listen LINK")
+        case .channel: throw RadioError(.usage, "recv cannot receive a channel: write tenfour listen LINK")
         case .none: throw RadioError(.usage, "the address is missing: write rtp://HOST:PORT")
         }
     }
@@ -52,15 +52,15 @@ struct SRTPOptions: ParsableArguments {
         } else {
             throw RadioError(
                 .usage,
-                "srtp:// needs a key that both ends know: --srtp-key-file FILE. "
-                    + "This makes one: head -c \(suite.masterByteCount) /dev/urandom | base64")
+                "srtp:// needs a key that both ends know: write --srtp-key-file FILE. "
+                    + "To make a key, run head -c \(suite.masterByteCount) /dev/urandom | base64")
         }
         guard let key = SRTPMasterKey(suite, base64: text) else {
             let fitting = SRTPSuite.allCases.first { SRTPMasterKey($0, base64: text) != nil }
             throw RadioError(
                 .usage,
-                "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not"
-                    + (fitting.map { "; it fits --srtp-suite \($0.name)" } ?? ""))
+                "the SRTP key must be \(suite.masterByteCount) bytes in base64 for \(suite.name)"
+                    + (fitting.map { "; this key fits --srtp-suite \($0.name)" } ?? "; check the key"))
         }
         return key
     }
@@ -68,7 +68,9 @@ struct SRTPOptions: ParsableArguments {
     /// Throws `.usage` if a key was typed. Called for an address without srtp://.
     func checkUnused() throws(RadioError) {
         guard srtpKey == nil, srtpKeyFile == nil else {
-            throw RadioError(.usage, "a key is only for srtp://HOST:PORT, and the address does not begin with srtp://")
+            throw RadioError(
+                .usage,
+                "an SRTP key is only for an address that begins with srtp://: write srtp://, or leave the key out")
         }
     }
 

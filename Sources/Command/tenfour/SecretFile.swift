@@ -18,12 +18,14 @@ enum SecretFile {
         guard status.st_uid == geteuid() else {
             throw RadioError(
                 .unavailable,
-                "\(path) belongs to another user, who can read and change \(what) in it: run chown, or copy the file")
+                "\(path) belongs to another user, who can read and change \(what) in it: change the owner with chown, or copy the file"
+            )
         }
         guard status.st_mode & 0o077 == 0 else {
             throw RadioError(
                 .unavailable,
-                "others may read \(path) (mode \(String(status.st_mode & 0o777, radix: 8))): chmod 600 \(path)")
+                "other users may read \(path) (mode \(String(status.st_mode & 0o777, radix: 8))): run chmod 600 \(path)"
+            )
         }
         var bytes = [UInt8](repeating: 0, count: maximumByteCount)
         var byteCount = 0

@@ -36,7 +36,8 @@ struct Send: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Send this instead: a URL, a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+            "The audio to send: a URL, a sound file, - for standard input, or alsa:NAME. Default: the sound card.",
+            valueName: "source"))
     var input: String?
 
     @Option(
@@ -51,7 +52,7 @@ struct Send: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the other end may wait for retransmissions, if it does not say; a bare number is in milliseconds. Default: 100ms.",
+            "How long the other end waits for retransmissions, if it does not report this itself; a bare number is in milliseconds. Default: 100ms.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
@@ -85,7 +86,7 @@ struct Send: ParsableCommand {
         if let behind = addressBehindInput {
             guard input == nil else {
                 throw ValidationError(
-                    "--input and '\(first)' before the address are both given: write only one of them.")
+                    "--input and '\(first)' before the address both name the audio to send: write only one of them.")
             }
             (input, address) = (first, behind)
         } else if ArgumentHint.isAudioFile(first), SecretFile.link(namedBy: first) == nil {
@@ -116,7 +117,7 @@ struct Send: ParsableCommand {
             guard sdp == nil else {
                 throw RadioError(
                     .usage,
-                    "--sdp is for other programs, which cannot join a channel: leave it out, and pass the channel's link on"
+                    "--sdp describes a stream for other programs, and they cannot join a channel: leave --sdp out"
                 )
             }
             let configuration = try RadioConfiguration.joining(

@@ -79,17 +79,17 @@ struct SessionReport {
             }
         let setbacks =
             decoder.setbackCount > 0
-            ? "; models were switched off \(count(decoder.setbackCount, "time")) because they were too slow" : ""
+            ? "; neural models were switched off \(count(decoder.setbackCount, "time")) because they were too slow" : ""
         return "\(decoder.library), \(models)\(setbacks)"
     }
 
     /// The loss according to the other end's reports, as text.
     private var reported: String {
-        guard let lostCount else { return "no reports arrived, so it is unknown whether anybody received it" }
+        guard let lostCount else { return "no reports arrived, so it is unknown whether anybody received the packets" }
         let lost = "the other end reported \(lostCount) of them as lost despite recovery"
         guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
         let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
-        return lost + ", but it has not reported in the last \(silence) s"
+        return lost + ", but sent no report in the last \(silence) s"
     }
 
     /// The time without a report after which the text says so. Reports usually arrive about every five seconds.
@@ -144,14 +144,14 @@ extension DiscardReason {
         case .unknownProtocol: "that are neither RTP nor RTCP"
         case .malformedRTP: "with malformed RTP"
         case .malformedRTCP: "with malformed RTCP"
-        case .unknownPayloadType: "of another payload type (--payload-type sets it)"
+        case .unknownPayloadType: "of another payload type (set the type with --payload-type)"
         case .malformedPayload: "with malformed audio"
         case .oversizedPayload: "with an oversized payload"
         case .looksEncrypted: "that look encrypted"
         case .stranger: "from unknown senders"
         case .tooManySources: "from more senders than are allowed"
         case .collision: "with an SSRC that is in use"
-        case .loop: "that were our own, looped back"
+        case .loop: "that this station sent itself and got back"
         }
     }
 }

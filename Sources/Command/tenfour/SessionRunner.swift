@@ -41,7 +41,7 @@ struct SessionRunner {
         log("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if let own = ownAddress(configuration, session) {
             log(
-                "you are talking to yourself: \(own) is this station; write the other station's port, such as :\(own.port + 2)"
+                "\(own) is the address of this station itself: write the other station's port, such as :\(own.port + 2)"
             )
         }
         if verbose { for line in session.openings { log(line) } }
@@ -105,7 +105,7 @@ struct SessionRunner {
             if !hasReportedOtherKeys, snapshot.talkers.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
                 hasReportedOtherKeys = true
                 line.clear()
-                log("received packets cannot be decrypted: the sender has another key, or none")
+                log("received packets cannot be decrypted: the sender uses another key, or does not encrypt")
             }
             if !quiet, Terminal.showsStatus {
                 line.draw(snapshot, session, names, monitor, channelStatus, stops, playing: streamer)
@@ -250,11 +250,11 @@ struct SessionRunner {
             --srtp-key-file
             """
         case .identityChanged(let ssrc):
-            verbose ? "another station used our SSRC: it is now \(ssrc.digits)" : nil
-        case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with that address"
+            verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil
+        case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
         case .receiverReported(let ssrc, let view):
             verbose
-                ? "\(names[ssrc]) lost \(decimal(view.lossShare * 100, places: 1)) %"
+                ? "\(names[ssrc]) reports a loss of \(decimal(view.lossShare * 100, places: 1)) %"
                     + (view.roundTrip.map { ", \(text(of: $0)) round trip" } ?? "")
                 : nil
         }

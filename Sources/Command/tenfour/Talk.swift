@@ -12,8 +12,8 @@ struct Talk: ParsableCommand {
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
             On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone is closed at first, \
-            because two open ones with loudspeakers howl. Keys: space opens and closes it, m mutes the speaker, w lists who is \
-            here, q quits, ? shows the keys.
+            because two open microphones near loudspeakers howl. Keys: space opens and closes the microphone, m mutes the \
+            speaker, w lists who is here, q quits, ? shows the keys.
             """)
 
     @Argument(
@@ -36,7 +36,8 @@ struct Talk: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Send this instead of the microphone: alsa:NAME, a sound file, or - for standard input.", valueName: "place"
+            "The audio to send instead of the microphone: alsa:NAME, a sound file, or - for standard input.",
+            valueName: "source"
         ))
     var input: String?
 
@@ -44,7 +45,7 @@ struct Talk: ParsableCommand {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Where to write what you hear, instead of playing it: alsa:NAME, a WAV file, or - for standard output.",
-            valueName: "place"))
+            valueName: "destination"))
     var output: String?
 
     @OptionGroup var rawAudio: RawAudioOptions
@@ -86,7 +87,9 @@ struct Talk: ParsableCommand {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
         if let input, input.contains("://") {
             throw RadioError(
-                .usage, "talk --input takes a file, or - for a pipe: send a URL with `tenfour send --input`")
+                .usage,
+                "talk --input cannot send a URL: write a file, or - for a pipe, or send the URL with `tenfour send --input`"
+            )
         }
         var (configuration, title) = try conversation()
         common.apply(to: &configuration)

@@ -23,7 +23,7 @@ enum TextFile {
         do {
             return try SessionDescription(parsing: bytes.span)
         } catch {
-            throw RadioError(.unavailable, "\(path) is not an SDP that can be used: \(error)")
+            throw RadioError(.unavailable, "the SDP file \(path) cannot be used: \(error)")
         }
     }
 
@@ -31,7 +31,7 @@ enum TextFile {
         guard let file = unsafe fopen(path, "re") else {
             throw RadioError(
                 .unavailable,
-                "cannot read \(path): \(unsafe String(cString: strerror(errno))); name an SDP file that is there")
+                "cannot read \(path): \(unsafe String(cString: strerror(errno))); name another SDP file")
         }
         defer { unsafe fclose(file) }
         return unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in

@@ -5,7 +5,7 @@ import TenfourRadio
 struct TimePitchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Playback speed, 0.25 to 4. Below 1 playback falls behind, by at most 30 s, and catches up in pauses "
+            "Playback speed, 0.25 to 4. Below 1, playback falls behind by up to 30 s, and catches up in pauses "
                 + "or when the rate is 1 again.",
             valueName: "factor"))
     var rate: Double?

@@ -20,7 +20,7 @@ struct WhoIsHere {
     /// they arrive.
     mutating func lines(_ session: RadioSession, isReached: Bool) -> [String] {
         guard let snapshot = session.snapshot, isReached else {
-            return ["not in the channel, so the list of members is not available"]
+            return ["this station is not in the channel, so no list of members is available"]
         }
         guard let people = People(snapshot, isChannel: isChannel) else {
             return ["this relay does not list its members"]
@@ -50,7 +50,7 @@ struct WhoIsHere {
                 lines.append("  " + name)
             }
         }
-        if let next = page.next { lines.append("  w shows the others of \(page.total), from number \(next + 1) on") }
+        if let next = page.next { lines.append("  w shows more of the \(page.total), from number \(next + 1) on") }
         return lines
     }
 }

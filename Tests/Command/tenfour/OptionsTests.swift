@@ -80,7 +80,7 @@ import Testing
             "v=0\nc=IN IP4 \(address)\nm=audio \(port) RTP/AVP 111\na=rtpmap:111 opus/48000/2\n", to: "live.sdp")
         let result = try tenfour(["recv", "live.sdp", "-o", "x.wav", "-d", "0.3"], in: folder)
         #expect(result.end == .code(0) && result.errors.contains("receiving on port \(port)"), "\(result.errors)")
-        let words = "tenfour: live.sdp describes packets to \(address), which is not an address of this machine"
+        let words = "tenfour: live.sdp names the receiver \(address), which is not an address of this machine"
         #expect(result.errors.contains(words) == isElsewhere, "\(result.errors)")
         #expect(try tenfour(["recv", "live.sdp", "-q", "-o", "x.wav", "-d", "0.1"], in: folder).errors == "")
     }

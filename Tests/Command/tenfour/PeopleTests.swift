@@ -88,7 +88,7 @@ struct PeopleWordsTests {
         var who = WhoIsHere(isChannel: true, isAsked: true)
         let lines = who.lines(of: .listeners(ListenerPage(members: members, position: 0, total: 120)))
         #expect(lines.count <= 22 && lines.allSatisfy { "tenfour: \($0)".count <= 80 }, "\(lines)")
-        #expect(lines.last == "  w shows the others of 120, from number 51 on")
+        #expect(lines.last == "  w shows more of the 120, from number 51 on")
         #expect(who.lines(of: .listeners(ListenerPage(members: members, position: 0, total: 120))).isEmpty)
         var later = WhoIsHere(isChannel: true, isAsked: true)
         let end = later.lines(of: .listeners(ListenerPage(members: [], position: 120, total: 120)))

@@ -114,7 +114,7 @@ import Testing
 
         configure([family.line, "nonsense"])
         relay.send(SIGHUP)
-        #expect(relay.says("the configuration stays unchanged: relay.conf, line 3: 'nonsense'"), "\(relay.errors)")
+        #expect(relay.says("because the new one has an error: relay.conf, line 3: 'nonsense'"), "\(relay.errors)")
         #expect(try status().contains("\nother "))
 
         configure([family.line])
@@ -136,7 +136,7 @@ import Testing
         #expect(alone.end == .code(69))
         #expect(
             alone.errors.hasSuffix(
-                "tenfour: nobody answers at the link's address: check whether the relay, or the station, is running there\n"
+                "tenfour: nobody answers at the link's address: check that the relay runs, or the station that forwards the channel\n"
             ),
             "\(alone.errors)")
         configure([family.line])
@@ -144,7 +144,7 @@ import Testing
         let other = try Channel("other", port: port)
         let refused = try tenfour(
             ["listen", "-o", "never.wav", "-d", "20"], in: folder, environment: ["TENFOUR_LINK": other.listen])
-        #expect(refused.end == .code(69) && refused.errors.contains("the secret differs"), "\(refused.errors)")
+        #expect(refused.end == .code(69) && refused.errors.contains("the link's secret is wrong"), "\(refused.errors)")
         let listener = try Program(
             "tenfour", ["listen", "-o", "heard.wav", "-d", "4"], in: folder,
             environment: ["TENFOUR_LINK": family.listen])
@@ -161,7 +161,7 @@ import Testing
         try #require(relay.says("relaying on 127.0.0.1:\(port)"), "\(relay.errors)")
         configure([family.line, "status-socket two.sock"])
         relay.send(SIGHUP)
-        #expect(relay.says("the new status socket is used after a restart of the relay"), "\(relay.errors)")
+        #expect(relay.says("the new path of the status socket takes effect after a restart"), "\(relay.errors)")
     }
 
     @Test func everyErrorOfAConfigurationIsReported() throws {
@@ -188,7 +188,9 @@ import Testing
             "channel family: accepts 7 members\n",
         ] { #expect(result.output.contains(words), "\(result.output)") }
         let status = try tenfour(["relay", "status"], in: folder, environment: environment)
-        #expect(status.end == .code(69) && status.errors.contains("no status from other.sock"), "\(status.errors)")
+        #expect(
+            status.end == .code(69) && status.errors.contains("no status from the socket other.sock"),
+            "\(status.errors)")
     }
 
     @Test func standardRTPIsPassedOnToWhomItNames() throws {
@@ -240,7 +242,7 @@ import Testing
             let result = try tenfour(["relay", "--config", "relay.conf"] + check, in: folder)
             #expect(result.end == .code(69) && result.output.isEmpty)
             #expect(
-                result.errors.contains("relay.conf: others may read it (mode \(String(mode, radix: 8)))")
+                result.errors.contains("relay.conf: other users may read it (mode \(String(mode, radix: 8)))")
                     && result.errors.contains("chmod 600 relay.conf"), "\(result.errors)")
         }
         // A configuration without channel keys contains no secret, so others may read it.
@@ -266,7 +268,7 @@ import Testing
         unsafe chmod(folder("relay.conf"), 0o644)
         relay.send(SIGHUP)
         #expect(
-            relay.says("the configuration stays unchanged: relay.conf: others may read it (mode 644)"),
+            relay.says("because the new one has an error: relay.conf: other users may read it (mode 644)"),
             "\(relay.errors)")
         #expect(UDPPort.isBound(port))
     }
@@ -291,8 +293,9 @@ import Testing
             "relay --rtp-in a=192.0.2.1:7000 --rtp-out a=127.0.0.1:9 --bind 127.0.0.1:0", 69,
             "192.0.2.1 is not an address"),
         Misuse("relay", 2, "--config FILE", "--example", "--rtp-in"),
-        Misuse("relay staus", 2, "no 'tenfour relay staus'", "write tenfour relay status", "tenfour relay --help"),
-        Misuse("relay status --socket no.sock", 69, "no relay answers there", "--socket"),
+        Misuse(
+            "relay staus", 2, "no command 'tenfour relay staus'", "write tenfour relay status", "tenfour relay --help"),
+        Misuse("relay status --socket no.sock", 69, "no relay uses this socket", "--socket"),
     ])
     func wrongUseGetsAClearError(misuse: Misuse) throws {
         folder.write("# comment\nworkers 0\n", to: "bad.conf")

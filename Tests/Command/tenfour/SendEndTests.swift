@@ -11,7 +11,7 @@ import Testing
     @Test func aPortWhereNobodyListensIsAFailure() throws {
         let result = try tenfour(["send", "--input", "in.wav", "rtp://127.0.0.1:\(UDPPort.free())"], in: folder)
         #expect(result.end == .code(69), "\(result.errors)")
-        #expect(result.errors.contains(/tenfour: every datagram was refused \(127\.0\.0\.1:\d+: connection refused\)/))
+        #expect(result.errors.contains(/tenfour: every packet was refused \(127\.0\.0\.1:\d+: connection refused\)/))
         #expect(result.errors.contains("start the receiver first"), "\(result.errors)")
         #expect(result.errors.contains(", no reports received"), "\(result.errors)")
     }
