@@ -65,12 +65,12 @@ extension AudioFileError: CustomStringConvertible {
             "\(name) cannot be created because its directory does not exist; create the directory first."
         case .notPermitted: "\(name) cannot be opened by this user; change its permissions or choose another file."
         case .isDirectory: "\(name) is a directory; name a file in it."
-        case .isEmpty: "\(name) is empty; perhaps it was never written, or the program that writes the pipe failed."
+        case .isEmpty: "\(name) is empty; check the program that should have written it."
         case .isNotSound(let words):
-            "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …); for raw samples, give their format: "
-                + words
+            "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …); if it contains raw samples, give their format. "
+                + "The reason: \(words)"
         case .libraryIsMissing(let words):
-            "\(name) needs libsndfile, which cannot be loaded; apt-get install libsndfile1 (\(words))"
+            "\(name) needs libsndfile, which cannot be loaded (\(words)); run `apt-get install libsndfile1`."
         case .unsupportedChannelCount(let count):
             "\(name) has \(count) channels; convert it to 1…\(AudioFileReader.channelCounts.upperBound) first."
         case .unsupportedRate(let hertz):
@@ -84,9 +84,10 @@ extension AudioFileError: CustomStringConvertible {
         case .diskIsFull:
             "\(name) cannot grow because the disk is full; free disk space. The part written so far can be played."
         case .isTooLong: "\(name) has reached the 4 GiB limit of WAV files; begin another file."
-        case .readerIsGone: "\(name) leads to a program that has ended; nothing more can be written."
+        case .readerIsGone:
+            "\(name) leads to a program that has ended, so nothing more can be written; start that program again."
         case .readerIsStuck:
-            "\(name) leads to a program that has stopped reading, so the end of the audio is lost; end that program, too."
+            "\(name) leads to a program that has stopped reading, so the end of the audio is lost; end that program as well."
         case .failed(let call, let code):
             unsafe "\(name): \(call) failed: \(String(cString: strerror(code)))."
         }

@@ -31,7 +31,9 @@ internal struct WAVHeader {
             case .format where WAVHeaderParser.formatByteCounts.contains(size): _ = parser.parseFormat(body.span)
             case .sizes where WAVHeaderParser.sizesByteCounts.contains(size): parser.parseSizes(body.span)
             case .format, .sizes:
-                throw Self.malformed("The WAV file is damaged: its fmt or ds64 chunk has \(size) bytes.", descriptor)
+                throw Self.malformed(
+                    "The WAV file is damaged: its fmt or ds64 chunk has an impossible length, \(size) bytes.",
+                    descriptor)
             case .list, .samples, .other: break
             }
         }

@@ -161,7 +161,7 @@ public enum PictureError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noCairo(let reason):
-            "pictures need cairo, which cannot be loaded; apt-get install libcairo2 (\(reason))"
+            "pictures need cairo, which cannot be loaded (\(reason)): run `apt-get install libcairo2`"
         case .undrawable(_, let reason): "the picture cannot be drawn: \(reason)"
         }
     }

@@ -34,7 +34,7 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
         case .secretLength:
             "the secret does not have \(Secret.letterCount) letters and digits, or \(Secret.wordCount) words; copy the link again"
         case .secretCheck:
-            "the secret contains a typing error, or belongs to a link of the other kind (talk or listen); copy it again"
+            "the secret contains a typing error, or is that of the other link (talk or listen); copy the link again"
         case .tag: "after phrase- must come eight letters and digits and a hyphen; copy the whole link"
         case .percent: "a % in the passphrase is not followed by two hexadecimal digits"
         case .passphrase(let error): error.description

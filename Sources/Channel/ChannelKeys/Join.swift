@@ -154,14 +154,15 @@ extension Refusal.Reason: CustomStringConvertible {
     /// The text shown to people.
     public var description: String {
         switch self {
-        case .unproved: "the relay does not know this channel, or the secret differs"
+        case .unproved: "the relay does not know this channel, or the link's secret is wrong"
         case .full: "the channel or the relay is full"
         case .limited: "too many members are joining the relay at the same time"
         case .refused: "the relay does not accept the host name in the link"
         case .rekeyed: "the channel has a new secret"
         case .stopping: "the relay is stopping"
-        case .left: "the station that answered has left"
-        case .displaced: "the channel is full, and your place was given to a member of another network"
+        case .left: "the station that forwards the channel has left"
+        case .displaced:
+            "the channel is full, and the relay has removed this station in favour of a member of another network"
         }
     }
 }

@@ -144,8 +144,8 @@ public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible 
         case .notUTF8: "the passphrase is not UTF-8"
         case .weak(let wordCount, let bitCount):
             """
-            this passphrase is too easy to guess (\(wordCount) different \(wordCount == 1 ? "word" : "words"), about \(bitCount) bits): take five words \
-            or more, or let a secret be generated
+            this passphrase is too easy to guess (\(wordCount) different \(wordCount == 1 ? "word" : "words"), about \(bitCount) bits): use five words \
+            or more, or leave --passphrase out for a random secret
             """
         case .outOfMemory:
             "deriving a key from the passphrase needs 64 MiB of memory, which is not available; end other programs"

@@ -42,22 +42,23 @@ private let places = [
     NamedNetwork(
         name: "wifi",
         summary:
-            "wireless at home, good signal: retries hide nearly all loss and cost milliseconds; scans stall it (our estimate)",
+            "wireless at home with a good signal: retries hide nearly all loss but take milliseconds, scans stall it (our estimate)",
         model: NetworkModel(
             loss: .random(0.001),
             stalls: Stalls(length: .milliseconds(20) ... .milliseconds(60), meanInterval: .seconds(10)),
             delay: .milliseconds(2), jitter: .exponential(mean: .milliseconds(2)), keepsOrder: true)),
     NamedNetwork(
         name: "wifi-bad",
-        summary: "wireless at the edge of a crowded cell: losses in bursts, long stalls as in wifi-lab (our estimate)",
+        summary:
+            "wireless at the edge of a crowded cell: losses in bursts, and long stalls as in wifi-lab (our estimate)",
         model: NetworkModel(
             loss: .bursts(share: 0.03, meanLength: 3),
             stalls: Stalls(length: .milliseconds(100) ... .milliseconds(200), meanInterval: .milliseconds(2500)),
             delay: .milliseconds(4), jitter: .exponential(mean: .milliseconds(8)), keepsOrder: true)),
     NamedNetwork(
         name: "lte",
-        summary: "4G uplink: half of a 70 ms round trip and 6 Mbit/s (Huang et al., MobiSys 2012); "
-            + "grants wait 1-2 frames, a handover each 20 s",
+        summary: "4G uplink: 35 ms one way and 6 Mbit/s (Huang et al., MobiSys 2012); "
+            + "jitter from waiting for transmission grants, a stall by a handover every 20 s",
         model: NetworkModel(
             bottleneck: Bottleneck(bitsPerSecond: 6_000_000, queue: .time(.milliseconds(300))),
             loss: .bursts(share: 0.002, meanLength: 4),
@@ -66,7 +67,7 @@ private let places = [
     NamedNetwork(
         name: "3g",
         summary:
-            "HSPA: 150 ms round trip, 1 Mbit/s, a deep queue, delays of whole transmission intervals (our estimate)",
+            "3G uplink (HSPA): 75 ms one way, 1 Mbit/s, a queue of up to 1 s, long stalls (our estimate)",
         model: NetworkModel(
             bottleneck: Bottleneck(bitsPerSecond: 1_000_000, queue: .time(.seconds(1))),
             loss: .bursts(share: 0.01, meanLength: 3),
@@ -75,7 +76,7 @@ private let places = [
     NamedNetwork(
         name: "dsl",
         summary:
-            "ADSL uplink with interleaving: 512 kbit/s before hundreds of ms of queue (Dischinger et al., IMC 2007)",
+            "ADSL uplink with interleaving: 512 kbit/s, and a queue of hundreds of ms (Dischinger et al., IMC 2007)",
         model: NetworkModel(
             bottleneck: Bottleneck(bitsPerSecond: 512_000, queue: .time(.milliseconds(300))),
             loss: .random(0.001), delay: .milliseconds(15), jitter: .exponential(mean: .milliseconds(1)),
@@ -83,7 +84,7 @@ private let places = [
     NamedNetwork(
         name: "satellite",
         summary:
-            "geostationary: 260 ms (ITU-T G.114 table A.1) and time slots, fades lose bursts; 1 Mbit/s (our estimate)",
+            "geostationary: 260 ms (ITU-T G.114 table A.1), jitter from time slots, losses in bursts, 1 Mbit/s (our estimate)",
         model: NetworkModel(
             bottleneck: Bottleneck(bitsPerSecond: 1_000_000, queue: .time(.milliseconds(500))),
             loss: .bursts(share: 0.005, meanLength: 5), delay: .milliseconds(260),
@@ -104,25 +105,32 @@ private let laboratory =
     + [10, 30].map { deviation in
         NamedNetwork(
             name: "j\(deviation)",
-            summary: "delay normal, \(deviation * 3) ± \(deviation) ms, cut at 0 and \(deviation * 6); reorders",
+            summary:
+                "normally distributed delay of \(deviation * 3) ± \(deviation) ms, cut at 0 and \(deviation * 6); reorders packets",
             model: NetworkModel(jitter: .normal(deviation: .milliseconds(deviation))))
     }
     + [
         NamedNetwork(
-            name: "gam", summary: "delay exponential, mean 20 ms, in order (which makes it a gamma-like 26 ms)",
+            name: "gam",
+            summary:
+                "exponential delay with a mean of 20 ms; keeping the order makes it gamma-like, with a mean of 26 ms",
             model: NetworkModel(jitter: .exponential(mean: .milliseconds(20)), keepsOrder: true)),
         NamedNetwork(
-            name: "par", summary: "delay 5 ms x Pareto of shape 1.8, at most 300 ms, in order: a heavy tail",
+            name: "par",
+            summary:
+                "Pareto-distributed delay from 5 to 300 ms with shape 1.8, which has a heavy tail; keeps the order",
             model: NetworkModel(
                 jitter: .pareto(least: .milliseconds(5), shape: 1.8, limit: .milliseconds(300)), keepsOrder: true)),
         NamedNetwork(
-            name: "wifi-lab", summary: "exponential 3 ms, and a stall of 100-200 ms each 2.5 s, in order",
+            name: "wifi-lab",
+            summary: "exponential delay with a mean of 3 ms, and a stall of 100-200 ms every 2.5 s; keeps the order",
             model: wifiLab(.none)),
         NamedNetwork(
-            name: "wifi-lab-g5", summary: "wifi-lab and 5 % lost in bursts of 3 on average",
+            name: "wifi-lab-g5", summary: "as wifi-lab, with 5 % lost in bursts of 3 on average",
             model: wifiLab(.bursts(share: 0.05, meanLength: 3))),
         NamedNetwork(
-            name: "step", summary: "delay normal, 15 ± 5 ms; 80 ms more in the middle third of each minute",
+            name: "step",
+            summary: "normally distributed delay of 15 ± 5 ms, and 80 ms more in the middle third of each minute",
             model: NetworkModel(
                 jitter: .normal(deviation: .milliseconds(5)),
                 detour: Detour(

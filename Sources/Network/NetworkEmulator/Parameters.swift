@@ -28,17 +28,18 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
         switch self {
         case .loss: "share of packets lost independently, or in bursts if burst is given"
         case .burst: "mean length of a burst of losses"
-        case .gilbert: "Gilbert-Elliott loss: probabilities of a change of state, and of loss in each state"
+        case .gilbert:
+            "Gilbert-Elliott loss: probabilities of becoming bad, of becoming good, of loss in the good and in the bad state"
         case .delay: "constant delay of every packet"
         case .jitter: "random delay added to each packet; normal:DEVIATION has a mean of three deviations, cut at six"
-        case .order: "whether packets wait for those sent before"
+        case .order: "whether the order of packets is kept, or a packet is free to overtake others"
         case .stalls: "shortest and longest stall of all packets, and the mean time between stalls"
         case .detour: "extra delay between two times after the start, once or repeated in every period"
         case .reorder: "share of packets held back, and for how long"
-        case .duplicate: "share of packets delivered twice, and the time between"
+        case .duplicate: "share of packets delivered twice, and the time between the two"
         case .rate: "bit rate, IP and UDP headers included"
-        case .queue: "length of the queue before the rate limit; more is dropped"
-        case .header: "bytes of headers that count with each packet: 28 for IPv4, 48 for IPv6"
+        case .queue: "longest queue before the rate limit; packets that do not fit are dropped"
+        case .header: "header bytes that the rate limit counts for each packet, 28 for IPv4 or 48 for IPv6"
         }
     }
 }

@@ -90,7 +90,7 @@ extension NetworkError: CustomStringConvertible {
         case .lookupFailed(let name):
             "the name \(name) could not be looked up; check the network and its name server, or give the IP address"
         case .alwaysReady(let fileDescriptor):
-            "file descriptor \(fileDescriptor) is a file or device that is always ready; read it directly, or connect a terminal or a pipe"
+            "file descriptor \(fileDescriptor) is a file or device, which cannot be waited for; connect a terminal or a pipe"
         case .tooManyOpenFiles:
             "too many files are open; raise the limit with `ulimit -n`, or end other programs"
         case .refused:
