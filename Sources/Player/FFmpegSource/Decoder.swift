@@ -19,7 +19,8 @@
                     "the codec \(name) is not supported: convert the file with ffmpeg first")
             }
             guard let codec = unsafe av.avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
-                throw .undecodable("this FFmpeg was built without a decoder for \(name)")
+                throw .undecodable(
+                    "the installed FFmpeg has no decoder for \(name): convert the file to another format")
             }
             var handle = unsafe av.avcodec_alloc_context3(codec)
             var frame = unsafe av.av_frame_alloc()

@@ -66,7 +66,10 @@
         init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
             guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
                 let packet = Packet(), let codec = CodecParameters()
-            else { throw .undecodable("this FFmpeg was built without a demuxer for \(container) files") }
+            else {
+                throw .undecodable(
+                    "the installed FFmpeg cannot read \(container) files: convert the file to another format")
+            }
             self.stream = stream
             self.packet = packet
             self.codec = codec

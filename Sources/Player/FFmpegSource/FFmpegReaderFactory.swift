@@ -28,7 +28,7 @@
             let isHeld = if container == .mp4 { try hasIndexBehindAudio(&window) } else { false }
             if isHeld { window.byteSource.holdAll() }
             guard let stream = ByteStream(window, from: tag.byteCount, isHeld: isHeld) else {
-                throw .undecodable("out of memory")
+                throw .undecodable("there is not enough memory: end other programs")
             }
             source = try FFmpegDemuxer(stream, container, tag: tag)
         }

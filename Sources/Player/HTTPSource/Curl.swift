@@ -18,7 +18,7 @@ func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
     let curl = unsafe tenfour_curl_open(file, &failure)
     if let failure = unsafe failure {
         throw .failed(
-            "playing from the network needs libcurl, which cannot be loaded; apt-get install \(curlPackage()) (\(unsafe String(cString: failure)))"
+            "playing from the network needs libcurl, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install \(curlPackage())`"
         )
     }
     // libcurl before 7.85 does not accept the permitted protocols as text, but has the same file name.

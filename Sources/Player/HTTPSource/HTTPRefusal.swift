@@ -40,11 +40,11 @@ struct HTTPRefusal {
         case CURLE_OPERATION_TIMEDOUT:
             "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
         case CURLE_PEER_FAILED_VERIFICATION:
-            "the certificate of \(host) is not trusted, so the server may be an impostor; check the address and this machine's clock, or ask the owner to renew the certificate"
+            "the certificate of \(host) is not trusted, so another server may pretend to be \(host); check the address and this machine's clock, or ask the owner to renew the certificate"
         case CURLE_SSL_CACERT_BADFILE:
             "the trusted root certificates cannot be read; install them with `apt-get install ca-certificates`"
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
-            "the TLS connection to \(host) failed; check that it speaks https on that port, or use http://"
+            "the TLS connection to \(host) failed; check that the port of the address is for https, or use http://"
         case CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2:
             "\(host) does not answer like a web server; check the port in the address"
         case CURLE_RECV_ERROR where end.proxyStatus != 0 && end.proxyStatus / 100 != 2:
@@ -94,7 +94,7 @@ struct HTTPRefusal {
         case 200...299:
             "\(host) sent something other than the requested bytes (status \(status)); ask its operator"
         case 300...399:
-            "\(host) redirects without an address (status \(status)); ask its operator for another address"
+            "\(host) redirects without saying where to (status \(status)); ask its operator for another address"
         default: "\(host) rejects the request (status \(status)); check the address"
         }
     }
@@ -104,7 +104,7 @@ struct HTTPRefusal {
         case .tooMany:
             "\(host) redirects more than \(HTTPRequest.maximumRedirectCount) times; ask its operator for another address"
         case .noAddress:
-            "\(host) redirects to an address that is neither http nor https, which is not followed; use that address directly"
+            "\(host) redirects to an address that is neither http nor https, and such redirects are not followed; use that address directly"
         case .downgrade(let other):
             "\(host) redirects from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the path can read and change the data; allow it with --allow-http, or use that address directly"
         }

@@ -98,7 +98,7 @@ extension ContainerFormat {
         case .html:
             "this is a web page, not audio: open it in a browser, which may ask for a log-in or link to the audio"
         case .gzip: "this is compressed with gzip: decompress it first with `gunzip` or `curl --compressed`"
-        case .playlist: "this is a playlist within a playlist: write the address of an entry of it"
+        case .playlist: "this is a playlist, not audio: play one of the addresses in it"
         case .unknown: "this is not a known audio format"
         default: nil
         }

@@ -64,6 +64,8 @@ public enum DemuxerError: Error, Equatable, Sendable {
     case malformed(String)
 
     package static var notSeekable: Self {
-        .malformed("this stream does not support seeking: wait for the position, or save the stream to a file first")
+        .malformed(
+            "this stream does not support seeking: wait until playback reaches the position, or save the stream to a file first"
+        )
     }
 }

@@ -26,7 +26,9 @@ struct LPCMConverter: ~Copyable {
             rates = try RateConverter(
                 from: input.rate, to: output.rate, channelCount: output.channelCount, quality: Self.quality)
             rates?.skipDelay()
-        } catch { throw .undecodable("\(input.rate.hertz) Hz cannot be played at \(output.rate.hertz) Hz") }
+        } catch {
+            throw .undecodable("a sample rate of \(input.rate.hertz) Hz cannot be converted to \(output.rate.hertz) Hz")
+        }
     }
 
     /// Converts `samples[range]`, which are whole frames, and appends the result to `converted`.

@@ -111,7 +111,7 @@ extension StreamError: CustomStringConvertible {
         case .unusable(let sentence), .read(.undecodable(let sentence)), .read(.demuxer(.malformed(let sentence))),
             .read(.demuxer(.byteSource(.failed(let sentence)))):
             sentence
-        case .read(.demuxer(.byteSource(.interrupted))): "it was interrupted"
+        case .read(.demuxer(.byteSource(.interrupted))): "reading was interrupted"
         }
     }
 }

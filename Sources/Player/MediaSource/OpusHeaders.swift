@@ -11,14 +11,16 @@ struct OpusHead: Equatable {
             throw .malformed("the Opus header of this file is damaged")
         }
         guard packet[8] & 0xF0 == 0 else {
-            throw .malformed("this file uses a later version of Ogg Opus, which is not supported")
+            throw .malformed(
+                "this file uses a later version of Ogg Opus, which is not supported: convert it with ffmpeg first")
         }
         channelCount = Int(packet[9])
         preSkip = Int(packet.littleEndian16(at: 10))
         gain = Self.factor(decibels: Double(Int16(bitPattern: packet.littleEndian16(at: 16))) / 256)
         guard 1...2 ~= channelCount, packet[18] <= 1 else {
             throw .malformed(
-                "this file has \(channelCount) channels, but Opus is supported with one or two: mix it down first")
+                "this file has \(channelCount) channels, and only Opus with one or two channels is supported: mix it down first"
+            )
         }
     }
 

@@ -52,7 +52,7 @@ public enum Resource: Hashable, Sendable {
     private init(reference: String, scheme: String?) throws(ResourceError) {
         guard reference.utf8.count <= Self.maximumByteCount else {
             throw ResourceError(
-                "an address of \(reference.utf8.count) bytes is too long; \(Self.maximumByteCount) are allowed")
+                "the address is too long (\(reference.utf8.count) bytes); write at most \(Self.maximumByteCount) bytes")
         }
         switch scheme {
         case nil:
@@ -143,7 +143,7 @@ extension Resource {
     /// Resolves a reference without a scheme (RFC 3986, section 5.2).
     private static func joined(_ base: String, _ reference: String) throws(ResourceError) -> String {
         guard base.utf8.count + reference.utf8.count <= maximumByteCount, let colons = base.firstRange(of: "://") else {
-            throw ResourceError("an address in the playlist is too long; \(maximumByteCount) bytes are allowed")
+            throw ResourceError("an address in the playlist is longer than the allowed \(maximumByteCount) bytes")
         }
         let scheme = base[..<colons.lowerBound]
         let authorityEnd = base[colons.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? base.endIndex

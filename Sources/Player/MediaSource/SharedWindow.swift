@@ -150,7 +150,7 @@ internal import Glibc
         if reader >= bytes.held.upperBound {
             if current.phase == .ended { return 0 }
         } else if !current.isRepeatable, current.phase != .connecting {
-            throw .failed("this stream cannot be rewound beyond its buffer; save it to a file first")
+            throw .failed("this stream cannot be rewound that far; save the stream to a file first")
         }
         if case .failed(let error) = current.phase { throw error }
         return nil

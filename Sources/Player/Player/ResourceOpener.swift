@@ -43,7 +43,7 @@ struct ResourceOpener: QueueItemOpener {
     {
         if let playlist = try playlist(in: byteSource) {
             guard item.depth < Playlist.maximumDepth else {
-                throw .unusable("playlists are nested too deeply; open the innermost")
+                throw .unusable("the playlists are nested too deeply; play the innermost playlist directly")
             }
             return .playlist(playlist.entries.map { QueueItem($0, in: item) })
         }

@@ -43,7 +43,8 @@ import Testing
         #if FFmpeg
             #expect(song.end == .code(69) && song.errors.contains("apt-get install libavformat"), "\(song.errors)")
         #else
-            #expect(song.end == .code(69) && song.errors.contains("build it with the trait FFmpeg"), "\(song.errors)")
+            #expect(
+                song.end == .code(69) && song.errors.contains("build tenfour with the trait FFmpeg"), "\(song.errors)")
         #endif
     }
 
