@@ -14,8 +14,8 @@ extension LinkTestResult {
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return
-            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of the audio that arrives: try longer periods (-F 20ms) or "
-            + "real-time priority there, or end other programs on that machine"
+            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of the audio that arrives: on that machine, try longer periods (-F 20ms) or "
+            + "real-time priority, or end other programs"
     }
 
     private var lossAdvice: String? {
@@ -29,13 +29,14 @@ extension LinkTestResult {
             times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
         }
         if lossShare >= 0.02, let awaySlow, awaySlow > .milliseconds(150) {
-            return "\(percent) % are lost while packets wait \(whole(awaySlow)) ms in a queue: the link is full; "
-                + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop other traffic on it"
+            return
+                "\(percent) % of the packets are lost, and packets wait \(whole(awaySlow)) ms in a queue, so the link is full; "
+                + "use a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop other traffic on it"
         }
         let remedy =
             lossProtection.isNone
-            ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) add redundancy"
-            : "the defence (\(lossProtection)) recovers \(recoversMost ? "most" : "a part") of them; on wireless, move closer, choose another channel, or use a cable"
+            ? "add redundancy with --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up)))"
+            : "loss protection (\(lossProtection)) recovers \(recoversMost ? "most" : "a part") of them; on wireless, move closer, choose another channel, or use a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
@@ -54,7 +55,7 @@ extension LinkTestResult {
         guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
             slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
         else { return nil }
-        let cut = wantsMoreDelay ? "" : ", or limit the wait with --max-latency, at the price of drop-outs"
+        let cut = wantsMoreDelay ? "" : ", or limit the wait with --max-latency, which causes drop-outs"
         return
             "packets arrive unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
             + "them: use a cable instead of wireless, or switch power saving off (iw dev wlan0 set power_save off)\(cut)"

@@ -37,13 +37,13 @@ struct RefusalDetector {
         guard statistics.received == 0, statistics.failed > 0, let last = statistics.lastFailure else { return nil }
         guard statistics.sent > 0 else {
             return RadioError(
-                .unavailable, "no datagram left this machine (\(last)): check its network and the address")
+                .unavailable, "no packet could be sent (\(last)): check this machine's network and the address")
         }
         let isAll =
             statistics.failed + Self.inFlightCount >= statistics.sent && statistics.failed * 2 >= statistics.sent
         guard !hasWindowWithoutError, isAll || windowCount > 0 else { return nil }
         return RadioError(
             .unavailable,
-            "every datagram was refused (\(last)): start the receiver first, or check the address and port")
+            "every packet was refused (\(last)): start the receiver first, or check the address and port")
     }
 }

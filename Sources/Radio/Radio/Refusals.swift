@@ -23,8 +23,8 @@ extension Refusal.Reason {
         case .full, .displaced: "; trying again (the relay's operator can raise the limit)"
         case .limited, .stopping, .left: "; trying again"
         case .refused:
-            ": ask for a link with the relay's own name, or ask its operator to add this one (name in relay.conf)"
-        case .rekeyed: ": ask for the new link"
+            ": ask for a link with a name that the relay accepts, or ask its operator to add this one (setting name in relay.conf)"
+        case .rekeyed: ": ask the person who made the channel for the new link"
         }
     }
 
@@ -53,5 +53,6 @@ extension RadioError {
 
     /// The error if neither the relay nor a tenfour that serves the channel can be reached.
     public static let nobodyAnswers = RadioError(
-        .unavailable, "nobody answers at the link's address: check whether the relay, or the station, is running there")
+        .unavailable,
+        "nobody answers at the link's address: check that the relay runs, or the station that forwards the channel")
 }

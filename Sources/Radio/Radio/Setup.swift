@@ -57,7 +57,7 @@ extension RadioConfiguration {
         }
         let endpoints = try endpoints(of: address)
         guard let remote = endpoints.first, !remote.address.isMulticast else {
-            throw RadioError(.usage, "talk works with one partner only: use send and recv for a multicast group")
+            throw RadioError(.usage, "talk works only with one other station: for a multicast group, use send and recv")
         }
         var rtpSession = rtpSession
         rtpSession.remotes = [remote]
@@ -78,13 +78,14 @@ extension RadioConfiguration {
             throw RadioError(.usage, error.description)
         }
         guard keys.joinKey(for: role) != nil else {
-            throw RadioError(.usage, "this link is for listening: ask for the channel's talk link")
+            throw RadioError(
+                .usage, "this is a listen link, which does not let you talk: ask for the channel's talk link")
         }
         let neighbour = link.host == nil ? Self.neighbour(onPort: link.port) : nil
         guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
             throw RadioError(
                 .usage,
-                "this link has no host: write that of the relay or the station into it, tenfour://HOST/\(link.name)#…"
+                "this link has no host: write the name of the relay's or the station's machine into it, as in tenfour://HOST/\(link.name)#…"
             )
         }
         var relay = neighbour

@@ -130,7 +130,7 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .notUTF8: "the file is not UTF-8; check its path, or save it as UTF-8"
         case .unknown(let word): "'\(word)' is not a known setting; `tenfour relay --example` shows all settings"
         case .value(let word, let value): "\(word) needs \(value)"
-        case .again(let what): "\(what) appears a second time; keep one"
+        case .again(let what): "\(what) appears a second time; keep one of the two"
         case .channelForm:
             """
             write: channel NAME talk=KEY listen=KEY, as `tenfour channel new` and `tenfour channel keys` print it, then the \
@@ -150,7 +150,7 @@ extension RelayFileError.Reason: CustomStringConvertible {
             "channel \(name) goes to \(target), where this relay itself receives RTP: packets would loop; write another address"
         case .noInput(let name): "channel \(name) has no input: add rtp-in \(name)=BIND:PORT"
         case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT"
-        case .noChannel: "it has no channel; `tenfour channel new` makes one"
+        case .noChannel: "no channel is configured; `tenfour channel new` makes one"
         }
     }
 }

@@ -19,15 +19,15 @@ extension RelayFile {
         # is set, every name is accepted, and a link to another relay with the same keys works here as well.
         #name radio.example.org
 
-        # The channels. tenfour channel new --relay HOST prints this line. These keys admit members, and cannot decrypt the
-        # sound.
+        # The channels. tenfour channel new --relay HOST prints this line. These keys admit members, but cannot decrypt the
+        # audio.
         #channel family talk=KEY listen=KEY
 
         # A channel can have its own limits in its line, instead of those below.
         #channel concert talk=KEY listen=KEY members=5000 talker-packets=200 talker-bits=256k
 
-        # Maximum number of members in all channels, and in one channel. A further member is told that it is full. A quarter of
-        # the places, at least two, is kept for talkers.
+        # Maximum number of members in all channels, and in one channel. A further member is refused. A quarter of each number,
+        # at least two, is reserved for members who can talk.
         #members \(RelayLimits().members)
         #channel-members \(RelayLimits().channelMembers)
 
@@ -48,7 +48,7 @@ extension RelayFile {
         #rtp-out studio=239.0.1.10:5004
         #rtp-out studio=@listeners.txt
 
-        # Maximum packets and bits per second from one such input.
+        # Maximum packets and bits per second from one rtp-in.
         #plain-packets \(PlainChannel.Limits().packetsPerSecond)
         #plain-bits \(PlainChannel.Limits().bitsPerSecond / 1_000)k
 

@@ -54,7 +54,7 @@ extension RelayNotice.Reason: CustomStringConvertible {
         case .plain(let reason, let channel): "\(reason), channel \(channel)"
         case .congestion(let channel): "network congested, channel \(channel)"
         case .tooLong: "too long to be forwarded"
-        case .queue: "network congested, to single members"
+        case .queue: "network congested while sending to one member"
         case .network(let code): NetworkError.text(for: code)
         }
     }

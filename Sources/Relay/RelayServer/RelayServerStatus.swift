@@ -56,7 +56,7 @@ extension PlainDiscard: CustomStringConvertible {
         case .stranger: "from a sender that rtp-in does not name"
         case .malformed: "not RTP"
         case .control: "RTCP"
-        case .tooMuch: "RTP beyond the limit per second"
+        case .tooMuch: "RTP above the limit per second"
         }
     }
 }

@@ -75,7 +75,9 @@ extension RealTimeTests {
             let stranger = try sending(link("127.0.0.1", port: port, Secret(.talk, using: &randomness)))
             let error = #expect(throws: RadioError.self) { try stranger.run() }
             #expect(error?.kind == .unavailable)
-            #expect(error?.description.hasPrefix("the relay does not know this channel, or the secret differs") == true)
+            #expect(
+                error?.description.hasPrefix("the relay does not know this channel, or the link's secret is wrong")
+                    == true)
             #expect(stranger.snapshot?.sendStream.packetCount == 0)
             answering.stop()
             try answering.wait()
@@ -122,7 +124,10 @@ extension RealTimeTests {
             let keys = try ChannelKeys(link("127.0.0.1", port: 5_004))
             let listen = try link("127.0.0.1", port: 5_004, keys.listenSecret)
             let error = #expect(throws: RadioError.self) { try RadioConfiguration.joining(listen, as: .talk) }
-            #expect(error == RadioError(.usage, "this link is for listening: ask for the channel's talk link"))
+            #expect(
+                error
+                    == RadioError(
+                        .usage, "this is a listen link, which does not let you talk: ask for the channel's talk link"))
         }
     }
 }

@@ -28,7 +28,7 @@ struct RefusalDetectorTests {
     @Test func whereEachIsRefusedThatIsAFailure() throws {
         let failure = try #require(end(after: 1) { max(Int($0 * 50) - 2, 0) })
         #expect(failure.kind == .unavailable)
-        #expect("\(failure)".contains("every datagram was refused (192.0.2.1:5004: connection refused)"))
+        #expect("\(failure)".contains("every packet was refused (192.0.2.1:5004: connection refused)"))
     }
 
     /// Linux reports six errors, then one a second.
@@ -49,6 +49,6 @@ struct RefusalDetectorTests {
 
     @Test func packetsThatWereNeverSentAreAFailure() throws {
         let failure = try #require(end(after: 1, sent: false) { Int($0 * 50) })
-        #expect("\(failure)".contains("no datagram left this machine"))
+        #expect("\(failure)".contains("no packet could be sent"))
     }
 }

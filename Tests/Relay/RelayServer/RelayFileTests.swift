@@ -182,8 +182,8 @@ struct RelayFileTests {
             "line 2: channel family is encrypted", "rename"
         ),
         ("status-socket", "status-socket needs a path", "107"),
-        ("", "it has no channel", "tenfour channel new"),
-        ("# nothing", "it has no channel", "tenfour channel new"),
+        ("", "no channel is configured", "tenfour channel new"),
+        ("# nothing", "no channel is configured", "tenfour channel new"),
     ])
     func anErrorSaysWhereWhatAndWhatHelps(text: String, what: String, remedy: String) {
         do throws(RelayFileErrors) {
