@@ -23,7 +23,7 @@ grep -m 1 -o 'tenfour://.*#listen-.*' "$folder/channel" >"$folder/listen.link"
     grep -m 1 -o 'channel demo .*' "$folder/channel"
 } >"$folder/relay.conf"
 
-say "a relay on port $port carries the channel 'demo'; it knows who may join, and cannot hear what is said"
+say "a relay on port $port carries the channel 'demo'; it has the keys to admit members, but cannot decrypt the audio"
 "$tenfour" relay --config "$folder/relay.conf" &
 relay=$!
 started+=("$relay")

@@ -30,7 +30,7 @@ import Testing
             (":0 :9", 2, "write host:port"), (":65535 127.0.0.1:9", 2, "choose a lower one"),
             (":0 no-such-host.invalid:9", 69, "check the spelling"),
             ("192.0.2.1:0 127.0.0.1:9", 69, "is not an address of this machine"),
-            ("--trace missing.csv :0 127.0.0.1:9", 69, "name a file that is there"),
+            ("--trace missing.csv :0 127.0.0.1:9", 69, "name another file"),
             ("--trace words.csv :0 127.0.0.1:9", 69, "words.csv cannot be used: trace line 1"),
             ("--report no/such/file.json :0 127.0.0.1:9", 69, "choose another path"),
         ] as [(String, Int32, String)])

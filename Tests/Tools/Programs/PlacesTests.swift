@@ -17,6 +17,7 @@ import Testing
         #expect(result.end == .code(1) && result.output == "")
         #expect(
             result.errors
-                == "test: --places makes a root of Debian 13, with root rights: run it as root, or with sudo\n")
+                == "test: --places makes a root of Debian 13, which needs root rights: run Tools/test as root, or with sudo\n"
+        )
     }
 }

@@ -97,9 +97,9 @@ import Testing
 
     @Test(arguments: [
         ("empty", "is empty"), ("words", "neither pcap nor pcapng"), ("header", "cut off before the first packet"),
-        ("nothing", "none of them is RTP"), ("alien", "looks like Opus or G.711"),
-        ("missing", "name a file that is there"),
-        ("years", "at most 12 are played"),
+        ("nothing", "no packet is RTP"), ("alien", "looks like Opus or G.711"),
+        ("missing", "name another file"),
+        ("years", "at most 12 hours can be played"),
     ]) func unplayableFilesGetAClearError(name: String, words: String) throws {
         folder.write([], to: "empty")
         folder.write("What is this?", to: "words")

@@ -20,8 +20,8 @@ import TenfourUV
             """,
         discussion: """
             Send to the first address what you would send to the second. Replies of the target go to the last sender. The same \
-            seed and the same packets give the same result: the forward path uses the seed, the return path the next one, and \
-            RTCP the two after. Ctrl-C ends it and prints the counts. Quantities carry their unit: 40ms, 5%, 256kbit.
+            seed and the same packets give the same result: with --seed N, the forward path uses seed N, the return path N + 1, \
+            and RTCP N + 2 and N + 3. Ctrl-C ends badlink and prints the counts. Quantities need a unit: 40ms, 5%, 256kbit.
 
             \(Console.exitCodes)
             """)
@@ -32,18 +32,23 @@ import TenfourUV
     @OptionGroup(title: "Network") var network: NetworkOptions
     @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(
-        help: ArgumentHelp("Another network for the return path, such as “lte loss=5%”.", valueName: "network"))
+        help: ArgumentHelp(
+            "The network of the return path, such as “lte loss=5%”. Default: as on the forward path.",
+            valueName: "network"))
     var back: String?
     @Flag(help: "Do not change the return path.") var oneWay = false
-    @Flag(inversion: .prefixedNo, help: "Also proxy the port above each of the two, for RTCP.") var rtcp = true
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Also forward RTCP, from the next port after listen to the next port after target.")
+    var rtcp = true
 
     @Option(help: ArgumentHelp("Write the counts as JSON at the end; - is standard output.", valueName: "file"))
     var report: String?
     @Flag(name: .shortAndLong, help: "Print what happens to each packet.") var verbose = false
-    @Flag(help: "Show the named networks and end.") var list = false
+    @Flag(help: "List the named networks and end.") var list = false
     @Option(
         help: ArgumentHelp(
-            "Print a trace of what the network does to this number of packets, one every 20 ms, and end.",
+            "Print the trace of this number of packets, sent every 20 ms through the network, and end.",
             valueName: "count"))
     var printTrace: Int?
 
@@ -58,7 +63,7 @@ import TenfourUV
         }
         if !list, printTrace == nil, target == nil {
             throw ValidationError(
-                "The two addresses are missing: write where to listen and where to forward to, for example :6000 10.0.0.7:5004."
+                "Two addresses are needed, where to listen and where to forward to: write them as in :6000 10.0.0.7:5004."
             )
         }
     }

@@ -9,7 +9,7 @@ struct NetworkOptions: ParsableArguments {
     var network: String?
     @Option(
         help: ArgumentHelp(
-            "Also apply a measured trace: a CSV file with the columns delay_ms, or t_ms and delay_ms; “lost” for a lost packet.",
+            "Also apply a measured trace, a CSV file with the column delay_ms or the columns t_ms and delay_ms. Write lost instead of a delay for a lost packet.",
             valueName: "file"))
     var trace: String?
 

@@ -184,7 +184,8 @@ final class Proxy {
 
 private func portAfter(_ port: UInt16) throws -> UInt16 {
     guard port < .max else {
-        throw RadioError(.usage, "there is no port above 65535 for RTCP: choose a lower one, or write --no-rtcp")
+        throw RadioError(
+            .usage, "RTCP needs a port above 65535, which does not exist: choose a lower port, or write --no-rtcp")
     }
     return port + 1
 }

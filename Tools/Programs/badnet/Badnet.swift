@@ -16,16 +16,17 @@ import TenfourWaveform
         abstract:
             "Plays a sentence through a bad network without and with loss protection: two WAV files, one picture, two scores.",
         discussion: """
-            On a simulated clock, another station sends the sentence back as it received it; only the outward path loses \
-            packets. Both runs use the same seed. The picture shows levels over time, lost packets, the shares concealed and \
-            recovered, and the delay. The two scores go to standard output.
+            On a simulated clock, another station sends back the sentence as received; only the path to that station loses \
+            packets. Both runs use the same seed. The picture shows levels over time, lost packets, concealed and recovered \
+            audio, and the delay. The two scores go to standard output.
 
             \(Console.exitCodes)
             """)
 
     @Argument(help: ArgumentHelp("The folder for off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
         String
-    @Option(help: ArgumentHelp("The network, as for badlink.", valueName: "network")) var network = Self.usual
+    @Option(help: ArgumentHelp("The network: a name or a description as for badlink.", valueName: "network"))
+    var network = Self.usual
     @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
 
@@ -59,7 +60,7 @@ import TenfourWaveform
         } catch let error as PictureError {
             throw RadioError(.failure, error.description)
         }
-        Console.log("badnet: both of them to look at: \(folder)/badnet.svg")
+        Console.log("badnet: picture of both runs: \(folder)/badnet.svg")
         Console.write("\(off.score) \(on.score)\n")
     }
 }

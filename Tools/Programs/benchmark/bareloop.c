@@ -263,9 +263,9 @@ static int usage(void)
 {
     fputs("bareloop send PCM HOST PORT    capture, encode, send\n"
           "bareloop recv PCM PORT         receive, decode, resample, play\n\n"
-          "  --priority 1-99   with SCHED_FIFO (50; 0: ordinary)\n"
-          "  --resampled       at a resampler ratio that is not 1 : 1, as when two clocks differ\n"
-          "  --direct          without a resampler, as trx plays\n",
+          "  --priority 1-99   run with SCHED_FIFO at this priority (default: 50; 0: ordinary priority)\n"
+          "  --resampled       run the resampler at a ratio other than 1 : 1, as when two clocks differ\n"
+          "  --direct          play without a resampler, as trx does\n",
           stderr);
     return 2;
 }

@@ -79,7 +79,7 @@ def trx(extent):
     for peer in peers.present():
         if peer.name.startswith("trx, 20 ms"):
             return [DIRECT, Contender(peer.name, peer.send(PORT), peer.recv(PORT))]
-    say("trx is not here, so that nothing tells whether the bare loop is bare: apt-get install trx on Debian 12, which is the last to have it")
+    say("trx is not installed, so the cost of the bare loop cannot be checked: run apt-get install trx on Debian 12, the last release with trx")
     return []
 
 

@@ -169,7 +169,7 @@ def resident(program):
 def run(table, extent):
     peer = gstreamer()
     if not peer:
-        say("gst-launch-1.0 is not here, so that nothing tells whether the bare loop is bare")
+        say("gst-launch-1.0 is not installed, so the cost of the bare loop cannot be checked")
     say(f"{extent.pairs} turns of {', '.join(relay.name for relay in [BARE, OPEN, JOINED, *peer])}, {extent.packets // 50} s each")
     busy = Busy()
     turns = [[once(relay, 1, 1000, extent.packets) for relay in [BARE, OPEN, JOINED, *peer]] for _ in range(extent.pairs)]

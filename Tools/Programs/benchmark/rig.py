@@ -99,7 +99,7 @@ def speech(seconds):
             if (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (48_000, 1, 2):
                 said += file.readframes(file.getnframes())
     if not said:
-        raise SystemExit("benchmark: there is no speech in /usr/share/sounds/alsa: apt-get install alsa-utils")
+        raise SystemExit("benchmark: there is no speech in /usr/share/sounds/alsa: run apt-get install alsa-utils")
     path = tempfile.NamedTemporaryFile(suffix=".wav")
     with wave.open(path.name, "wb") as file:
         file.setparams((1, 2, 48_000, 0, "NONE", ""))

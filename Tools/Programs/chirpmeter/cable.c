@@ -93,13 +93,13 @@ static void *carry(void *context)
 static void usage(FILE *stream)
 {
     fputs("cable: carry sound from one device to another, as directly as a program can\n\n"
-          "  --from PCM        capture from here (lab_mic)\n"
-          "  --to PCM          play there (lab_speaker)\n"
-          "  --period MS       period of both devices (5)\n"
-          "  --fill PERIODS    how far ahead of its time each period is written (1)\n"
-          "  --priority 1-99   run with SCHED_FIFO (ordinary priority)\n"
-          "  --opus KBIT/S     through Opus, in blocks of 20 ms\n"
-          "  --duration S      end after so long (until interrupted)\n",
+          "  --from PCM        capture from this device (default: lab_mic)\n"
+          "  --to PCM          play to this device (default: lab_speaker)\n"
+          "  --period MS       period of both devices, in milliseconds (default: 5)\n"
+          "  --fill PERIODS    number of periods that are written ahead (default: 1)\n"
+          "  --priority 1-99   run with SCHED_FIFO at this priority (default: ordinary priority)\n"
+          "  --opus KBIT/S     encode and decode with Opus at this bit rate, in frames of 20 ms\n"
+          "  --duration S      end after S seconds (default: when interrupted)\n",
           stream);
 }
 

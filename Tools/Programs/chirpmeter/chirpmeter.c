@@ -30,20 +30,20 @@ bool granted = true;
 static void usage(FILE *stream)
 {
     fputs("chirpmeter: measure the delay from a microphone device to a speaker device, and count drop-outs\n\n"
-          "  --mic-pcm PCM       chirps are played here (lab_mic)\n"
-          "  --ear-pcm PCM       and heard here (lab_ear)\n"
-          "  -d, --duration S    measure for so long (10)\n"
-          "  --count N           or until N chirps are sent\n"
-          "  --lead S            tone only, before the first chirp; drop-outs count from the first chirp on (1)\n"
-          "  --max-delay MS      look for chirps so far back (1000)\n"
-          "  --no-pilot          chirps only, no tone; drop-outs are not looked for\n"
-          "  --period MS         of the meter's devices and of the bare timer (2.5)\n"
-          "  --priority 1-99     SCHED_FIFO for the meter and the bare timer (ordinary priority)\n"
-          "  --late MS           a timer later than this excuses a drop-out (one period)\n"
-          "  --near MS           ... that is so near to it (20, at least one period)\n"
-          "  --every-cpu         one bare timer bound to each CPU instead of one that moves\n"
-          "  --json FILE         write the result as JSON too (-: to stdout, and the text to stderr)\n"
-          "  --wav FILE          write what was heard\n\n"
+          "  --mic-pcm PCM       play the chirps to this device (default: lab_mic)\n"
+          "  --ear-pcm PCM       capture the chirps from this device (default: lab_ear)\n"
+          "  -d, --duration S    measure for S seconds (default: 10)\n"
+          "  --count N           measure until N chirps are sent, instead of for S seconds\n"
+          "  --lead S            seconds of tone before the first chirp, in which drop-outs do not count (default: 1)\n"
+          "  --max-delay MS      longest delay at which a chirp is detected (default: 1000)\n"
+          "  --no-pilot          play chirps without a tone; drop-outs are then not detected\n"
+          "  --period MS         period of the meter's devices and of the bare timer (default: 2.5)\n"
+          "  --priority 1-99     run the meter and the bare timer with SCHED_FIFO (default: ordinary priority)\n"
+          "  --late MS           a bare timer that is later than this excuses a drop-out (default: one period)\n"
+          "  --near MS           if it was late within this time of the drop-out (default: 20, at least one period)\n"
+          "  --every-cpu         one bare timer bound to each CPU instead of one that moves between CPUs\n"
+          "  --json FILE         also write the result as JSON; - is standard output, with the text on standard error\n"
+          "  --wav FILE          write the captured audio to a WAV file\n\n"
           "Exit code 0: measured; 1: nothing was heard, or a device failed; 2: wrong use.\n",
           stream);
 }
@@ -52,8 +52,8 @@ static void usage(FILE *stream)
 static void tell_what_must_connect_them(void)
 {
     fprintf(stderr,
-            "chirpmeter: chirps go into %s and are waited for at %s; a program has to carry sound from one to the other\n"
-            "meanwhile: `cable`, which does nothing else, or what is to be measured, such as tenfour send and tenfour recv:\n"
+            "chirpmeter: chirps are played to %s and expected at %s; another program must carry the audio between the two\n"
+            "at the same time: `cable`, or the programs to measure, such as tenfour send and tenfour recv:\n"
             "  Tools/labcard run -- sh -c 'cable --duration 12 & chirpmeter; wait'\n",
             options.mic, options.ear);
 }
@@ -144,14 +144,14 @@ int main(int count, char **arguments)
     granted = start_thread(&listening, options.priority, run_ear, NULL) && granted;
     granted = start_thread(&speaking, options.priority, run_mouth, context) && granted;
     if (!granted)
-        fprintf(stderr, "chirpmeter: SCHED_FIFO %d was not granted, going on at ordinary priority\n", options.priority);
+        fprintf(stderr, "chirpmeter: the system did not grant SCHED_FIFO %d; continuing at ordinary priority\n", options.priority);
     pthread_join(speaking, NULL);
     atomic_store(&ending, true);
     pthread_join(listening, NULL);
     for (int i = 0; i < timer_count; i++)
         pthread_join(timers[i]->thread, NULL);
     if (atomic_load(&broken))
-        fprintf(stderr, "chirpmeter: a device went away before the end\n");
+        fprintf(stderr, "chirpmeter: a device was unplugged or failed before the end\n");
 
     examine();
     if (result.heard == 0 && count > 1)

@@ -120,7 +120,8 @@ void become_real_time(void)
 static void *watch(void *processor)
 {
     if (witness_priority && !set_priority(witness_priority))
-        fprintf(stderr, "desktop-meter: the witness has ordinary priority, SCHED_FIFO %d was not granted\n", witness_priority);
+        fprintf(stderr, "desktop-meter: the bare timer threads run at ordinary priority: the system did not grant SCHED_FIFO %d\n",
+                witness_priority);
     else if (witness_priority) {
         cpu_set_t own;
         CPU_ZERO(&own);
@@ -185,7 +186,7 @@ static const struct server *server(void)
 {
     const char *name = getenv("DESKTOP_SERVER");
     if (name == NULL) {
-        fputs("desktop-meter: this runs in Tools/desktop only (see its --help)\n", stderr);
+        fputs("desktop-meter: desktop-meter runs only in Tools/desktop; see Tools/desktop --help\n", stderr);
         exit(2);
     }
     return strcmp(name, "pulseaudio") ? &pipewire_server : &pulse_server;
@@ -213,7 +214,7 @@ static int record(const char *sink, const char *file)
     pthread_join(timer, NULL);
     write_or_fail(file, line->sound, (size_t)line->next);
     for (size_t i = 0; i < line->hole_count; i++)
-        fprintf(stderr, "desktop-meter: %s lacks %.1f ms at %.3f s: the recorder was not served\n", file,
+        fprintf(stderr, "desktop-meter: %s lacks %.1f ms at %.3f s, because the sound server sent the recorder no audio\n", file,
                 (double)line->holes[i].length / 48, (double)line->holes[i].start / RATE);
     return 0;
 }
@@ -299,18 +300,18 @@ static int measure(const char *wav, bool with_chirps)
 
 static void usage(FILE *stream)
 {
-    fputs("desktop-meter: feed the microphones of Tools/desktop, hear its sinks, and tell delay and gaps\n\n"
-          "  desktop-meter measure --path [FEED]:SINK[+SINK]…  chirps and a tone into FEED, found again in SINK; JSON on\n"
-          "                                              stdout. Without FEED others play the tone (desktop-meter compose)\n"
-          "  desktop-meter examine                       the same of a tone on stdin: 16 bits, 48 kHz, mono, no header\n"
-          "  desktop-meter record SINK FILE              until SIGINT or SIGTERM; WAV, 48 kHz, mono\n"
-          "  desktop-meter compose FILE                  a WAV file of the tone\n\n"
-          "  --seconds S     measure, or compose, for so long (10)\n"
-          "  --settle S      gaps count from so long after the first sound on (0.5)\n"
-          "  --priority N    SCHED_FIFO for the witnesses, bare timer threads, one on each processor (0: one, ordinary)\n"
-          "  --late MS       reports each time that it was late by MS or more (10)\n"
-          "  --wav PREFIX    write what was heard to PREFIX-SINK.wav\n"
-          "  --no-chirps     measure with the tone alone: gaps, no delay\n\n"
+    fputs("desktop-meter: play into the microphones of Tools/desktop, record its sinks, and measure delay and gaps\n\n"
+          "  desktop-meter measure --path [FEED]:SINK[+SINK]…  play chirps and a tone into FEED, detect them in SINK; JSON on\n"
+          "                                              stdout. Without FEED, others play the tone (desktop-meter compose)\n"
+          "  desktop-meter examine                       measure a tone on stdin: 16 bits, 48 kHz, mono, no header\n"
+          "  desktop-meter record SINK FILE              record until SIGINT or SIGTERM; WAV, 48 kHz, mono\n"
+          "  desktop-meter compose FILE                  write a WAV file of the tone\n\n"
+          "  --seconds S     seconds to measure, or to compose (default: 10)\n"
+          "  --settle S      seconds after the first sound from which on gaps count (default: 0.5)\n"
+          "  --priority N    run a bare timer thread on each processor with SCHED_FIFO N (default: 0, one at ordinary priority)\n"
+          "  --late MS       report each time that a bare timer thread was late by MS or more (default: 10)\n"
+          "  --wav PREFIX    write the recorded audio to PREFIX-SINK.wav\n"
+          "  --no-chirps     play only the tone: measures gaps, but no delay\n\n"
           "Exit code 0: measured; 1: something failed; 2: wrong use.\n",
           stream);
 }

@@ -46,7 +46,7 @@ class Laboratory:
         runs = list(self.pool.map(
             one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit, first, library) for seed in self.seeds))))
         if any(value is None for run in runs for value in run.values()):
-            raise SystemExit(f"benchmark: PESQ found no speech in what came through {network}: {' '.join(words)}")
+            raise SystemExit(f"benchmark: PESQ found no speech in the audio received through {network}: {' '.join(words)}")
         return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
 
     def neteq(self, network):

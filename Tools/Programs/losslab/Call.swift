@@ -21,10 +21,10 @@ struct Call: ParsableCommand {
     @Option(help: "Loss protection: auto, off, copy or nack.")
     var defence = "auto"
 
-    @Option(help: "Longest playout delay, in milliseconds, when the receiver waits for lost packets.")
+    @Option(help: "Longest playout delay to wait for lost packets, in milliseconds.")
     var maxLatency = 100.0
 
-    @Option(help: "Seconds after which the network loses no more packets. Default: never.")
+    @Option(help: "Time in seconds after which the network loses no more packets. Default: never.")
     var lossEnd: Double?
 
     @Flag(help: "Let the playout delay follow the round trip, as --profile quality does.")

@@ -18,10 +18,10 @@ struct Cost: ParsableCommand {
     @Option(help: "Bit rate of the encoder in bit/s.")
     var bitrate = 32_000
 
-    @Option(help: "Number of measurements of each, in turns.")
+    @Option(help: "Number of measurements of playout, resampler, time-stretch and opus_decode each.")
     var turns = 15
 
-    @Option(help: "Seconds of the speech to use.")
+    @Option(help: "How many seconds of the speech to use.")
     var seconds = 60.0
 
     /// The length of a card's pull: 5 ms.

@@ -8,7 +8,7 @@ import TenfourJitterBuffer
 /// necessary.
 struct LossRun: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Change the tempo of a recording and back again, by tenfour's own time-stretch.")
+        abstract: "Change the tempo of a recording and restore it, both with tenfour's own time-stretch.")
 
     @Argument(help: "A sound file of 48 kHz mono.")
     var input: String
@@ -16,7 +16,7 @@ struct LossRun: ParsableCommand {
     @Argument(help: "The WAV file to write.")
     var output: String
 
-    @Option(help: "Percent by which the tempo rises before it is restored.")
+    @Option(help: "Change of the tempo, in percent; positive is faster.")
     var percent = 5.0
 
     @Flag(help: "Do not restore the tempo.")

@@ -8,11 +8,14 @@ import TenfourPackets
 struct Packets: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Write what arrives through a network as a capture (pcap): RTP of payload type 111.")
+            "Write the packets that arrive through a network to a capture file (pcap), as RTP of payload type 111.")
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "Loss that the encoder expects, in percent (OPUS_SET_PACKET_LOSS_PERC); above 0 it adds in-band FEC.")
+    @Option(
+        help:
+            "Loss that the encoder expects, in percent (OPUS_SET_PACKET_LOSS_PERC); above 0, the encoder adds in-band FEC."
+    )
     var expectLoss = 0
 
     @Option(name: .shortAndLong, help: "The capture file to write (pcap).")

@@ -6,7 +6,7 @@ import TenfourTimePitch
 /// Changes rate and pitch of a sound file as the player does.
 struct Pitch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Change the rate and the pitch of a recording, apart from each other.")
+        abstract: "Change the rate and the pitch of a recording independently.")
 
     @Argument(help: "A sound file.")
     var input: String

@@ -18,22 +18,29 @@ struct Receive: ParsableCommand {
     @Option(help: "Number of seeds, counted from --seed.")
     var seeds: UInt64 = 1
 
-    @Option(help: "Loss that the encoder expects, in percent (OPUS_SET_PACKET_LOSS_PERC); above 0 it adds in-band FEC.")
+    @Option(
+        help:
+            "Loss that the encoder expects, in percent (OPUS_SET_PACKET_LOSS_PERC); above 0, the encoder adds in-band FEC."
+    )
     var expectLoss = 0
 
     @Option(help: "Each packet also carries a copy of the packet this many packets earlier (RFC 2198).")
     var copy: [Int] = []
 
-    @Option(help: "Retransmit lost packets; they arrive this many milliseconds later (NACK).")
+    @Option(
+        help: "Retransmit lost packets (NACK); they arrive this many milliseconds later. Default: no retransmission.")
     var rtt: Double?
 
     @Option(help: "The receiver: tenfour, or ideal, which is libopus with a fixed playout delay.")
     var receiver = Receiver.tenfour
 
-    @Option(help: "Playout delay of ideal, or the longest of tenfour while it waits for recovery, in milliseconds.")
+    @Option(
+        help:
+            "Playout delay of the receiver ideal, or how long the receiver tenfour waits for lost packets, in milliseconds."
+    )
     var depth = 20.0
 
-    @Flag(help: "Fix the playout delay of tenfour at --depth, too.")
+    @Flag(help: "Use a fixed playout delay of --depth for the receiver tenfour, too.")
     var fixed = false
 
     @Option(help: "Period of the simulated card in milliseconds.")

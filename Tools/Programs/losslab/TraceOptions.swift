@@ -7,23 +7,25 @@ struct TraceOptions: ParsableArguments {
     @Argument(help: "The speech: a sound file of 48 kHz mono.")
     var speech: String
 
-    @Option(help: "A network by name, such as b5, g10, j30, gam, par, wifi-lab, step.")
+    @Option(help: "The name of a network, such as b5, g10, j30, gam, par, wifi-lab or step.")
     var network = "b5"
 
     @Option(help: "The first random seed.")
     var seed: UInt64 = 1
 
-    @Option(help: "Bit rate of all payload in bit/s.")
+    @Option(help: "Bit rate of all payloads together, in bit/s.")
     var bitrate = 24_000
 
-    @Option(help: "Seconds of the speech to use.")
+    @Option(help: "How many seconds of the speech to use.")
     var seconds = 60.0
 
     @Option(help: "Neural models of libopus 1.5 that the receiver uses: auto (all), plain (none), plc or full.")
     var decoder = DecoderChoice.auto
 
     func model() throws -> NetworkModel {
-        guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
+        guard let model = NetworkModel(named: network) else {
+            throw ValidationError("there is no network \(network): badlink --list shows the networks")
+        }
         return model
     }
 

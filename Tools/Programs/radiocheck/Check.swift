@@ -29,7 +29,7 @@ import TenfourUV
             in --json it is `score`, and again in `whole` if the speech came back.
 
             --answer returns each packet that it receives at most once, only while it runs, and only to an address that has \
-            proved that it receives.
+            proved that it can receive.
 
             \(Console.exitCodes) A score below --min-score ends with 1; if nobody answers, it ends with 69.
             """)
@@ -44,7 +44,8 @@ import TenfourUV
 
     @Option(
         help: ArgumentHelp(
-            "Simulate this network instead; a name or a description as for badlink.", valueName: "network"))
+            "Check a simulated network instead of a station: a name or a description as for badlink.",
+            valueName: "network"))
     var network: String?
 
     @Option(help: ArgumentHelp("The random seed of the network.", valueName: "number")) var seed: UInt64 = 1
@@ -61,7 +62,8 @@ import TenfourUV
     var duration = Time<BareSeconds>(.seconds(10))
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
+        name: .shortAndLong,
+        help: ArgumentHelp("Bit rate of Opus, 6k to 510k; a bare number is in kbit/s.", valueName: "rate"))
     var bitrate = BitRate(32_000)
 
     @Option(help: ArgumentHelp("Loss protection: \(modes).", valueName: "mode"))
@@ -69,11 +71,13 @@ import TenfourUV
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: up to 1 s against jitter, up to 100 ms to wait for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
-    @Option(help: ArgumentHelp("The speech to send: a sound file, mono at 48 kHz.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The speech to send: a sound file, mono at 48 kHz. Default: speech of alsa-utils.", valueName: "file"))
     var speech: String?
 
     @Option(
@@ -82,7 +86,8 @@ import TenfourUV
 
     @Flag(help: "Write the result to standard output as JSON.") var json = false
 
-    @Option(help: ArgumentHelp("Write the result as a JUnit report.", valueName: "file")) var junit: String?
+    @Option(help: ArgumentHelp("Write the result to this file as a JUnit report.", valueName: "file"))
+    var junit: String?
 
     @Option(help: ArgumentHelp("Exit with 1 if the score is below this.", valueName: "score")) var minScore: Double?
 

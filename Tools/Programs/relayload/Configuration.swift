@@ -4,10 +4,10 @@ import TenfourChannelKeys
 /// Prints the configuration of the relay to be measured.
 struct Configuration: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print a relay's configuration with the channels that the other commands use.")
+        abstract: "Print the configuration of a relay to test, with the channels to which the other commands send.")
 
     @OptionGroup var places: Places
-    @Option(help: "The port for plain RTP that goes to all listeners of one channel.")
+    @Option(help: "The port for plain RTP that the relay forwards to all listeners. Default: none.")
     var rtpIn: UInt16?
     @Option(help: "Number of sending threads.")
     var workers = 1

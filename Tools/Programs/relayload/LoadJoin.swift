@@ -9,12 +9,13 @@ struct LoadJoin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "join",
         abstract:
-            "Join talkers and listeners, print \"joined\", wait for a line on standard input, talk, print \"sent\".")
+            "Join listeners and talkers, print \"joined\", wait for a line on standard input, send, and print \"sent\"."
+    )
 
     @OptionGroup var places: Places
     @Option(help: "Number of packets of each talker; 0 for no talkers.")
     var packets = 0
-    @Option(help: "The number of the first listener; others may have joined before.")
+    @Option(help: "The number of listeners that joined in earlier runs; the new listeners get the following addresses.")
     var firstListener = 0
 
     func run() throws {

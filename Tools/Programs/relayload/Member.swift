@@ -9,7 +9,7 @@ struct Member {
     private(set) var tagger: HopTagger
 
     struct Refused: Error, CustomStringConvertible {
-        var description: String { "the relay let nobody in" }
+        var description: String { "the relay admitted no member: start it with the configuration of relayload" }
     }
 
     init(_ key: JoinKey, relay: RelayID, over socket: BoundSocket) throws {

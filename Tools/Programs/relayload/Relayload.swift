@@ -4,7 +4,7 @@ import ArgumentParser
 @main
 struct Relayload: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load a relay on this machine, for Tools/benchmark.",
+        abstract: "Put load on a relay on this machine, for Tools/benchmark.",
         subcommands: [Configuration.self, LoadSend.self, LoadJoin.self, Flood.self, Strangers.self])
 }
 
@@ -16,6 +16,6 @@ struct Places: ParsableArguments {
     var streams = 1
     @Option(help: "Number of listeners in each channel, at 127.1.0.0 and the following addresses.")
     var listeners = 0
-    @Option(help: "The port of all listeners.")
+    @Option(help: "The port to which the relay sends for every listener.")
     var sinkPort: UInt16 = 0
 }

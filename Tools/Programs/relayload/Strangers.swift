@@ -8,7 +8,7 @@ import TenfourSession
 /// Measures the time that a relay spends on datagrams of strangers, without system calls.
 struct Strangers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Measure a relay's processor time for a stranger's packet, and for a first hello.")
+        abstract: "Measure a relay's processor time for packets of a stranger: media, records and first hellos.")
 
     @Option(help: "Packets of each kind.")
     var packets = 1_000_000

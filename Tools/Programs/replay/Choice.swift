@@ -19,7 +19,7 @@ struct Choice {
     func stream(of survey: StreamSurvey, in capture: ReplayCapture) throws(RadioError) -> RTPStream {
         let streams = survey.streams
         guard !streams.isEmpty else {
-            throw RadioError(.unavailable, "\(capture.summary); none of them is RTP")
+            throw RadioError(.unavailable, "\(capture.summary); no packet is RTP")
         }
         let fitting = streams.filter { stream in
             (ssrc == nil || stream.ssrc == ssrc) && (port == nil || stream.destination.port == port)
@@ -32,11 +32,11 @@ struct Choice {
         let there = streams.prefix(8).map(\.words).joined(separator: ", ")
         if fitting.isEmpty {
             throw RadioError(
-                .unavailable, "no stream matches --ssrc, --port and --payload-type; the capture has: \(there)")
+                .unavailable, "no stream matches --ssrc, --port and --payload-type; choose one of these: \(there)")
         }
         throw RadioError(
             .unavailable,
-            "no RTP stream of the capture looks like Opus or G.711; it has: \(there); --ssrc or --payload-type plays one of "
-                + "them anyway")
+            "no RTP stream of the capture looks like Opus or G.711; write --ssrc or --payload-type to play one of these anyway: "
+                + there)
     }
 }

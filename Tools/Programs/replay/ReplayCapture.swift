@@ -63,7 +63,7 @@ struct ReplayCapture {
             let hours = decimal((last.at - first.at) / .seconds(3_600), places: 0)
             throw RadioError(
                 .unavailable,
-                "\(path) lasts \(hours) hours by its timestamps, and at most 12 are played: cut it with editcap -A and -B"
+                "\(path) lasts \(hours) hours by its timestamps, but at most 12 hours can be played: cut it with editcap -A and -B"
             )
         }
         return own
@@ -77,7 +77,7 @@ struct ReplayCapture {
             text +=
                 "; skipped " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
         }
-        if let damage { text += "; read up to the damage: \(damage)" }
+        if let damage { text += "; the capture is damaged, and was read up to the damage: \(damage)" }
         return text
     }
 

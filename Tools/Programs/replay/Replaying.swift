@@ -15,7 +15,8 @@ import TenfourTimePitch
 @main struct Replaying: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Plays a captured stream as tenfour would have, faster than real time and the same each time.",
+        abstract:
+            "Plays a captured stream as tenfour would have played it, faster than real time and always with the same result.",
         usage: """
             replay capture.pcap -o heard.wav --report report.json
             replay capture.pcapng --port 5004 --jitter 60ms
@@ -24,9 +25,9 @@ import TenfourTimePitch
         discussion: """
             Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux cooked headers, \
             raw IP or loopback. It plays the RTP stream of Opus or G.711 with the most packets, unless you choose another. The simulated \
-            card has periods of 2.5 ms and is never late. Delay counts from the time of sending, estimated from the fastest \
-            packet; the score is that of the E-model (ITU-T G.107). A retransmitted packet counts as late, not as lost, because \
-            a capture does not show who requested it.
+            card has periods of 2.5 ms and is never late. The delay is measured from the time of sending, which is estimated \
+            from the fastest packet; the score is that of the E-model (ITU-T G.107). A retransmitted packet counts as late, not \
+            as lost, because a capture does not show who requested it.
 
             \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
             """)
@@ -36,7 +37,7 @@ import TenfourTimePitch
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "place"))
+        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "file"))
     var output: String?
 
     @Option(help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"))
@@ -53,7 +54,7 @@ import TenfourTimePitch
 
     @Option(
         help: ArgumentHelp(
-            "Depth of the jitter buffer: auto, or fixed such as 60ms; a bare number is in milliseconds.",
+            "Depth of the jitter buffer: auto, or a fixed time such as 60ms; a bare number is in milliseconds.",
             valueName: "auto|time"))
     var jitter: Jitter?
 
@@ -64,13 +65,13 @@ import TenfourTimePitch
 
     @Option(
         help: ArgumentHelp(
-            "Neural models of libopus 1.5 for decoding: plain uses none, plc makes up lost frames, full also enhances speech; auto uses all that the library has.",
+            "Neural models of libopus 1.5 for decoding: plain uses none, plc replaces lost frames, full also enhances speech, auto uses all that the library has.",
             valueName: "auto|plain|plc|full"))
     var decoder: DecoderChoice = .auto
 
     @Option(
         help: ArgumentHelp(
-            "Speed of the written sound, 0.25 to 4, or up to 32 in excerpts. It does not change the report.",
+            "Speed of the written audio: 0.25 to 4, or up to 32, where parts are left out. The report does not depend on it.",
             valueName: "factor"))
     var rate: Double?
 
@@ -78,7 +79,7 @@ import TenfourTimePitch
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Pitch shift of the written sound in cents (hundredths of a semitone), -2400 to 2400.", valueName: "cents"))
+            "Pitch shift of the written audio in cents (hundredths of a semitone), -2400 to 2400.", valueName: "cents"))
     var pitch: Double?
 
     @Flag(name: .shortAndLong, help: "Print only errors.")
