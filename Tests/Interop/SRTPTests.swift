@@ -76,7 +76,9 @@ import Testing
         "mpv", words: "--no-config --no-video --no-terminal --ao=pcm --ao-pcm-file=heard.wav live.sdp")
 
     /// The players read our SDP file, which only its owner may read because it contains the key.
-    @Test(arguments: [ffmpegPlaying, mpv]) func playersHearUsFromOurSDP(player: Command) throws {
+    @Test(arguments: [(ffmpegPlaying, "opus"), (ffmpegPlaying, "pcmu"), (mpv, "opus")])
+    func playersHearUsFromOurSDP(player: Command, codec: String) throws {
+        let ours = ours + ["--codec", codec]
         try describe("srtp://127.0.0.1:\(port)", ours, in: folder)
         let player = try player.start(in: folder)
         try #require(player.takes(port: port), "\(player.errors)")

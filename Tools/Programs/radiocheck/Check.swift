@@ -190,7 +190,7 @@ import TenfourUV
 
     private func answerOthers() throws {
         let endpoint = Endpoint(.anyV6, port: port ?? RTPDefaults.port)
-        try Answering(on: endpoint) { Console.log("radiocheck: \($0)") }.run()
+        try Responder(on: endpoint) { Console.log("radiocheck: \($0)") }.run()
     }
 }
 

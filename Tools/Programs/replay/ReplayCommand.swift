@@ -12,7 +12,7 @@ import TenfourSession
 import TenfourSimulation
 import TenfourTimePitch
 
-@main struct Replaying: ParsableCommand {
+@main struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract:

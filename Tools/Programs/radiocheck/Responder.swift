@@ -6,7 +6,7 @@ import TenfourSession
 import TenfourUV
 
 /// Runs a link-test server on a socket until a signal arrives.
-final class Answering {
+final class Responder {
     private let loop: EventLoop
     private let socket: UDPSocket
     private let say: (String) -> Void
