@@ -3,17 +3,17 @@ private import CSodium
 /// Computes numbers that prove that a client receives at its address: only a receiver at this address can send its number back.
 /// Keeps no state for an address.
 ///
-/// A number is the first half of SipHash-2-4-128 of a nonce and a transport address, under a key that is drawn once. `Cookies`
-/// does the same for a relay, with keys that change.
+/// A number is the first half of SipHash-2-4-128 of a nonce and a transport address, under a random key that is
+/// generated once. `Cookies` does the same for a relay, with keys that change.
 public struct AddressChallenge: Sendable {
     private let key: SecretBytes
 
-    /// Draws the key. `generator` must be a CSPRNG outside tests.
+    /// Generates the random key. `generator` must be a CSPRNG outside tests.
     public init(using generator: inout some RandomNumberGenerator) {
         key = SecretBytes(count: sipHashKeyByteCount, using: &generator)
     }
 
-    /// Returns the number for `nonce`, which the client draws, at the client's `address`.
+    /// Returns the number that the client at `address` must send back. `nonce` is a random number of the client.
     public func number(for nonce: UInt64, at address: PeerAddress) -> UInt64 {
         var bytes = InlineArray<27, UInt8>(repeating: 0)
         fill(&bytes) {

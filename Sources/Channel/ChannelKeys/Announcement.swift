@@ -1,7 +1,7 @@
 public import TenfourPackets
 
-/// Announces a sender's epoch, which selects its SRTP key, and its packet index. Authenticated with a key derived from the
-/// media root (Protocol/05-channel-keys.md).
+/// Announces a sender's epoch, which selects its SRTP key, and its packet index. The announcement is authenticated with
+/// a key derived from the media root (Protocol/05-channel-keys.md).
 ///
 /// A relay can read an announcement, but cannot make one.
 public struct Announcement: Hashable, Sendable {
@@ -10,21 +10,22 @@ public struct Announcement: Hashable, Sendable {
     public var epoch: Epoch
     /// The index of the sender's latest packet in this epoch, or of the first packet if none has been sent.
     public var index: PacketIndex
-    /// The sender's clock: whole seconds since 1970.
+    /// The time of day by the sender's clock, in whole seconds since 1970.
     public var seconds: UInt64
     private var tag: UInt128
 
     /// The length in bytes, without the header of a control datagram.
     public static let byteCount = 52
-    /// The maximum difference in milliseconds between the clock of an epoch's first announcement and the receiver's clock, if
-    /// the kernels of both report their clocks as synchronised.
+    /// The largest accepted difference, in milliseconds, between the time in an epoch's first announcement and the
+    /// receiver's clock, if the kernels of sender and receiver both report their clocks as synchronised.
     public static let maximumSynchronisedError: UInt64 = 10_000
-    /// The maximum difference in milliseconds between the clock of an epoch's first announcement and the receiver's clock, if
-    /// at least one of the clocks is not synchronised.
+    /// The largest accepted difference, in milliseconds, between the time in an epoch's first announcement and the
+    /// receiver's clock, if the sender's or the receiver's clock is not synchronised.
     public static let maximumClockError: UInt64 = 120_000
 
-    /// Makes and authenticates an announcement. `clock` is the sender's clock in this epoch: if the epoch has a timing, the
-    /// time at which the epoch was drawn plus the time that has passed since then. Only its whole seconds are sent.
+    /// Makes and authenticates an announcement. `clock` is the sender's clock in this epoch: if the epoch has a timing,
+    /// the time at which the epoch was created plus the time that has passed since then. Only its whole seconds are
+    /// sent.
     public init(
         suite: SRTPSuite, ssrc: SSRC, epoch: Epoch, index: PacketIndex, at clock: WallClock, under root: MediaRoot
     ) {
@@ -37,15 +38,15 @@ public struct Announcement: Hashable, Sendable {
         tag = expectedTag(under: root)
     }
 
-    /// The sender's clock in milliseconds since 1970, below 2⁶³. The value is less than a second too early. If the epoch has a
-    /// timing, the value is exact when a whole number of seconds has passed since the epoch was drawn.
+    /// The sender's clock in milliseconds since 1970, below 2⁶³. The value is less than a second too early. If the
+    /// epoch has a timing, the value is exact when a whole number of seconds has passed since the epoch was created.
     public var milliseconds: Int64 {
         let whole = Int64(min(seconds, 1 << 48)) * 1_000
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
     }
 
-    /// Whether the announced epoch is at most `Epoch.maximumLead` ahead of the sender's clock. Without this check, an epoch far
-    /// in the future would remain the newest for years.
+    /// Whether the time in the announced epoch is at most 5 s (`Epoch.maximumLead`) ahead of the time in the
+    /// announcement. Without this check, an epoch far in the future would remain the newest for years.
     public var isEpochOfItsTime: Bool {
         Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }
@@ -101,7 +102,7 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
     public var rolloverCounter: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 16) }
     public var sequenceNumber: SequenceNumber { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: rawValue)) }
 
-    /// Returns the index with this sequence number that is closest to `self`.
+    /// Returns the packet index that has this sequence number and is closest to `self`.
     public func closest(_ sequenceNumber: SequenceNumber) -> PacketIndex {
         let moved = Int64(rawValue) + Int64(sequenceNumber.distance(after: self.sequenceNumber))
         // If the closest index is below zero, and so does not exist, the result is the index in the first cycle of

@@ -2,7 +2,7 @@
 ///
 /// The format is in Protocol/05-channel-keys.md. `description` omits the secret; `text` contains it.
 public struct ChannelLink: Sendable, Equatable {
-    /// The kind of secret behind the `#`.
+    /// The secret after the `#` of a link: a generated secret, or a passphrase that people have chosen.
     public enum Opening: Sendable, Equatable {
         case secret(Secret)
         case passphrase(Passphrase)

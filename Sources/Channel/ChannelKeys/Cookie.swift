@@ -34,10 +34,10 @@ public struct Cookies: Sendable {
     private var latest: (generation: UInt32, key: SecretBytes)
     private var earlier: (generation: UInt32, key: SecretBytes)
 
-    /// The time for which one key is used. A cookie is valid for 60 to 120 s.
+    /// The time for which new cookies are made with the same key. A cookie is valid for 60 to 120 s.
     public static let generationLength = Duration.seconds(60)
 
-    /// Draws the secret from `generator`, which must be unpredictable.
+    /// Generates the secret key. `generator` must be unpredictable.
     public init(using generator: inout some RandomNumberGenerator) {
         secret = SecretBytes(count: 32, using: &generator)
         latest = (0, Self.key(secret, 0))

@@ -9,7 +9,7 @@ public struct Epoch: Hashable, Comparable, Sendable {
 
     /// Relates a sender's RTP timestamps to its clock. Epochs of older implementations have no timing.
     public struct Timing: Hashable, Sendable {
-        /// The RTP timestamp at the moment when the epoch was drawn.
+        /// The RTP timestamp at the moment when the epoch was created.
         public var timestamp: RTPTimestamp
         /// Whether the sender's kernel reported its clock as synchronised.
         public var isSynchronised: Bool
@@ -22,9 +22,9 @@ public struct Epoch: Hashable, Comparable, Sendable {
 
     public init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// Makes the epoch for the time `clock`. The epoch is greater than `last`, unless the clock has been set back by more than
-    /// `maximumLead` since `last` was made. `random` must be drawn anew for each epoch; 24 of its bits are used, or 80 if
-    /// `timing` is nil.
+    /// Makes the epoch for the time `clock`. The epoch is greater than `last`, unless the clock has been set back by
+    /// more than `maximumLead` since `last` was made. `random` must be a new random number for each epoch; 24 of its
+    /// bits are used, or 80 if `timing` is nil.
     public init(at clock: WallClock, timing: Timing? = nil, random: UInt128, after last: Epoch? = nil) {
         var milliseconds = UInt128(clock.sinceEpoch) & Self.clockMask
         if let last, milliseconds + UInt128(Self.maximumLead) > last.rawValue >> 80 {
@@ -40,7 +40,7 @@ public struct Epoch: Hashable, Comparable, Sendable {
         }
     }
 
-    /// The sender's clock when it drew the epoch: milliseconds since 1970, 48 bits.
+    /// The sender's clock when it created the epoch: milliseconds since 1970, 48 bits.
     public var milliseconds: UInt64 { UInt64(truncatingIfNeeded: rawValue >> 80) }
 
     /// The relation of RTP timestamps to the sender's clock; nil for an epoch of an older implementation.
@@ -51,7 +51,8 @@ public struct Epoch: Hashable, Comparable, Sendable {
             isSynchronised: rawValue >> 24 & 1 == 1)
     }
 
-    /// The maximum time by which an epoch may be ahead of the clock that announces it, in milliseconds.
+    /// The maximum time, in milliseconds, by which the time in an epoch may be ahead of the time in its announcement.
+    /// An announcement beyond this maximum is rejected.
     public static let maximumLead: UInt64 = 5_000
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

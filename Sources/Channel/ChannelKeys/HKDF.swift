@@ -68,7 +68,8 @@ func hmac(key: Span<UInt8>, _ feed: (inout HMAC) -> Void) -> InlineArray<32, UIn
     return output
 }
 
-/// Returns the first 16 bytes of an HMAC-SHA256, as a big-endian number: the protocol's tags and proofs.
+/// Returns the first 16 bytes of an HMAC-SHA256, as a big-endian number. The protocol's tags and proofs are such
+/// numbers.
 func shortMAC(key: SecretBytes, _ feed: (inout HMAC) -> Void) -> UInt128 {
     key.withBytes { hmac(key: $0, feed).span.number(at: 0) }
 }

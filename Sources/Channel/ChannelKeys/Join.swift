@@ -94,7 +94,7 @@ public struct Refusal: Hashable, Sendable {
         /// The channel has a new secret.
         case rekeyed = 4
         case stopping = 5
-        /// The endpoint that contained the relay has left.
+        /// The endpoint that ran the relay has left the channel.
         case left = 6
         /// The channel is full, and this member's slot was given to a member from a network with fewer members. Only in
         /// GOODBYE.
@@ -107,7 +107,8 @@ public struct Refusal: Hashable, Sendable {
 
     static let byteCount = 40
 
-    /// `key` must be the key that `join` was checked with, even if it was a dummy key.
+    /// Makes and authenticates the refusal of `join`. `key` must be the key that `join` was checked with, even if it
+    /// was a dummy key.
     public init(of join: Join, for reason: Reason, key: JoinKey) {
         nonce = join.nonce
         self.reason = reason

@@ -13,12 +13,12 @@ public struct JoinAttempt: Sendable {
     /// The maximum number of different cookies that are answered: the relay's cookie, and forged cookies that arrived earlier.
     public static let maximumCookieCount = 4
 
-    /// Whether a COOKIE has answered HELLO, so that JOIN is sent from now on.
+    /// Whether a COOKIE has answered HELLO. From then on, JOIN is sent instead of HELLO.
     public var hasCookie: Bool { !joins.isEmpty }
     /// The number of datagrams to repeat while there is no answer: one HELLO, or one JOIN for each cookie.
     public var datagramCount: Int { max(joins.count, 1) }
 
-    /// The meaning of a received datagram for the attempt.
+    /// The result of receiving a datagram during the attempt to join.
     public enum Answer: Sendable {
         /// The datagram is a new cookie: send the JOIN for it.
         case cookie
@@ -29,7 +29,7 @@ public struct JoinAttempt: Sendable {
         case nothing
     }
 
-    /// Begins an attempt with a random nonce and key share. `generator` must be unpredictable.
+    /// Begins an attempt to join, with a random nonce and a random X25519 key pair. `generator` must be unpredictable.
     public init(_ key: JoinKey, relay: RelayID, using generator: inout some RandomNumberGenerator) {
         self.init(
             key, relay: relay, nonce: .random(in: 0 ... .max, using: &generator), share: KeyShare(using: &generator))

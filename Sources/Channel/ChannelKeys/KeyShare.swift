@@ -1,6 +1,6 @@
 private import CSodium
 
-/// The X25519 key pair (RFC 7748) of the member or of the relay, drawn for one session and never used again.
+/// The X25519 key pair (RFC 7748) of the member or of the relay, generated for one session and never used again.
 public struct KeyShare: Sendable {
     private let secret: SecretBytes
     /// The public key, which is sent to the other side.

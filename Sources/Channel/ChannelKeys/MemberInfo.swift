@@ -78,7 +78,8 @@ public struct MemberInfo: Hashable, Sendable {
 ///
 /// A relay can read the id and the counter. The info itself is encrypted for the members of the channel.
 public struct SealedMemberInfo: Sendable {
-    /// A random number that identifies the member. The member draws it at its start and keeps it until it stops. Not zero.
+    /// A random number that identifies the member, not zero. The member generates it when it starts and keeps it until
+    /// it stops.
     public let id: UInt64
     /// The number of infos that the member has sealed under this id, starting at 1.
     public let counter: UInt64

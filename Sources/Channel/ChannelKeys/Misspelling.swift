@@ -9,8 +9,8 @@ public struct Misspelling: Hashable, Sendable {
 
     private static let shownLength = 20
 
-    /// Finds the first word that is not in the list; nil if fewer than half of the words are in the list, since the secret is
-    /// then written in letters and digits.
+    /// Finds the first word of `text` that is not in the word list. The result is nil if all words are in the list. It
+    /// is also nil if fewer than half of them are, because the secret is then written in letters and digits.
     init?(in text: Span<UInt8>) {
         var words: [[UInt8]] = [[]]
         for index in text.indices {

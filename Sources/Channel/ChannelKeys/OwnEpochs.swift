@@ -1,4 +1,5 @@
-/// The latest 16 epochs that we drew. An announcement of one of these epochs is our own announcement, sent back to us.
+/// The latest 16 epochs that we created. An announcement of one of these epochs is our own announcement, sent back to
+/// us.
 public struct OwnEpochs: Sendable {
     private var epochs: [Epoch] = []
 
@@ -6,7 +7,7 @@ public struct OwnEpochs: Sendable {
 
     public init() {}
 
-    /// Adds an epoch that we drew; the oldest is dropped if there are 16.
+    /// Adds an epoch that we created. If there are 16 already, the oldest is dropped.
     public mutating func insert(_ epoch: Epoch) {
         if epochs.count == Self.maximumCount { epochs.removeFirst() }
         epochs.append(epoch)

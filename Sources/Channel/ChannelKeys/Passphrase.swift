@@ -103,7 +103,8 @@ public struct Passphrase: Sendable, Equatable {
     }
 }
 
-/// The class of a character: an attacker has to try all characters of the classes that occur.
+/// A class of characters, such as digits. An attacker has to try all characters of each class that occurs in the
+/// passphrase.
 private enum CharacterClass: CaseIterable {
     case small, capital, digit, otherASCII, beyond
 

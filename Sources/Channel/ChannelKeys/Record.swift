@@ -26,7 +26,7 @@ public enum Record: Hashable, Sendable {
     case report(Range<Int>)
     /// The member subscribes to the roster, and sends its own info; nil if the member hides its info.
     case info(SealedMemberInfo?)
-    /// The relay reports the members that have joined, left or changed. Without entries, it reports the number of
+    /// The relay reports the members that have joined, left or changed. A record without entries reports the number of
     /// unlisted members and acknowledges the receiver's info.
     case roster(Roster.Head, [Roster.Entry])
     /// The member requests the entries of a part of the roster from `position` on. `receipt` is the receipt in the relay's last
@@ -113,7 +113,7 @@ public enum Record: Hashable, Sendable {
         }
     }
 
-    /// Appends the record. `report` is the RTCP of a report record, otherwise empty.
+    /// Appends the record. `report` is the RTCP if the record is a report, and empty for all other records.
     func write(report: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
         body.append(code.rawValue)
         switch self {

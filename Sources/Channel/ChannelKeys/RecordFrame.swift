@@ -3,7 +3,8 @@ enum RecordFrame {
     static let openByteCount = 20
     static let byteCount = openByteCount + AEAD.tagByteCount
 
-    /// Encrypts a record and appends it. `report` is the RTCP of a report record, otherwise empty.
+    /// Encrypts a record and appends it. `report` is the RTCP if the record is a report, and empty for all other
+    /// records.
     static func seal(
         _ record: Record, report: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>

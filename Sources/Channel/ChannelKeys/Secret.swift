@@ -96,7 +96,8 @@ private struct CheckedBits {
     var secret: UInt128 = 0
     var check: UInt16 = 0
 
-    /// Returns the number in the `bitCount` bits from `place * bitCount` on, most significant first.
+    /// Returns the number that consists of `bitCount` bits, beginning at bit `place * bitCount`, most significant bit
+    /// first.
     func number(_ place: Int, bitCount: Int) -> Int {
         var number = 0
         for position in place * bitCount..<(place + 1) * bitCount {

@@ -45,8 +45,8 @@ public final class SecretBytes: @unchecked Sendable {
         return try body(span)
     }
 
-    /// Returns the eight bytes from `place` on, as a big-endian number, and zeroes them. The caller must be the sole owner of
-    /// this object.
+    /// Returns the eight bytes that begin at index `place`, as a big-endian number, and zeroes them. The caller must be
+    /// the sole owner of this object.
     func take(at place: Int) -> UInt64 {
         defer { unsafe sodium_memzero(memory.baseAddress! + place, 8) }
         return withBytes { $0.number(at: place) }

@@ -6,7 +6,8 @@ public struct SessionKeys: Sendable, Equatable {
     let memberHop: SecretBytes
     let relayHop: SecretBytes
 
-    /// Derives the keys. `welcome` is the part of WELCOME that is not encrypted.
+    /// Derives the keys. `agreed` is the shared secret of the X25519 key exchange, and `welcome` the part of WELCOME
+    /// that is not encrypted.
     init(session: UInt64, agreed: SecretBytes, key: JoinKey, join: Join, welcome: Span<UInt8>) {
         var transcript = label("tenfour 1 session")
         transcript += [UInt8](capacity: Join.byteCount) { join.write(into: &$0) }
@@ -23,7 +24,7 @@ public struct SessionKeys: Sendable, Equatable {
         relayHop = HKDF.expand(root, "relay hop", count: 16)
     }
 
-    /// The side of a session.
+    /// One of the two ends of a session.
     public enum Side: Sendable { case member, relay }
 
     public func sealer(for side: Side) -> RecordSealer {

@@ -48,7 +48,7 @@ public struct Welcome: Hashable, Sendable {
     /// Appends the relay's answer to a JOIN whose proof is right, 105 bytes, and returns the session keys. Returns nil, and
     /// appends nothing, if the member's X25519 public key is a point of low order.
     ///
-    /// `key` is the join key that proved `join`; `share` and `session` are drawn for this session.
+    /// `key` is the join key that proved `join`; `share` and `session` (the session id) must be new random values.
     public static func answer(
         _ join: Join, key: JoinKey, share: KeyShare, session: UInt64, terms: Terms,
         into datagram: inout OutputSpan<UInt8>

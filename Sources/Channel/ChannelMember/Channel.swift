@@ -12,10 +12,11 @@ public import TenfourSession
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public private(set) var discards = ChannelDiscardCounts()
-    /// The SSRC of our RTP session. For a talker it is taken from each RTP packet that its session sends; a listener sends
-    /// none, so its caller must set it.
+    /// The SSRC of our RTP session. For a talker, it is taken from each RTP packet that the RTP session sends. For a
+    /// listener, the caller must set it, because a listener sends no RTP packets.
     public var ssrc: SSRC
-    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: how long the machine has slept since it started. Set it before each input.
+    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since it was started. Set it before
+    /// each input.
     public var suspended = Duration.zero
 
     private var generator: CSPRNG
@@ -103,7 +104,8 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Requests up to 50 listeners that have sent a member info, from index `position` on; they come as the event `listeners`.
+    /// Requests up to 50 listeners that have sent a member info, from index `position` on. The event `listeners`
+    /// contains them.
     public mutating func requestListeners(from position: Int, at now: Instant) {
         lastInput = now
         roster.requestListeners(from: position, at: now)
@@ -168,7 +170,7 @@ public struct Channel: ~Copyable, Sendable {
     /// Whether the relay has answered a renewal in this session, and has not stopped answering since.
     private var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
 
-    /// Queues the datagrams and posts the events that are due at `now`; nothing after `leave`.
+    /// Queues the datagrams and posts the events that are due at `now`. Does nothing after `leave`.
     private mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
         if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }
@@ -330,7 +332,8 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Only the answer to our first record confirms our slot: until then, other members may take the last slots.
+        // Only the answer to our first record confirms our slot in the channel. Until then, other members may take the
+        // last free slots.
         advanceKeepalive(at: now)
     }
 

@@ -10,23 +10,24 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case forged
     /// The datagram has been received before, or is older than the replay window.
     case replayed
-    /// An announcement whose clock differs too much from ours, or from the talker's clock as known from earlier packets.
+    /// An announcement that states a time too far from our clock, or from the talker's clock as known from earlier
+    /// packets.
     case offTime
-    /// Media whose delay was more than 2 s longer than that of the fastest packet of its epoch: it may have been
-    /// withheld.
+    /// Media that was delayed over 2 s longer than the fastest packet of its epoch. An attacker on the path may have
+    /// held it back.
     case late
     /// An announcement of a new talker or key for which there is no free slot.
     case full
     /// Media that could not be decrypted: its announcement was lost, or no member sent it. The two cases cannot be
     /// distinguished.
     case unopened
-    /// A packet of the RTP session, before we have joined.
+    /// A packet that the RTP session sent before we had joined.
     case beforeJoined
-    /// Media of the RTP session, although we only listen.
+    /// An RTP packet that the RTP session sent although we only listen.
     case notTalking
-    /// A retransmission by the RTP session whose original is no longer stored.
+    /// A retransmission that the RTP session sent, of a packet that is no longer stored in encrypted form.
     case forgotten
-    /// A packet of the RTP session that is too long, or that members do not send.
+    /// A packet that the RTP session sent and that is too long, or of a kind that members do not send.
     case unsendable
 }
 

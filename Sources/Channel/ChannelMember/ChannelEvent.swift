@@ -41,7 +41,7 @@ public struct TalkerLimits: Hashable, Sendable {
     }
 }
 
-/// The events that the caller has not taken yet, at most 64: a new one replaces the oldest.
+/// The events that the caller has not taken yet, at most 64. If there are 64, a new event replaces the oldest.
 struct ChannelEvents: Sendable {
     private var events: [ChannelEvent] = []
 

@@ -2,10 +2,10 @@ public import TenfourChannelKeys
 
 /// Another member of the channel, with the information that it has sent about itself.
 public struct ChannelMember: Hashable, Sendable {
-    /// A random number that identifies the member. The member draws it at its start and keeps it until it stops.
+    /// A random number that identifies the member. The member generates it when it starts and keeps it until it stops.
     public let id: UInt64
     public var info: MemberInfo
-    /// Whether the relay lists the member, as it lists up to 32 talkers. Other members are only counted.
+    /// Whether the relay lists the member. It lists up to 32 talkers, and only counts the other members.
     public var isListed: Bool
 
     public init(id: UInt64, info: MemberInfo, isListed: Bool) {

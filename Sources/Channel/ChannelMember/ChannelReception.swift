@@ -6,7 +6,7 @@ extension Channel {
         /// The datagram was decrypted: `nextOpened` returns a packet for the RTP session.
         case opened
         case handled
-        /// The packet is held until it can be decrypted.
+        /// The packet is stored until the announcement of its key arrives.
         case held
         case discarded(ChannelDiscard)
     }

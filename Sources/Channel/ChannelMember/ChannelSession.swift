@@ -47,7 +47,7 @@ struct ChannelSession: Sendable {
 
     // MARK: - Sending
 
-    /// Whether the number of sent datagrams has reached the limit, so that a new session is needed.
+    /// Whether the number of sent datagrams has reached the limit. A new session is then needed.
     func isUsedUp(_ configuration: ChannelConfiguration) -> Bool { tagger.counter >= configuration.lastHopCounter }
 
     mutating func send(_ record: Record, into outbox: inout DatagramQueue) {

@@ -14,12 +14,12 @@ struct ClockReading: Sendable {
     /// CLOCK_BOOTTIME in milliseconds.
     var bootMilliseconds: Int64 { boot.nanoseconds / 1_000_000 }
 
-    /// Returns the difference between the clock of `announcement` and our wall clock, in milliseconds.
+    /// Returns the absolute difference between the time in `announcement` and our wall clock, in milliseconds.
     func error(of announcement: Announcement) -> UInt64 {
         (Int64(clamping: wall.sinceEpoch) - announcement.milliseconds).magnitude
     }
 
-    /// Returns the maximum permitted difference between the clock of an epoch's first announcement and our wall clock, in
+    /// Returns the largest accepted difference between the time in an epoch's first announcement and our wall clock, in
     /// milliseconds.
     func maximumError(of announcement: Announcement) -> UInt64 {
         bothSynchronised(announcement) ? Announcement.maximumSynchronisedError : Announcement.maximumClockError

@@ -7,7 +7,7 @@ struct EpochKey: Sendable {
     let epoch: Epoch
     private(set) var clock: SenderClock
     private(set) var hasOpened = false
-    /// The difference between the announcement's clock and our wall clock, in milliseconds.
+    /// The absolute difference between the time in the announcement and our wall clock, in milliseconds.
     let error: UInt64
     /// The serial number of the epoch's latest announcement, counted over all talkers.
     var announced: Int
@@ -33,8 +33,8 @@ struct EpochKey: Sendable {
         self.announced = announced
     }
 
-    /// Whether `announcement` agrees with the announcement that this key was made from: the suite is the same, the index is
-    /// ahead by at most 2¹⁴ packets, and the clock differs by at most 250 ms.
+    /// Whether `announcement` agrees with the announcement that this key was made from: the suite is the same, the
+    /// packet index is ahead by at most 2¹⁴ packets, and the sender's clock differs by at most 250 ms.
     func agrees(with announcement: Announcement, at boot: Int64) -> Bool {
         announcement.suite == suite && announcement.index >= index
             && announcement.index.rawValue - index.rawValue <= Self.reach && clock.isClose(to: announcement, at: boot)

@@ -5,11 +5,12 @@ internal import TenfourSession
 
 /// Joins a relay: repeats HELLO and JOIN until the relay answers, at one endpoint after another, with growing pauses.
 struct JoinHandshake: Sendable {
-    /// The attempt in progress, or during a pause the previous attempt; nil if there is neither.
+    /// The attempt to join that is in progress, or during a pause the previous attempt; nil if there is neither.
     private(set) var attempt: Attempt?
-    /// The last attempt at each endpoint that was tried before `attempt`: a slow relay may still answer such an attempt.
+    /// The last attempt to join at each endpoint that was tried before `attempt`. A slow relay may still answer such an
+    /// attempt.
     private var earlier: [Attempt] = []
-    /// The endpoint of the latest attempt, kept after the attempt has ended.
+    /// The endpoint of the latest attempt to join, kept after the attempt has ended.
     private var lastEndpoint: Endpoint?
     private var isPausing = false
     /// The time at which the next HELLO or JOIN is due; nil while we are not joining.
@@ -20,7 +21,7 @@ struct JoinHandshake: Sendable {
     private var turn = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 
-    /// An attempt at one endpoint.
+    /// An attempt to join at one endpoint of the relay.
     struct Attempt: Sendable {
         let endpoint: Endpoint
         var joinAttempt: JoinAttempt
@@ -28,12 +29,14 @@ struct JoinHandshake: Sendable {
 
     static let interval = Duration.milliseconds(250)
     static let maximumSendCount = 4
-    /// The longest pause between attempts, before its random factor; short, so that a relay that has restarted is found soon.
+    /// The longest pause between attempts to join, before it is multiplied by a random factor. It is short, so that a
+    /// relay that has restarted is found soon.
     static let longestPause = Duration.seconds(4)
     static let longPause = Duration.seconds(10)
 
     var isActive: Bool { deadline != nil }
-    /// Whether an attempt has failed since the last success. Refusals for `refused` and `rekeyed` do not count.
+    /// Whether an attempt to join has failed since the relay last answered in a session. Refusals for `refused` and
+    /// `rekeyed` do not count.
     var hasFailed: Bool { backoff.count > 0 }
 
     /// Begins to join at `moment`.
@@ -60,12 +63,12 @@ struct JoinHandshake: Sendable {
         earlier.removeAll()
     }
 
-    /// Whether an attempt was made at `endpoint`, so that an answer from it may arrive.
+    /// Whether joining was tried at `endpoint`. Only then can an answer come from this endpoint.
     func hasTried(_ endpoint: Endpoint) -> Bool {
         lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
-    /// Resets the pause between attempts to 1 s, because the relay has answered in a session.
+    /// Resets the pause between attempts to join to 1 s, because the relay has answered in a session.
     mutating func hasSucceeded() { backoff.succeeded() }
 
     /// Returns whether a HELLO or JOIN is due; if so, call `write`. Begins a new attempt, or a pause, if the last attempt has

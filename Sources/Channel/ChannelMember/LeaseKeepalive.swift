@@ -10,7 +10,7 @@ struct LeaseKeepalive: Sendable {
     private var probe: Probe?
     private var lastHeard: Instant
     private var shortestRoundTrip: Duration?
-    /// Whether the relay has answered none of the probes, so that the member joins again.
+    /// Whether the relay counts as lost: it has answered none of the probes, and the member joins again.
     private(set) var isLost = false
     /// Whether the relay has answered a renewal in this session.
     var hasAnswered: Bool { shortestRoundTrip != nil }
@@ -123,7 +123,7 @@ struct LeaseKeepalive: Sendable {
         if suspicion != nil { suspicion = now + Self.longestSilence }
     }
 
-    /// Handles the answer to a renewal. Returns whether the relay was considered lost.
+    /// Handles the answer to a renewal. Returns whether the relay was considered lost until this answer.
     mutating func renewed(token: UInt64, lease: Duration, at now: Instant) -> Bool {
         recordReceived(at: now)
         end = now + lease

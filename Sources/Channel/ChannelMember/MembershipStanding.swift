@@ -5,7 +5,8 @@ internal import TenfourSession
 /// Posts each change of our membership as an event, once.
 struct MembershipStanding: Sendable {
     private var current = Standing.unknown
-    /// The time at which an unproved refusal is reported, unless another answer arrives before.
+    /// The time at which a refusal for the reason `unproved` is reported, unless the relay lets us in before; nil if
+    /// there is no such refusal.
     private(set) var deadline: Instant?
     private var lastCollision: Instant?
 
@@ -17,7 +18,7 @@ struct MembershipStanding: Sendable {
         case closed(Refusal.Reason)
     }
 
-    /// The time for which joining continues after an unproved refusal before the refusal is reported.
+    /// The time for which joining continues after a refusal for the reason `unproved`, before this refusal is reported.
     static let unprovedPatience = Duration.seconds(3)
 
     /// Whether no event about our membership has been posted yet.
@@ -37,16 +38,17 @@ struct MembershipStanding: Sendable {
         }
     }
 
-    /// Handles a refusal without proof. Anybody may have sent the refusal, so it is reported only if the relay has not let us
-    /// in within 3 s.
+    /// Handles a refusal for the reason `unproved`. Anybody may have sent the refusal, so it is reported only if the
+    /// relay has not let us in within 3 s.
     mutating func unprovedRefusalArrived(at now: Instant) {
         if deadline == nil, current != .refused(.unproved) { deadline = now + Self.unprovedPatience }
     }
 
-    /// Cancels the pending report of an unproved refusal, because the relay has let us in or we have left.
+    /// Cancels the pending report of a refusal for the reason `unproved`, because the relay has let us in or we have
+    /// left.
     mutating func refusalIsOver() { deadline = nil }
 
-    /// Reports the pending unproved refusal if `deadline` has passed.
+    /// Reports the pending refusal for the reason `unproved` if `deadline` has passed.
     mutating func timeElapsed(as role: Role, _ events: inout ChannelEvents, at now: Instant) {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil

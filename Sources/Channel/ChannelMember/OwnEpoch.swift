@@ -10,10 +10,10 @@ struct OwnEpoch: Sendable {
     let first: SequenceNumber
     let began: Instant
     private(set) var latest: PacketIndex?
-    /// CLOCK_BOOTTIME, the time slept since the machine was started, and the RTP timestamp when the epoch was drawn.
+    /// CLOCK_BOOTTIME, the time slept since the machine was started, and the RTP timestamp when the epoch was created.
     private let drawn: (boot: Instant, suspended: Duration, timestamp: RTPTimestamp)
-    /// The smallest delay of the epoch's RTP timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the epoch was
-    /// drawn.
+    /// The smallest delay of the epoch's RTP timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the
+    /// epoch was created.
     private var leastDelay = Duration.zero
     /// The time at which the RTP timestamps fell behind CLOCK_BOOTTIME by more than `tolerance`; nil while their delay
     /// is smaller.
@@ -25,8 +25,8 @@ struct OwnEpoch: Sendable {
     /// At the first packet of a talkspurt it begins immediately.
     private static let patience = Duration.seconds(1)
 
-    /// Makes an epoch that is drawn immediately before the packet with `header` is sent. `first` and `began` are the sequence
-    /// number and the time of the epoch's first packet.
+    /// Makes an epoch that is created immediately before the packet with `header` is sent. `first` and `began` are the
+    /// sequence number and the time of the epoch's first packet.
     init(_ header: RTPHeader, _ epoch: Epoch, first: SequenceNumber, began: Instant, at clocks: ClockReading) {
         ssrc = header.ssrc
         self.epoch = epoch
@@ -45,8 +45,8 @@ struct OwnEpoch: Sendable {
     /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been sent.
     var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
-    /// Returns the time of day for an announcement: the whole seconds of the wall clock when the epoch was drawn, plus the
-    /// whole seconds since then.
+    /// Returns the time of day for an announcement: the whole seconds of the wall clock when the epoch was created,
+    /// plus the whole seconds that have passed since.
     func clock(at boot: Instant) -> WallClock {
         let passed = max((boot - drawn.boot) / .seconds(1), 0)
         return WallClock(milliseconds: (epoch.milliseconds / 1_000 + UInt64(passed)) * 1_000)
@@ -56,8 +56,9 @@ struct OwnEpoch: Sendable {
         latest = latest?.closest(number) ?? PacketIndex(rolloverCounter: 0, number)
     }
 
-    /// Whether the stream's timestamps have fallen behind our clock, for example because the machine slept or the microphone
-    /// stopped. Receivers cannot distinguish such packets from packets that an attacker has withheld, so a new epoch is needed.
+    /// Whether the stream's timestamps have fallen behind our clock, for example because the machine slept or the
+    /// microphone stopped. Receivers cannot distinguish such packets from packets that an attacker has held back, so a
+    /// new epoch is needed.
     mutating func hasFallenBehind(_ header: RTPHeader, at clocks: ClockReading) -> Bool {
         if clocks.suspended - drawn.suspended > Self.tolerance { return true }
         let frames = header.timestamp.distance(after: drawn.timestamp)

@@ -34,7 +34,8 @@ struct OwnMemberInfo: Sendable {
 
     mutating func end() { due = nil }
 
-    /// Updates our info. A changed info becomes due to be sent; while `isInside` is false, it is only stored.
+    /// Updates our info. A changed info becomes due to be sent if `isInside` (the relay answers in the session); if
+    /// not, it is only stored.
     mutating func update(
         _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
         isInside: Bool

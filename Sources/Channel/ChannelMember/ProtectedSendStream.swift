@@ -7,23 +7,23 @@ internal import TenfourSession
 struct ProtectedSendStream: ~Copyable, Sendable {
     private var current: OwnEpoch?
     private var context: SRTPContext?
-    /// The next epoch, which is announced already and used from its first packet on.
+    /// The next epoch. It is announced already, but used only from its first packet on.
     private var coming: OwnEpoch?
     private var comingContext: SRTPContext?
     private var lastEpoch: Epoch?
     private var lastPacket: Instant?
     private var lastAnnouncement: Instant?
-    /// The number of packets, from the next one on, before each of which an announcement is sent.
+    /// The number of coming packets that are each preceded by an announcement.
     private var announcedPacketsLeft = 0
     private var sealed = SentDatagrams()
     private var ownEpochs = OwnEpochs()
 
-    /// The longest pause between two packets of one epoch; after a longer pause a new epoch begins. An epoch also ends after
-    /// `epochLength`.
+    /// The longest pause between two packets of one epoch. After a longer pause a new epoch begins.
     static let longestSilence = Duration.seconds(60)
+    /// The time after which the next epoch begins, even if packets are sent without a pause.
     static let epochLength = Duration.seconds(600)
-    /// The shortest duration of an epoch that was drawn while the clock was not synchronised; once the clock is synchronised,
-    /// such an epoch is replaced.
+    /// An epoch that was created while the clock was not synchronised is replaced once the clock is synchronised, but
+    /// not before the epoch has lasted this long.
     private static let shortestLength = Duration.seconds(10)
     /// The time between the first announcement of the next epoch and the epoch's first packet.
     static let notice = Duration.seconds(2)
@@ -47,7 +47,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     /// Causes an announcement before each of the next five packets.
     mutating func announceAgain() { announcedPacketsLeft = Self.announcedPacketCount }
 
-    /// Whether `epoch` is one of the latest 16 epochs that we have drawn.
+    /// Whether `epoch` is one of the latest 16 epochs that we have created.
     func hasDrawn(_ epoch: Epoch) -> Bool { ownEpochs.contains(epoch) }
 
     /// Prepares for sending the packet with `header`: begins a new epoch if one is due.
@@ -81,7 +81,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         lastPacket = clocks.boot
     }
 
-    /// Whether the packet must be the first of an epoch that has not been announced before.
+    /// Whether a new epoch must begin with this packet, although the epoch could not be announced in advance.
     private mutating func isNewEpochDue(_ header: RTPHeader, at clocks: ClockReading, _ now: Instant) -> Bool {
         guard let current, header.ssrc == current.ssrc, let lastPacket else { return true }
         if clocks.boot - lastPacket >= Self.longestSilence { return true }

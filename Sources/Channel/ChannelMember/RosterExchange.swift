@@ -86,7 +86,8 @@ struct RosterExchange: Sendable {
         for event in roster.apply(head, entries, besides: ownInfo.id, under: root, at: now) { events.post(event) }
     }
 
-    /// Handles a record of a roster page. `isJoined` is true if the relay has let us in, so that the list may be posted.
+    /// Handles a record of a roster page. A complete list is posted as an event only if `isJoined` is true: the relay
+    /// has let us in.
     mutating func pageArrived(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], as role: Role, isJoined: Bool,
         _ events: inout ChannelEvents, at now: Instant

@@ -3,21 +3,22 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 
 /// A sender's clock in one epoch, relative to our CLOCK_BOOTTIME. It serves to recognise packets that an attacker may
-/// have withheld.
+/// have held back.
 ///
-/// All numbers are in milliseconds. The offset is our clock minus the sender's; it includes the network delay.
+/// All numbers are in milliseconds. The offset is our clock minus the sender's clock; it includes the network delay.
 struct SenderClock: Sendable {
     private var offset: Int64
-    /// The newest clock value that the sender announced.
+    /// The latest time of day that the sender has announced, in milliseconds since 1970.
     private var newest: Int64
-    /// The clock and RTP timestamp at the start of the epoch; nil if the epoch has no timing.
+    /// The sender's clock and RTP timestamp when it created the epoch; nil if the epoch has no timing.
     private let start: (clock: Int64, timestamp: RTPTimestamp)?
 
     /// The maximum delay of a packet, relative to the fastest packet of its epoch, in milliseconds.
     static let patience: Int64 = 2_000
-    /// The time for which packets are still decrypted after the newest clock value that the sender announced.
+    /// The time for which packets are still decrypted after the latest time that the sender has announced, in
+    /// milliseconds by the sender's clock.
     static let lifetime: Int64 = 15_000
-    /// The largest difference between the clock offsets of two announcements that agree.
+    /// The largest difference between the clock offsets of two announcements that agree, in milliseconds.
     private static let closeness: Int64 = 250
 
     init(_ announcement: Announcement, at boot: Int64) {
@@ -27,21 +28,22 @@ struct SenderClock: Sendable {
         start = epoch.timing.map { (Int64(epoch.milliseconds), $0.timestamp) }
     }
 
-    /// Whether the epoch has a timing, so that each packet's timestamp gives the sender's clock.
+    /// Whether the epoch has a timing. If so, the sender's clock follows from each packet's timestamp.
     var isTimed: Bool { start != nil }
 
-    /// Whether the offset of `announcement` agrees with this clock within 250 ms.
+    /// Whether the clock offset of `announcement` differs from the stored offset by at most 250 ms.
     func isClose(to announcement: Announcement, at boot: Int64) -> Bool {
         abs(boot - announcement.milliseconds - offset) <= Self.closeness
     }
 
-    /// Whether the offset of `announcement` agrees with this clock within 2 s.
+    /// Whether the clock offset of `announcement` differs from the stored offset by at most 2 s.
     func continues(_ announcement: Announcement, at boot: Int64) -> Bool {
         abs(boot - announcement.milliseconds - offset) <= Self.patience
     }
 
-    /// Stores the clock value of an announcement if it is newer. Returns false, and stores nothing, if it is more than 2 s
-    /// ahead of our estimate of the sender's clock: every member can make announcements for any epoch.
+    /// Stores the time in an announcement if it is later than the stored time. Returns false, and stores nothing, if it
+    /// is more than 2 s ahead of our estimate of the sender's clock. Such times occur because every member can make
+    /// announcements for any epoch.
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool {
         guard announcement.milliseconds <= boot - offset + Self.patience else { return false }
         newest = max(newest, announcement.milliseconds)
@@ -50,17 +52,19 @@ struct SenderClock: Sendable {
 
     func isExpired(at boot: Int64) -> Bool { boot - offset - newest > Self.lifetime }
 
-    /// Returns our clock minus the sender's, computed from a packet's timestamp; nil if the epoch has no timing.
+    /// Returns our clock minus the sender's clock in milliseconds, computed from a packet's timestamp; nil if the epoch
+    /// has no timing.
     func offset(of timestamp: RTPTimestamp, at boot: Int64) -> Int64? {
         start.map { boot - $0.clock - Int64(timestamp.distance(after: $0.timestamp).rawValue) / 48 }
     }
 
-    /// Whether a packet is so late that it may have been withheld.
+    /// Whether a packet is so late that an attacker may have held it back: over 2 s later than the fastest packet of
+    /// its epoch.
     func isLate(_ timestamp: RTPTimestamp, at boot: Int64) -> Bool {
         offset(of: timestamp, at: boot).map { $0 > offset + Self.patience } ?? false
     }
 
-    /// Updates the offset by a packet that was decrypted and not late: the smallest offset is kept.
+    /// Updates the offset by a packet that was decrypted and not late. The smallest offset is kept.
     mutating func heard(_ timestamp: RTPTimestamp, at boot: Int64) {
         if let own = offset(of: timestamp, at: boot) { offset = min(offset, own) }
     }

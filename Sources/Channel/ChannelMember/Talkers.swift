@@ -40,8 +40,8 @@ struct Talkers: ~Copyable, Sendable {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(Int)
         case replayed
-        /// The delay of the packet was more than 2 s longer than that of the fastest packet of its epoch: the packet
-        /// may have been withheld, or the network has become much slower.
+        /// The delay of the packet was more than 2 s longer than that of the fastest packet of its epoch: an attacker
+        /// on the path may have held it back, or the network has become much slower.
         case late
         case malformed
         /// No known key decrypts the packet.
@@ -55,7 +55,8 @@ struct Talkers: ~Copyable, Sendable {
         case known
         /// The announced epoch is older than the epoch that the talker uses.
         case older
-        /// The announcement's clock differs too much from ours, or from the talker's clock as known from earlier packets.
+        /// The announcement states a time too far from our clock, or from the talker's clock as known from earlier
+        /// packets.
         case offTime
         /// There is no free slot: all keys are in use.
         case full
@@ -128,8 +129,9 @@ struct Talkers: ~Copyable, Sendable {
 
     private func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
 
-    /// Whether an announcement's clock is close enough to the talker's known clock or to our clock. Applies to the first
-    /// announcement of an epoch, and to an announcement that disagrees with the epoch's earlier announcements.
+    /// Whether the time in an announcement is close enough to the talker's clock as known from earlier packets, or to
+    /// our clock. Applies to the first announcement of an epoch, and to an announcement that disagrees with the epoch's
+    /// earlier announcements.
     private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
         let own = ownKeys(of: talker)
         // The talker's known clock is checked first, because our wall clock may have been set since we heard the talker.
