@@ -5,8 +5,8 @@ internal import TenfourSession
 /// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is the prefix of a host or of
 /// a site's network, depending on `Scope`.
 ///
-/// An address without an entry has its full allowance. If a row is full, a new address replaces the entry that has the least
-/// allowance in use.
+/// An address without an entry has used nothing of its limit. If a row is full, a new address replaces the entry that
+/// has used the least of its limit.
 struct AddressLimits: Sendable {
     private var entries: [Entry]
     private let seed: UInt64

@@ -29,8 +29,8 @@ extension Relay {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
             let session = sessions[member]
-            // A new listener may replace only a listener, because a talker's room is reserved for talkers. A new talker may
-            // replace either.
+            // A new listener may replace only a listener, because a talker's room is reserved for talkers. A new talker
+            // may replace a listener or a talker.
             if session.channel == channel, session.state == .joined, role == .talk || session.role == role {
                 return true
             }
@@ -65,9 +65,9 @@ extension Relay {
         end(member, at: now)
     }
 
-    /// Ends the sessions of listeners beyond limits that were lowered, the newest first. Sessions of talkers are kept. If the
-    /// whole relay is over its limit, listeners of the channel with the most listeners go first. Afterwards listeners exceed no
-    /// limit, so that displacing one listener makes room for one newcomer.
+    /// Ends sessions of listeners, the newest first, until no member limit is exceeded; call this after limits were
+    /// lowered. Sessions of talkers are kept. If the whole relay is over its limit, listeners of the channel with the
+    /// most listeners go first. Displacing one listener then makes room for one newcomer again.
     mutating func shrink(at now: Instant) {
         for channel in channels.indices {
             while let places = channels[channel]?.limits.channelMembers, let status = channels[channel]?.status,
@@ -141,7 +141,7 @@ extension Relay {
 }
 
 extension RelayLimits {
-    /// Returns the maximum number of listeners in a channel or relay for `places` members: a quarter of the places, at least two,
-    /// is reserved for talkers. The result is at least 1 unless `places` is zero.
+    /// Returns the maximum number of listeners in a channel or relay that admits `places` members. A quarter of these
+    /// members, and at least two, must be talkers. The result is at least 1 unless `places` is zero.
     static func listenerPlaces(of places: Int) -> Int { max(places - max(2, places / 4), min(places, 1)) }
 }

@@ -5,8 +5,8 @@ internal import TenfourPackets
 
 /// Limits on all talkers of a channel together: registered SSRCs, simultaneous talkers, and bits per second.
 extension Relay {
-    /// The silence after which a talker may lose its SSRC to a new talker, if the channel has reached its limit of
-    /// SSRCs.
+    /// The time without a packet after which a talker may lose its SSRC to a new talker, if the channel has reached its
+    /// limit of SSRCs.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
     /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if the packet is within

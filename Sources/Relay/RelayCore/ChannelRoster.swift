@@ -10,14 +10,14 @@ struct ChannelRoster: Sendable {
     private(set) var revision: UInt32 = 0
     /// The time of the next roster update; nil if nothing has changed.
     private(set) var due: Instant?
-    /// The earliest time of the next roster update.
+    /// The earliest time at which the next roster update may be sent; nil before the first update.
     private var nextSending: Instant?
 
     /// The shortest time between two roster updates of a channel, so that many members who join at the same time cause few
     /// datagrams.
     static let interval = Duration.seconds(1)
-    /// The shortest time between two roster updates, for each member of the channel: above 1000 members updates become rarer, so
-    /// that a channel sends at most 1000 records per second.
+    /// The shortest time between two roster updates, divided by the number of members that receive them. It limits a
+    /// channel to 1000 records per second: above 1000 members, updates become rarer than one per second.
     static let intervalOfEach = Duration.milliseconds(1)
     /// The delay of a roster update after the first change, so that it includes the changes that follow shortly.
     private static let delay = Duration.milliseconds(50)

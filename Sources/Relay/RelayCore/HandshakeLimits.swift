@@ -3,11 +3,12 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Limits on handshakes: answers to senders that have not proved a key, failed proofs, and the rate at which members join.
+/// Limits on handshakes: answers to senders that have not proved a key, JOINs with a wrong proof, and the rate at which
+/// members join.
 struct HandshakeLimits: Sendable {
     /// Limits HELLOs, and JOINs without a valid cookie, per host.
     private var strangers: AddressLimits
-    /// Limits JOINs whose proof failed, per host.
+    /// Limits JOINs with a wrong proof, per host.
     private var failures: AddressLimits
     /// Limits the answers to records with an unknown session id, per host.
     private var unknownSessions: AddressLimits
@@ -33,10 +34,10 @@ struct HandshakeLimits: Sendable {
     /// the datagram must then not be answered.
     mutating func allowsStranger(at address: IPAddress, _ now: Instant) -> Bool { strangers.spend(address, at: now) }
 
-    /// Takes one HELLO off the count of the sender's host, because the sender has become a member.
+    /// Subtracts one HELLO from the count of the sender's host, because the sender has become a member.
     mutating func strangerJoined(at address: IPAddress) { strangers.giveBack(address) }
 
-    /// Whether the proof of a JOIN from this host may be checked: the failed proofs of the host are within their limit.
+    /// Whether the proof of a JOIN from this host may be checked: the host has not exceeded the limit of wrong proofs.
     func allowsProof(at address: IPAddress, _ now: Instant) -> Bool { failures.allows(address, at: now) }
 
     mutating func proofFailed(at address: IPAddress, _ now: Instant) { _ = failures.spend(address, at: now) }
@@ -62,9 +63,11 @@ struct NACKLimits: Sendable {
     private var all = CellRateLimit()
 
     private static let hostPrice = CellRateLimit.Price(perSecond: 5_000, most: 10_000)
-    /// The rate that members of one network may always use, even if the limit of all members together is used up.
+    /// The rate of NACK words that members of one network may always send, even if the limit of all members together is
+    /// used up.
     private static let networkPrice = CellRateLimit.Price(perSecond: 200, most: 400)
-    /// The limit of all members together, chosen so that the retransmissions take about a tenth of the relay's processing time.
+    /// The rate limit of NACK words of all members together, chosen so that the retransmissions take about a tenth of
+    /// the relay's processing time.
     private static let allPrice = CellRateLimit.Price(perSecond: 200_000, most: 20_000)
 
     init(using generator: inout CSPRNG) {

@@ -29,7 +29,7 @@ extension Relay {
         }
     }
 
-    /// Checks the proofs of queued JOINs, as far as the rate limit of failed proofs allows.
+    /// Checks the proofs of queued JOINs, as far as the rate limit of wrong proofs allows.
     mutating func proveWaiting(at now: Instant) {
         guard let due = joins.deadline, due <= now else { return }
         while let next = joins.nextWaiting(at: now) {
@@ -43,8 +43,8 @@ extension Relay {
         }
     }
 
-    /// Checks a JOIN with a wrong proof and builds its refusal, without sending it or changing any state. The caller measures the
-    /// duration.
+    /// Checks a JOIN with a wrong proof and builds its refusal, without sending it or changing any state. The caller
+    /// measures the CPU time of this call.
     package func rehearseProof(_ datagram: Span<UInt8>) { joins.rehearseProof(datagram) }
 
     /// Checks the proof of a JOIN. Admits its sender with a WELCOME, or refuses it with a reason.
@@ -77,8 +77,8 @@ extension Relay {
         return .discarded(discard)
     }
 
-    /// The maximum number of sessions of one host that wait for their first record. A host that never sends first records cannot
-    /// keep out members from other hosts.
+    /// The maximum number of sessions of one host that wait for their first record. Further JOINs of this host are
+    /// refused, so that a host that never sends first records cannot keep out members from other hosts.
     static let mostWaitingOfHost = 1_000
 
     /// Whether answers to unauthenticated senders may be queued: fewer than 4096 datagrams are queued. The queue gets

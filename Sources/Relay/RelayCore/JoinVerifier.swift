@@ -40,14 +40,14 @@ struct JoinVerifier: Sendable {
         return cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
     }
 
-    /// The next step for a JOIN.
+    /// The step that follows the checks of a JOIN.
     enum Check {
         case discard(RelayDiscard)
         /// The JOIN's cookie has created a session already: the WELCOME may be sent again.
         case repeatWelcome
         /// The same JOIN was refused before: this refusal is sent again.
         case repeatRefusal(Refusal)
-        /// The JOIN is queued until the rate limit of failed proofs allows the check of its proof.
+        /// The JOIN is queued until the rate limit of wrong proofs allows the check of its proof.
         case wait
         case prove
     }
@@ -66,8 +66,9 @@ struct JoinVerifier: Sendable {
         return proofs.insert(join, from: sender, at: now) ? .wait : .discard(.tooManyFailures)
     }
 
-    /// Whether the proof of a JOIN was made with `key`. `key` is nil if the channel is unknown; the check then takes the same
-    /// time and fails. A failure counts against the limit of the sender's host, and against the rate limit of failed proofs.
+    /// Whether the proof of a JOIN was made with `key`. `key` is nil if the channel is unknown; the check then takes
+    /// the same time and fails. A wrong proof counts against the limit of the sender's host, and against the rate limit
+    /// of all wrong proofs.
     mutating func isProved(_ join: Join, by key: JoinKey?, from sender: Endpoint, at now: Instant) -> Bool {
         let isProved = join.isProved(by: key ?? dummyKey)
         if isProved, key != nil { return true }
@@ -93,7 +94,7 @@ struct JoinVerifier: Sendable {
     /// The time at which the proofs of waiting JOINs can be checked; nil if no JOIN waits.
     var deadline: Instant? { proofs.deadline }
 
-    /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof.
+    /// Sets the CPU time that this machine needs to check and refuse a JOIN with a wrong proof.
     mutating func setProofTime(_ time: Duration) { proofs.setProofTime(time) }
 
     /// Removes and returns the next waiting JOIN; nil if its proof may not be checked yet.
@@ -106,8 +107,8 @@ struct JoinVerifier: Sendable {
         return spentCookies.contains(cookie)
     }
 
-    /// Checks a JOIN with a wrong proof and builds its refusal, without sending the refusal or changing any state. The caller
-    /// measures the duration.
+    /// Checks a JOIN with a wrong proof and builds its refusal, without sending the refusal or changing any state. The
+    /// caller measures the CPU time of this call.
     func rehearseProof(_ datagram: Span<UInt8>) {
         guard case .join(let join)? = try? ControlPacket(parsing: datagram), !join.isProved(by: dummyKey) else {
             return
@@ -146,8 +147,8 @@ struct JoinVerifier: Sendable {
         limits.allowsUnknownSession(at: address, now)
     }
 
-    /// Returns a receipt for the member of `session`. Only a receiver at `address` can send it back, which proves that
-    /// the member still receives at this address.
+    /// Returns a receipt: a number by which the member of `session` proves that it still receives at `address`. Only a
+    /// receiver at this address can send the number back.
     mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookies.receipt(for: session, at: address, now)
     }

@@ -8,8 +8,8 @@ struct ListenerView: Sendable {
     var fractionLost: UInt8
     /// The payload type under which the listener accepts redundancy (RFC 2198); 255 if it accepts none.
     var redPayloadType: UInt8
-    /// The listener's longest playout delay in milliseconds, relative to the fastest packet; zero if its report does not state
-    /// one.
+    /// The listener's longest playout delay in milliseconds, measured from the arrival of the fastest packet; zero if
+    /// its report does not state one.
     var depth: UInt16
     /// The listener's method of concealing packets that stay lost.
     var concealment: PacketLossConcealment

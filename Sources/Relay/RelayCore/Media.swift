@@ -123,8 +123,8 @@ extension Relay {
         outbox.put(notice, for: member, of: &sessions)
     }
 
-    /// Registers an SSRC for a talker in place of its former SSRC. Returns the reason if the registration is refused, nil if it
-    /// succeeds.
+    /// Registers an SSRC for a talker in place of its former SSRC. Returns the reason to drop the announcement if the
+    /// SSRC cannot be registered; nil if it was registered.
     private mutating func claim(_ ssrc: SSRC, _ index: TalkerIndex, _ member: MemberID, at now: Instant)
         -> RelayDiscard?
     {

@@ -105,7 +105,7 @@ extension Relay {
         }
     }
 
-    /// The price of one retransmission, in packets forwarded in the channel.
+    /// The number of packets that must be forwarded in the channel for each retransmission to a member.
     private static let retransmissionCost: Int64 = 2
     private static let maximumRetransmissionCost: Int64 = 2 * 50
 
@@ -122,9 +122,9 @@ extension Relay {
         }
     }
 
-    /// Answers a member's reference time in reports that carry the SSRCs of the talkers that the member hears, so that the member
-    /// can measure the round-trip time of a retransmission. The reports also contain the talkers' names, and the capability to
-    /// answer NACKs.
+    /// Answers a member's reference time in reports that carry the SSRCs of the talkers that the member hears, so that
+    /// the member can measure the round-trip time of a retransmission. `teller` is the SSRC that sent the reference
+    /// time. The reports also contain the talkers' names, and the capability to answer NACKs.
     private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: MemberID) {
         var report: [UInt8] = []
         var count = 0
@@ -154,7 +154,7 @@ extension Relay {
 }
 
 extension RTCPPacket {
-    /// The loss-protection capabilities of the sender, from a source description; nil if it has none.
+    /// The loss-protection capabilities that the sender states in its source description; nil if there are none.
     fileprivate var capabilities: Capabilities? {
         guard case .sourceDescription(let description) = self else { return nil }
         return description.chunks.lazy.compactMap { Capabilities($0) }.first

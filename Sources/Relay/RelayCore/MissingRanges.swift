@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The missing packets of a talker. Each packet is requested once, after `reordering`, because until then the packet may only be
-/// late.
+/// The missing packets of a talker. Each packet is requested once, 10 ms after it was found missing, because until then
+/// the packet may only be late.
 struct MissingRanges: Sendable {
     private var entries: [Entry] = []
 

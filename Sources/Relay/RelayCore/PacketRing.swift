@@ -5,8 +5,8 @@ internal import TenfourPackets
 struct PacketRing: Sendable {
     private var bytes: [UInt8]
     private var entries: [Entry]
-    /// The number of bytes written since the beginning, including skipped bytes. Modulo the size of `bytes`, this number is the
-    /// next write position.
+    /// The number of bytes written since the buffer was created, including skipped bytes. Modulo the size of `bytes`,
+    /// this number is the next write position.
     private var position = 0
 
     private struct Entry: Sendable {

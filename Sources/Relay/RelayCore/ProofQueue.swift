@@ -3,8 +3,9 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// JOINs that wait for the check of their proof, because failed proofs have used up their share of processing time. Networks (an
-/// IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do not delay the JOINs from other networks.
+/// JOINs that wait for the check of their proof, because wrong proofs have used up the tenth of the processing time
+/// that they may take. Networks (an IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do
+/// not delay the JOINs from other networks.
 struct ProofQueue: Sendable {
     /// The networks that have waiting JOINs, in the order of their turns. Each network's JOINs are ordered oldest
     /// first.
@@ -31,8 +32,8 @@ struct ProofQueue: Sendable {
     /// The number of proofs that are checked in one batch.
     static let batch = 16
 
-    /// Returns the rate limit of failed proofs, if checking one proof takes `proofTime`: a tenth of the processing
-    /// time, with a burst of 5 ms or of one batch, whichever is more.
+    /// Returns the rate limit of wrong proofs, if checking one proof takes `proofTime`. Wrong proofs may take a tenth
+    /// of the processing time, with a burst of 5 ms or of one batch, whichever is more.
     static func price(proofTime: Duration) -> CellRateLimit.Price {
         let seconds = min(max(proofTime / .seconds(1), 1e-6), 1e-3)
         return CellRateLimit.Price(perSecond: 0.1 / seconds, most: max(0.005 / seconds, Double(batch)))
@@ -64,14 +65,14 @@ struct ProofQueue: Sendable {
     }
 }
 
-/// Decides when the proof of a JOIN is checked: immediately, until failed proofs have used up their share of processing time;
-/// then through `ProofQueue`.
+/// Decides when the proof of a JOIN is checked. It is checked immediately, unless wrong proofs have used up the tenth
+/// of the processing time that they may take; in this case the JOIN waits in a `ProofQueue`.
 struct ProofScheduler: Sendable {
     private var queue = ProofQueue()
     private var failures = CellRateLimit()
     private var price = ProofQueue.price(proofTime: ProofQueue.usualProofTime)
 
-    /// Sets the measured duration of one failed proof.
+    /// Sets the CPU time that this machine needs to check and refuse a JOIN with a wrong proof.
     mutating func setProofTime(_ time: Duration) { price = ProofQueue.price(proofTime: time) }
 
     /// Whether a JOIN that arrives now must be queued.

@@ -4,8 +4,9 @@ internal import TenfourSession
 
 /// Changes the configuration of a running relay, and stops it.
 extension Relay {
-    /// Changes to `configuration`. Members of a channel with unchanged keys stay, except for its newest listeners if its limit is
-    /// now lower. All other members are sent GOODBYE with the reason: the channel has new keys, or is removed.
+    /// Replaces the configuration by `configuration`. The members of a channel stay if its keys are unchanged. If a
+    /// member limit is now lower, the newest listeners beyond it must leave. A member that must leave is sent GOODBYE
+    /// with the reason: the channel has new keys, is removed, or is full.
     public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
         limits = configuration.limits
         names = configuration.names
@@ -41,8 +42,8 @@ extension Relay {
         }
     }
 
-    /// Sends GOODBYE to all members and refuses every JOIN from now on. An endpoint that contains its own relay stops with the
-    /// reason `left`.
+    /// Sends GOODBYE to all members and refuses every JOIN from now on. An endpoint that runs its own relay stops the
+    /// relay with the reason `left`.
     public mutating func stop(for reason: Refusal.Reason = .stopping, at now: Instant) {
         ending = reason
         for channel in channels.indices { sendGoodbye(reason, to: channel, at: now) }

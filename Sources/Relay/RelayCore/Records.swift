@@ -89,15 +89,15 @@ extension Relay {
         sessions.renew(member, until: now + .seconds(Int(Self.lease)))
     }
 
-    /// Joins a waiting member at its first record, which proves that it has received WELCOME. Returns true for a member that has
-    /// joined already. Returns false if there is no room for the member: other members may have joined since WELCOME was sent, or
-    /// the session that the member was to replace has moved to another address.
+    /// Lets a waiting member join when its first record arrives, which proves that it has received WELCOME. Returns
+    /// true for a member that has joined already. Returns false if there is no room for the member: other members may
+    /// have joined since WELCOME was sent, or the session that the member was to replace has moved to another address.
     private mutating func begin(_ member: MemberID, at now: Instant) -> Bool {
         guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint
         let channel = sessions[member].channel
-        // The handshake is taken off the limit of its host, because many listeners may share one address and join at
-        // the same time.
+        // The handshake no longer counts against the limit of its host, because many listeners may share one address
+        // and join at the same time.
         joins.sessionBegan(of: member, at: endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
         guard makeRoom(for: member, at: now) else {

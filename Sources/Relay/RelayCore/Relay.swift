@@ -12,7 +12,7 @@ public import TenfourSession
 public struct Relay: ~Copyable, Sendable {
     /// The limits of all channels together, and of each channel without its own limits.
     var limits: RelayLimits
-    /// The names by which members' links may address the relay; empty accepts any name.
+    /// The names by which members' links may address the relay. If there are none, any name is accepted.
     var names: [RelayID]
     private var clock: RelayClock
     var generator: CSPRNG
@@ -51,7 +51,7 @@ public struct Relay: ~Copyable, Sendable {
 
     /// The lease of a member, in seconds: its session ends if it is not renewed within this time.
     static let lease: UInt16 = 30
-    /// The time in which a new session must send its first record.
+    /// A new session ends if its first record has not arrived within this time after WELCOME.
     static let patience = Duration.seconds(3)
     static let recordPrice = CellRateLimit.Price(perSecond: 50, most: 100)
 
@@ -131,15 +131,15 @@ public struct Relay: ~Copyable, Sendable {
         proveWaiting(at: now)
     }
 
-    /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof. The relay spends at most a
-    /// tenth of its time on such JOINs.
+    /// Sets the CPU time that this machine needs to check and refuse a JOIN with a wrong proof. The relay spends at
+    /// most a tenth of its time on such JOINs.
     public mutating func failedProofs(take time: Duration) { joins.setProofTime(time) }
 
     mutating func count(_ reception: Reception) {
         if case .discarded(let reason) = reception { discards.count(reason) }
     }
 
-    /// The time at which `timeElapsed` must be called, if no datagram arrives before; nil if no work is pending.
+    /// The time at which `timeElapsed` must be called, if no datagram arrives before that; nil if no work is pending.
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
         // The deadlines are compared one by one, because an array would be allocated for each datagram.

@@ -3,7 +3,7 @@ public import TenfourChannelKeys
 /// The channels of a relay, the names by which links address it, and its limits.
 public struct RelayConfiguration: Sendable, Equatable {
     public var channels: [Channel]
-    /// The names by which members' links may address the relay; empty accepts any name.
+    /// The names by which members' links may address the relay. If there are none, any name is accepted.
     public var names: [RelayID]
     public var limits: RelayLimits
 
@@ -21,7 +21,7 @@ public struct RelayConfiguration: Sendable, Equatable {
             self.limits = limits
         }
 
-        /// Whether the two channels have the same name and join keys, so that the members of `other` may stay when this
+        /// Whether the two channels have the same name and join keys. If so, the members of `other` stay when this
         /// configuration replaces it.
         func hasKeys(of other: Channel) -> Bool {
             name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin
@@ -37,17 +37,20 @@ public struct RelayConfiguration: Sendable, Equatable {
 
 /// The limits of a relay, and the defaults for its channels' limits.
 public struct RelayLimits: Sendable, Equatable {
-    /// The maximum number of media and announcement datagrams per second from one talker. Frames of 2.5 ms need 400.
+    /// The maximum number of media and announcement datagrams per second from one talker; more are dropped. Frames of
+    /// 2.5 ms need 400.
     public var talkerPacketsPerSecond = 500
     /// The maximum number of bits per second in the media and announcement datagrams of one talker. Music at 128 kbit/s, padded,
     /// needs 200 000.
     public var talkerBitsPerSecond = 1_000_000
-    /// The maximum number of members of one channel, talkers and listeners together.
+    /// The maximum number of members of one channel, talkers and listeners together. Further members are refused,
+    /// unless they may displace a listener.
     public var channelMembers = 1_024
     /// The maximum number of talkers of one channel with a registered SSRC. A further talker replaces the talker that has been
     /// silent longest, if its silence has lasted at least 5 s.
     public var channelTalkers = 32
-    /// The maximum number of talkers of one channel that are forwarded at the same time.
+    /// The maximum number of talkers of one channel that are forwarded at the same time. Packets of further talkers are
+    /// dropped.
     public var channelVoices = 8
     /// The maximum number of bits per second of media and announcements that are forwarded in one channel; a datagram counts
     /// once, not once for each member.

@@ -11,10 +11,10 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case cookie
     /// A HELLO, or a JOIN without a valid cookie, beyond the limit of its host, or while the output queue is full.
     case tooManyHandshakes
-    /// A JOIN from a host with too many failed proofs, or a JOIN that found no room in the queue of unchecked JOINs or waited
-    /// too long in this queue.
+    /// A JOIN from a host with too many wrong proofs, or a JOIN that found no room in the queue of unchecked JOINs or
+    /// waited too long in this queue.
     case tooManyFailures
-    /// A JOIN for an unknown channel, or whose proof is wrong.
+    /// A JOIN for an unknown channel, or with a wrong proof.
     case unproved
     /// A JOIN for another relay, or for another role than the role of its join key.
     case refused

@@ -1,6 +1,6 @@
 internal import TenfourPackets
 
-/// The members that have registered each SSRC. Two members may have the same SSRC in different channels.
+/// Finds the members that have registered an SSRC. Two members may have the same SSRC in different channels.
 struct SSRCRegistry: Sendable {
     private var members: [SSRC: [MemberID]] = [:]
 

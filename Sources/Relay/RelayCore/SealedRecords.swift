@@ -1,7 +1,7 @@
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Encrypts records for members and puts them into the queue.
+/// Encrypts records for members and queues them for sending.
 extension DatagramQueue {
     /// Queues a record, which must not be a report, for sending to the member's address.
     mutating func put(_ record: Record, for member: MemberID, of sessions: inout SessionTable) {

@@ -16,12 +16,14 @@ struct MemberSession: Sendable {
     var channel: ChannelIndex
     /// The raw value of `talker`; negative for a member that only listens.
     private var talkerNumber: Int32 = -1
-    /// The neighbours of the session in the deadline queue, negative at its ends. In a free slot, `later` is the next free slot.
+    /// The member number of the session with the next earlier deadline in the same queue; negative if there is none.
     fileprivate var earlier: Int32 = -1
+    /// The member number of the session with the next later deadline in the same queue; negative if there is none. In a
+    /// free slot of the table, the number of the next free slot.
     fileprivate var later: Int32 = -1
-    /// The neighbours of the session in the list of its channel's members, which begins with the newest member; negative at its
-    /// ends.
+    /// The number of the next newer member of the same channel; negative if there is none.
     fileprivate var ahead: Int32 = -1
+    /// The number of the next older member of the same channel; negative if there is none.
     fileprivate var behind: Int32 = -1
     /// The slot of the member's info in `Relay.infos`; negative if the member has sent no info.
     var info: Int32 = -1
@@ -66,13 +68,14 @@ struct SessionTable: ~Copyable, Sendable {
     private(set) var count = 0
     /// The number of sessions that have sent their first record.
     private(set) var joinedCount = 0
-    /// The number of sessions per host that have not sent their first record.
+    /// For each host prefix, the number of sessions that have not sent their first record.
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
-    /// The queue of sessions that wait for their first record; `joined` is the queue of joined sessions. Each queue is
-    /// ordered by deadline. All sessions of a queue get the same time until their deadline, so a renewed session moves
-    /// to the end.
+    /// The sessions that wait for their first record, ordered by deadline. All get the same time until their deadline,
+    /// so a new session is appended at the end.
     private var waiting = Queue()
+    /// The joined sessions, ordered by deadline. A renewal always grants the same time, so a renewed session moves to
+    /// the end.
     private var joined = Queue()
     /// The newest member of each channel, by channel index; negative if the channel has no member.
     private var firsts: [Int32] = []
@@ -101,7 +104,7 @@ struct SessionTable: ~Copyable, Sendable {
     func endpoint(of member: MemberID) -> Endpoint { sessions[member.number].endpoint }
     func state(of member: MemberID) -> MemberSession.State { sessions[member.number].state }
 
-    /// Draws a session id for the next session to be inserted. It has 40 random bits, and the 24-bit number of the
+    /// Generates a session id for the next session to be inserted. It has 40 random bits, and the 24-bit number of the
     /// session's member XOR a hash of the random bits.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
         let random = generator.next() >> Self.numberBitCount

@@ -157,7 +157,7 @@ extension Relay {
         return arrival.reception != .duplicate
     }
 
-    /// Ends the stream of a talker, such as one that has been silent for `TalkerStream.pause`.
+    /// Ends the stream of a talker, for example after 10 s without a packet.
     mutating func endTalkspurt(_ index: TalkerIndex) {
         guard let member = talkers[index]?.member, talkers.endStream(of: index) else { return }
         channels[sessions[member].channel]?.status.talkerCount -= 1

@@ -11,8 +11,8 @@ struct TalkerCounts: Sendable {
 
     init(_ ssrc: SSRC) { reception = ReceptionStatistics(ssrc: ssrc) }
 
-    /// Adds `share` (in 1/256) of the packets since the last call, up to extended sequence number `highest`, to the packets that
-    /// stayed lost for listeners. Returns the total.
+    /// Counts packets that stayed lost for listeners: `share`, in 1/256, is their fraction of the packets since the
+    /// last call, up to the extended sequence number `highest`. Returns the total of all calls.
     mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
         let count = Int32(bitPattern: highest &- (self.highest ?? highest))
         unrecovered += Double(max(count, 0)) * Double(share) / 256
@@ -33,7 +33,7 @@ struct TalkerStream: Sendable {
     var views: [MemberID: ListenerView] = [:]
 
     /// The delay of the first report to the talker after the talker's first packet. It is long enough for the talker's
-    /// own first report to arrive before.
+    /// own first report to arrive before the relay's report is sent.
     static let firstReport = Duration.milliseconds(200)
 
     /// `counts` are the counts of the same SSRC before a pause; nil if the SSRC is new.

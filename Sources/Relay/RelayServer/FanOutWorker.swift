@@ -6,8 +6,8 @@ internal import TenfourSession
 internal import TenfourThreads
 internal import TenfourUV
 
-/// An additional sending thread: it serves a share of the members of every channel, with its own event loop and a socket on the
-/// relay's port.
+/// An additional sending thread: it serves a part of the members of every channel, with its own event loop and a socket
+/// on the relay's port.
 ///
 /// Call its functions on the relay's thread only.
 final class FanOutWorker {
@@ -18,7 +18,7 @@ final class FanOutWorker {
     /// The maximum number of packets that are queued for the thread: more than arrive in 20 ms.
     private static let packetCapacity = 256
 
-    /// Opens the loop and the socket. `start` starts the thread.
+    /// Opens the event loop and a socket at `endpoint`, the address and port of the relay. `start` starts the thread.
     init(joining endpoint: Endpoint, options: SocketOptions) throws(NetworkError) {
         let ring = RingBuffer(capacity: Self.packetCapacity, filler: QueuedPacket())
         body = try FanOutThreadBody(endpoint, options, ring.consumer)
@@ -46,7 +46,9 @@ final class FanOutWorker {
         body.wakeup.signal()
     }
 
-    /// Queues a packet for the members of `channel` except `except`. Returns false, and drops the packet, if the queue is full.
+    /// Queues a packet for the members of `channel` except the member with the number `except`. `stream` is the number
+    /// of the packet's stream: if the network is congested, a packet of a stream replaces the previous one. Returns
+    /// false, and drops the packet, if the queue is full.
     func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) -> Bool {
         let isTaken = packets.push { $0.fill(datagram, channel: channel, stream: stream, except: except) }
         body.wakeup.signal()

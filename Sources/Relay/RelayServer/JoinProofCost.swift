@@ -1,14 +1,14 @@
 internal import Glibc
 internal import TenfourRelayCore
 
-/// Measures the time that this machine takes to check and refuse a JOIN with a wrong proof.
+/// Measures the CPU time that this machine takes to check and refuse a JOIN with a wrong proof.
 enum JoinProofCost {
     private static let count = 64
     /// The assumed time for sending the refusal, which is one datagram.
     private static let sending = Duration.microseconds(2)
 
-    /// Returns the average time of one refusal. The measurement takes about a millisecond. It uses the CPU clock of
-    /// this thread, so that other threads do not distort it.
+    /// Returns the average CPU time that the relay takes to refuse a JOIN with a wrong proof. The measurement takes
+    /// about a millisecond. It uses the CPU clock of this thread, so that other threads do not distort it.
     static func measured(by relay: borrowing Relay) -> Duration {
         // The JOIN has the listen role, and all other fields are zero.
         var join = [UInt8](repeating: 0, count: 128)

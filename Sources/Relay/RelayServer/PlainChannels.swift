@@ -11,7 +11,7 @@ final class PlainChannels {
     /// The inputs of each channel in the order of its configuration; nil for an input that could not be opened.
     private var inputs: [[PlainInput?]] = []
     private var nextNumber = -1
-    /// The statistics of closed inputs.
+    /// The summed statistics of the inputs that have been closed.
     private var closed = SocketStatistics()
 
     init(on loop: EventLoop) { self.loop = loop }

@@ -24,7 +24,7 @@ public struct RelayFile: Sendable, Equatable {
     private var plainLimits = PlainChannel.Limits()
     private var hasBind = false
 
-    /// The settings from the lines of one plain channel; `place` is its first line.
+    /// The settings from the lines of one plain channel. `place` is the first of these lines, for error messages.
     struct Lines: Sendable, Equatable {
         var place: RelayFileError.Place
         var inputs: [PlainChannel.Input] = []

@@ -39,14 +39,14 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case tooLarge
         case notUTF8
         case unknown(String)
-        /// A setting without a value of the kind that it requires.
+        /// A setting whose value is missing, or is not of the kind that the setting requires.
         case value(String, Value)
         case again(String)
         case channelForm
         case name
-        /// An invalid key after `talk=` or `listen=`.
+        /// An invalid join key after `talk=` or `listen=`.
         case key(String)
-        /// A key that the named channel already has.
+        /// A join key that the channel of this name already has.
         case keyAgain(String)
         case target
         case unreadable(String)

@@ -215,8 +215,8 @@ extension RelayServer {
         }
     }
 
-    /// Sends an announcement in a stream of its own: a backlog keeps one packet per stream, so the following media packet would
-    /// replace the announcement.
+    /// Sends an announcement under a stream number of its own. A busy socket keeps only the latest packet of each
+    /// stream number, so the following media packet would replace the announcement.
     private func announce(_ announcement: Span<UInt8>, channel: ChannelIndex, talker: MemberID) {
         shardedFanOut.send(
             announcement, channel: channel.number, stream: talker.number * 2 + 1, except: talker.number)

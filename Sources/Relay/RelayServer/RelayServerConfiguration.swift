@@ -9,7 +9,7 @@ public struct RelayServerConfiguration: Sendable, Equatable {
     public var relay: RelayConfiguration
     /// The unencrypted channels, which nobody joins. No unencrypted channel has the name of an encrypted channel.
     public var plain: [PlainChannel]
-    /// The number of sending threads, 1…64; each serves a share of every channel's listeners.
+    /// The number of sending threads, 1…64; each serves a part of every channel's members.
     public var workers: Int
 
     public init(
@@ -35,7 +35,7 @@ public struct PlainChannel: Sendable, Equatable {
     public struct Input: Sendable, Hashable {
         /// The local address and port; if it is a multicast group, the relay joins it.
         public var bind: Endpoint
-        /// The only host from which packets are accepted; nil accepts any.
+        /// The only host from which packets are accepted; nil if packets of any host are accepted.
         public var from: IPAddress?
 
         public init(bind: Endpoint, from: IPAddress? = nil) {

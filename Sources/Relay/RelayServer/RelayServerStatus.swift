@@ -15,8 +15,8 @@ public struct RelayServerStatus: Sendable, Equatable {
     /// The fan-out statistics of each channel in `relay.channels`, in the same order.
     public var fanOuts: [FanOutStatistics] = []
     public var plain: [Plain] = []
-    /// The combined statistics of the relay's sockets: datagrams to single members (answers, retransmissions, GOODBYE), and
-    /// datagrams that were truncated or failed, failures by `errno`.
+    /// The combined statistics of the relay's sockets: the datagrams sent to single members (answers, retransmissions,
+    /// GOODBYE), the datagrams received, the datagrams that were too long, and the failures by `errno`.
     public var socket = SocketStatistics()
 
     /// The status of an unencrypted channel.

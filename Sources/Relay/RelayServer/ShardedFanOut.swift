@@ -10,10 +10,10 @@ struct ShardedFanOut: ~Copyable {
     private var shares: [Int: Shares] = [:]
 
     private struct Shares {
-        /// The number of members on each thread, the relay's own first.
+        /// The number of members on each sending thread, the relay's own thread first.
         var counts: [Int]
         var threads: [Int: Int] = [:]
-        /// The packets that were dropped because the queue of a worker was full.
+        /// The counts of packets that were dropped because the queue of a worker was full.
         var overrun = FanOutStatistics()
     }
 
@@ -59,8 +59,9 @@ struct ShardedFanOut: ~Copyable {
         if thread == 0 { own.apply(change) } else { workers[thread - 1].apply(change) }
     }
 
-    /// Sends a packet to all members of a channel except `except`. Queues it for the workers first, so that they send while this
-    /// thread serves its own members.
+    /// Sends a packet to all members of a channel except the member with the number `except`. `stream` is the number of
+    /// the packet's stream: if the network is congested, a packet of a stream replaces the previous one. Queues the
+    /// packet for the workers first, so that they send while this thread serves its own members.
     mutating func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) {
         for (index, worker) in workers.enumerated() {
             guard let shares = shares[channel], shares.counts[index + 1] > 0 else { continue }

@@ -16,10 +16,11 @@ final class TalkerSockets {
     /// are still read.
     private var leaving: [(socket: TalkerSocket, until: Instant)] = []
     private var leavingTimer: LoopTimer?
-    /// New sockets that are not read yet, because the shared socket may still hold earlier packets of the same talkers.
+    /// New sockets that are not read yet, because the shared socket may still contain earlier packets of the same
+    /// talkers.
     private var waiting: [TalkerSocket] = []
     private var waitingTimer: LoopTimer?
-    /// The statistics of closed sockets.
+    /// The summed statistics of the sockets that have been closed.
     private var closed = SocketStatistics()
 
     /// The maximum number of sockets. Each socket costs a file descriptor, and a lookup in the kernel for every datagram
