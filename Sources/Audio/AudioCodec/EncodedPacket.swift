@@ -6,7 +6,7 @@ public import TenfourAudioCore
 /// deallocation. Therefore a function that passes a `Span` to a decoder could not be marked `@_noAllocation`.
 @safe
 public struct EncodedPacket: ~Copyable, ~Escapable {
-    /// The first byte; nil if there are no bytes.
+    /// The address of the first byte; nil if there are no bytes.
     private let base: UnsafePointer<UInt8>?
     /// The number of bytes.
     public let count: Int

@@ -20,7 +20,7 @@ public protocol AudioEffect: ~Copyable {
     /// The latency in input frames: the number of frames consumed minus the input position of the next output frame.
     var latency: Double { get }
 
-    /// Mean input frames per output frame.
+    /// The mean number of input frames per output frame.
     var rate: Double { get }
 }
 

@@ -14,10 +14,11 @@ public struct LevelHistory: BitwiseCopyable, Sendable {
 
     /// The level of the audio in one step.
     public struct Step: Hashable, BitwiseCopyable, Sendable {
-        /// The mean square of all samples and the largest magnitude, with full scale at 1.
+        /// The mean square of all samples, with full scale at ±1.
         public var meanSquare: Float = 0
+        /// The largest magnitude of a sample, with full scale at 1.
         public var peak: Float = 0
-        /// The share of concealed samples, 0…1.
+        /// The proportion of concealed samples, 0…1.
         public var concealedShare: Float = 0
 
         @_noAllocation @_noLocks

@@ -32,7 +32,7 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
         self.init(try OpenedAudio(path: path, rawFormat: rawFormat))
     }
 
-    /// Reads an open file or pipe, which the caller closes. If it has no known header, its samples are taken to have
+    /// Reads an open file or pipe, which the caller closes. If it has no known header, its samples are read in
     /// `rawFormat`. `name` is for error messages.
     public init(
         fileDescriptor: Int32, name: String, rawFormat: RawFormat = RawFormat()

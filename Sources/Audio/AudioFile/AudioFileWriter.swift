@@ -12,7 +12,8 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     /// The number of frames written, at `format`'s rate.
     public private(set) var frameCount = FrameCount.zero
 
-    /// The marked ranges. They are written when a WAV file that supports seeking is closed, and otherwise ignored.
+    /// The ranges of concealed audio. They are written when a WAV file that supports seeking is closed. For any other
+    /// output they are ignored.
     public var marks = WAVMarks()
 
     private var output: LPCMOutput

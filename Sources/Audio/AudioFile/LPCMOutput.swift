@@ -33,7 +33,8 @@ internal struct LPCMOutput {
         try descriptor.write(bytes.count, of: bytes.span, unless: isAbandoned)
     }
 
-    /// Throws if a file, or a WAV file, cannot store `format`, or if the file's name belongs to another format.
+    /// Throws if the channel count or sample rate of `format` is not supported. For a WAV file, throws also if WAV
+    /// cannot store the sample coding, or if the extension in `name` belongs to another file format.
     static func check(
         _ format: RawFormat, _ container: AudioFileWriter.Container, for name: String
     ) throws(AudioFileError) {

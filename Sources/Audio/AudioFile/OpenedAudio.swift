@@ -37,7 +37,8 @@ internal struct OpenedAudio {
         }
     }
 
-    /// Opens a descriptor, which the caller closes. If `rawFormat` is nil, a known header is required.
+    /// Opens the file or pipe of `descriptor`, which the caller closes. If it has no known header, its samples are read
+    /// in `rawFormat`; if `rawFormat` is nil, a known header is required.
     init(_ descriptor: Descriptor, rawFormat: RawFormat?) throws(AudioFileError) {
         if let format = rawFormat?.format { try format.check(for: descriptor.name) }
         let isRegular = descriptor.isRegularFile

@@ -5,7 +5,7 @@ internal struct WAVHeader {
     var format: RawFormat
     /// The size of the samples in bytes; nil if the program that wrote the header did not know it.
     var byteCount: Int?
-    /// The size of the chunks after the samples.
+    /// The size, in bytes, of the chunks after the samples.
     var chunkByteCount = 0
 
     // MARK: Reading

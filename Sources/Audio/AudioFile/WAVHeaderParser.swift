@@ -5,20 +5,21 @@
 /// GStreamer's wavenc writes to a pipe; and the player reads over HTTP, without a file descriptor.
 package struct WAVHeaderParser {
     package enum Chunk: Equatable {
-        /// The format: pass its body to `parseFormat`.
+        /// A `fmt ` chunk, which states the sample format. Pass its body to `parseFormat`.
         case format
-        /// The sizes of an RF64 file: pass its body to `parseSizes`.
+        /// A `ds64` chunk, which states the sizes of an RF64 file. Pass its body to `parseSizes`.
         case sizes
         /// A `LIST` chunk, such as the tags in `INFO`.
         case list
-        /// The samples begin after this chunk's header.
+        /// A `data` chunk. The samples begin after its header.
         case samples
         case other
     }
 
     /// The sample format from a `fmt ` chunk.
     package struct Format: Equatable {
-        /// 1 for integers, 3 for floats; with WAVE_FORMAT_EXTENSIBLE, the first two bytes of the subformat.
+        /// The code of the sample type: 1 for integers, 3 for floats. With WAVE_FORMAT_EXTENSIBLE, it is the first two
+        /// bytes of the subformat.
         package var tag: Int
         package var isExtensible: Bool
         package var channelCount: Int
@@ -36,9 +37,9 @@ package struct WAVHeaderParser {
     package static let chunkHeaderByteCount = 8
     /// The maximum number of chunks before the samples.
     package static let chunkLimit = 256
-    /// The permitted sizes of a `fmt ` chunk.
+    /// The permitted sizes of a `fmt ` chunk's body, in bytes.
     package static let formatByteCounts = 16...256
-    /// The permitted sizes of a `ds64` chunk.
+    /// The permitted sizes of a `ds64` chunk's body, in bytes.
     package static let sizesByteCounts = 16...1_024
 
     package init() {}

@@ -15,6 +15,7 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
 
     /// The range of frames in `between` that the first effect produced and the second has not consumed.
     private var pending = 0..<0
+    /// The buffer between the effects: output of the first effect, input of the second.
     private var between: FixedBuffer<Float>
 
     private static var block: Int { 256 }

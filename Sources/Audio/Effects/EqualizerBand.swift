@@ -4,9 +4,9 @@ internal import TenfourAudioCore
 /// One band of an equaliser.
 public struct EqualizerBand: Hashable, BitwiseCopyable, Sendable {
     public enum Shape: Hashable, BitwiseCopyable, Sendable {
-        /// A peak at the frequency.
+        /// Raises or lowers the frequencies around the band's frequency.
         case peak
-        /// A shelf below or above the frequency.
+        /// Raises or lowers all frequencies below (`lowShelf`) or above (`highShelf`) the band's frequency.
         case lowShelf, highShelf
     }
 

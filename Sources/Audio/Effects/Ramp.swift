@@ -2,7 +2,7 @@
 package struct Ramp: BitwiseCopyable, Sendable {
     package private(set) var value: Float
     package private(set) var target: Float
-    /// The change per frame.
+    /// The change of the gain per frame.
     private var step: Float = 0
     private var framesLeft = 0
 

@@ -79,6 +79,8 @@ public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
         return FrameCount(frames)
     }
 
+    /// Resamples the first `count` samples of `narrow` into `wide`. Returns the number of samples written.
+    ///
     /// Exempt from the allocation check: the compiler treats the end of a Span's lifetime as a deallocation, but
     /// nothing is freed.
     @_semantics("no_performance_analysis")

@@ -11,16 +11,18 @@ struct PitchRepetition: ~Copyable, Sendable {
     private var history = FixedBuffer<Float>(repeating: 0, count: historyCount)
     /// The pitch period that is repeated.
     private var period = FixedBuffer<Float>(repeating: 0, count: longestPeriod)
+    /// The length of the pitch period, in samples.
     private var periodCount = 0
     /// The number of samples concealed since the last packet.
     private var concealedCount = 0
 
     /// The number of samples kept, 55 ms: two windows and the longest period.
     private static var historyCount: Int { window + longestPeriod + 160 }
-    /// The shortest and longest pitch period in samples, for voices from 400 Hz down to 66 Hz.
+    /// The shortest pitch period in samples: a voice of 400 Hz.
     private static var shortestPeriod: Int { 20 }
+    /// The longest pitch period in samples: a voice of 66 Hz.
     private static var longestPeriod: Int { 120 }
-    /// The number of samples, 20 ms, over which similarity is measured.
+    /// The number of samples, 20 ms, that are compared with earlier audio to find the pitch period.
     private static var window: Int { 160 }
     private static var steady: Int { 80 }
     private static var fade: Int { 400 }

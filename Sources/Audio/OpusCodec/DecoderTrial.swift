@@ -11,7 +11,7 @@ public struct DecoderTrial: Hashable, Sendable {
     /// The processor time of each complexity. If a complexity is missing, it was too slow to be measured within
     /// `limit`.
     public private(set) var costs: [DecoderComplexity: DecoderCosts] = [:]
-    /// The number of bytes of a thread's stack that were used.
+    /// The number of bytes that the trial used of its thread's stack.
     public private(set) var stackByteCount = 0
 
     /// The maximum processor time of a trial. After half of it no further complexity is measured, so the maximum is
@@ -100,7 +100,7 @@ public struct DecoderTrial: Hashable, Sendable {
 
 /// The processor time of a decoder for 20 ms of audio.
 public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
-    /// The longest time to conceal a lost frame: that of the first frame in a burst.
+    /// The longest time to conceal a lost frame. The first lost frame of a burst takes longest.
     public var concealed: Duration
     /// The longest time to decode a received frame.
     public var decoded: Duration

@@ -42,9 +42,9 @@ internal func callSetComplexity(_ decoder: OpaquePointer, _ complexity: Int32) -
     unsafe tenfour_opus_set_decoder_complexity(decoder, complexity)
 }
 
-/// Calls `opus_decode_float` to decode `packet`, or with `previous` to recover the `frameCount` frames before it.
-/// Returns the number of frames written, or an error below zero. The caller has checked that the frames fit into
-/// `samples`.
+/// Calls `opus_decode_float` to decode `packet` or, if `previous` is true, to recover the `frameCount` frames before
+/// it. Returns the number of frames written, or an error code below zero. The caller has checked that the frames fit
+/// into `samples`.
 @_semantics("no_performance_analysis")
 internal func callDecode(
     _ state: OpaquePointer, _ packet: Span<UInt8>, _ samples: inout MutableSpan<Float>, frameCount: Int, previous: Bool
@@ -59,9 +59,9 @@ internal func callDecode(
     }
 }
 
-/// Calls `opus_decode_float` to decode an `EncodedPacket`, or with `previous` to recover the `frameCount` frames before
-/// it. Returns the number of frames written, or an error below zero. The caller has checked that the frames fit into
-/// `samples`.
+/// Calls `opus_decode_float` to decode an `EncodedPacket` or, if `previous` is true, to recover the `frameCount` frames
+/// before it. Returns the number of frames written, or an error code below zero. The caller has checked that the frames
+/// fit into `samples`.
 @_semantics("no_performance_analysis")
 internal func callDecode(
     _ state: OpaquePointer, _ packet: borrowing EncodedPacket, _ samples: inout MutableSpan<Float>, frameCount: Int,

@@ -19,8 +19,9 @@ public struct OpusEncoderSettings: Hashable, Sendable {
     /// `bitRate`.
     public var inBandFEC = false
 
-    /// The expected packet loss in percent, 0…100. With in-band FEC it determines the share of the bit rate for the
-    /// copy. Values far above the thresholds at `inBandFEC` reduce quality more than the recovered frames improve it.
+    /// The expected packet loss in percent, 0…100. With in-band FEC it determines the part of the bit rate that is
+    /// spent on the copy. Values far above the thresholds at `inBandFEC` reduce quality more than the recovered frames
+    /// improve it.
     public var expectedLoss = 0
 
     public var signal = Signal.automatic

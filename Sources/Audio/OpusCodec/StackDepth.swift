@@ -2,8 +2,9 @@ private import Glibc
 
 /// Measures the number of bytes of stack that a function needs.
 enum StackDepth {
-    /// The size of the measured stack, which is more than libopus needs.
+    /// The size of the measured stack, in bytes, which is more than libopus needs.
     private static let byteCount = 1 << 19
+    /// The value of each byte of the stack before the measured function is called.
     private static let mark: UInt8 = 0xA5
 
     /// Calls `work` on a new thread with its own stack, and returns the number of bytes of the stack that were used. If

@@ -18,10 +18,12 @@ internal struct RatioControl {
     /// The largest prime below 65 536.
     private static let prime = 65_521
 
-    /// The present ratio. At first it consists of both rates, reduced; if the reduced output rate exceeds 65 535, it is
-    /// the nearest corrected ratio below.
+    /// The present ratio. Initially it is the exact ratio of the two rates in lowest terms; if its `output` exceeds 65
+    /// 535, it is the nearest lower ratio with the prime `output`.
     private(set) var ratio: Ratio
+    /// The exact number of input frames per `prime` output frames, without a correction.
     private let uncorrectedInput: Double
+    /// The exact number of input frames per `prime` output frames, with the present correction.
     private var wantedInput: Double
     private var isCorrected = false
     /// The number of input frames that should have been consumed by now but were not; negative if too many were

@@ -4,8 +4,8 @@
 
 private import CSpeexDSP
 
-/// Calls `speex_resampler_set_rate_frac`. Returns zero or an error code. Its last two arguments are the rates in hertz,
-/// which speexdsp only stores, so the terms of the ratio are passed for them.
+/// Calls `speex_resampler_set_rate_frac`. Returns zero or an error code. The last two arguments of the C function are
+/// the rates in hertz, which speexdsp only stores, so the terms of the ratio are passed for them.
 @_semantics("no_performance_analysis")
 internal func callSetRatio(_ state: OpaquePointer, _ ratio: Ratio) -> Int32 {
     unsafe speex_resampler_set_rate_frac(state, ratio.input, ratio.output, ratio.input, ratio.output)

@@ -10,12 +10,15 @@ import Glibc
 
     private let thread: pthread_t
 
-    /// Starts the thread, which calls `body` once with `work` and the outcome of the request for `priority` (`SCHED_FIFO`;
-    /// nil: none) and ends when `body` returns. Throws if the system cannot create a thread.
+    /// Starts the thread. It requests the real-time priority `priority` (`SCHED_FIFO`; nil requests none), calls `body`
+    /// once with `work` and the outcome of this request, and ends when `body` returns. Throws if the system cannot
+    /// create a thread.
     ///
-    /// - `name`: the task of the thread, which follows `tf-audio-`: up to six characters, since the kernel shows 15.
+    /// - `name`: the task of the thread, which follows `tf-audio-` in the thread's name. Use up to six characters,
+    ///   since the kernel shows 15.
     ///
-    /// - `touchedStackByteCount`: the depth of stack that is mapped before `body` begins, at least 32 KiB.
+    /// - `touchedStackByteCount`: the depth of stack, in bytes, that is mapped before `body` begins; at least 32 KiB
+    ///   are mapped.
     ///
     /// - `work`: the values that the thread owns, for example its card and its end of a ring.
     public init<Work: ~Copyable & Sendable>(

@@ -28,16 +28,16 @@ public import TenfourAudioCore
     private let rate: Int
     /// The number of frames captured so far.
     private var capturedCount = 0
-    /// The time at which the card was started (nanoseconds); `countAtStart` is the number of frames captured before that
-    /// start.
+    /// The time at which the card was last started, in nanoseconds of the monotonic clock.
     private var startedAt: Int64 = 0
+    /// The number of frames captured before the last start.
     private var countAtStart = 0
     /// The time (nanoseconds) at which the next frame was or will be at the microphone; nil if unknown.
     private var expected: Int64?
     private var quantum: QuantumEstimator
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// The clock that paces silence while the card is lost, and reading if the card has no clock; otherwise nil.
+    /// The monotonic clock that replaces the card's clock while the card is lost or if it has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of overruns since the last captured frame.
@@ -88,7 +88,7 @@ public import TenfourAudioCore
             let seen = device.observe()
             switch RecoveryAction(code: seen.code, state: seen.state) {
             case .start:
-                // A card that is started but does not run would be restarted forever.
+                // Without this check, a card that is started but does not run would be restarted forever.
                 if hasStarted { return reportLoss(.stalled) }
                 if let event = start() { return event }
                 hasStarted = true
@@ -180,7 +180,8 @@ extension CaptureCard {
         return .interrupted(counts.record(Interruption(.backlog, missed: dropped)))
     }
 
-    /// Sleeps until about `missing` more frames have been captured.
+    /// Sleeps until the card has captured about `missing` more frames than in the observation `seen`. `isEarly` is true
+    /// if an earlier sleep of the same `read` was too short. Returns an event if the card is lost.
     @_noAllocation @_noLocks
     private mutating func sleep(for missing: Int, since seen: Observation, isEarly: Bool) -> CaptureEvent? {
         switch device.sleep(for: missing, since: seen, isEarly: isEarly, atMost: stall.timeout) {
@@ -201,7 +202,7 @@ extension CaptureCard {
     @_noAllocation @_noLocks
     private mutating func recover(from cause: Interruption.Cause) -> CaptureEvent {
         recoveries += 1
-        // A card that stops immediately after each start would be restarted forever.
+        // Without this check, a card that stops immediately after each start would be restarted forever.
         guard recoveries < 8 else { return reportLoss(.stalled) }
         if let loss = device.makeReady(after: cause) { return reportLoss(loss) }
         if let event = start() { return event }

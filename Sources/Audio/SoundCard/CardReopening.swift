@@ -19,7 +19,8 @@ internal import TenfourThreads
 
     enum Outcome { case opening, failed, found }
 
-    /// Starts an attempt to reopen a card that granted `negotiated` before its loss. Adds the differences to `changes`.
+    /// Starts an attempt to reopen a card that granted `negotiated` before its loss. Adds the differences between the
+    /// reopened card and `negotiated` to `changes`.
     func begin(
         _ name: String, _ direction: Direction, _ requested: RequestedParameters, _ negotiated: NegotiatedParameters,
         _ changes: CardChanges
@@ -40,7 +41,7 @@ internal import TenfourThreads
         if !isStarted { state.store(State.failed, ordering: .relaxed) }
     }
 
-    /// The state of the attempt. After `.failed` start another one; after `.found` call `take`.
+    /// The state of the last attempt. After `.failed`, start another attempt; after `.found`, call `take`.
     var outcome: Outcome {
         switch state.load(ordering: .acquiring) {
         case State.found: .found

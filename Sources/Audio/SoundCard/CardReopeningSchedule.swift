@@ -1,16 +1,17 @@
 internal import TenfourAudioCore
 internal import TenfourPacing
 
-/// The schedule for reopening a lost card: after 0.25 s, then after twice as long each time, at most 5 s.
+/// The schedule for reopening a lost card. The first attempt is made 0.25 s after the loss. The pause after a failed
+/// attempt is 0.5 s at first, and doubles with each further failure, up to 5 s.
 struct CardReopeningSchedule {
-    /// The pauses after the first attempt.
+    /// The pauses between a failed attempt and the next attempt.
     private var backoff = Backoff(first: .milliseconds(500), longest: .seconds(5))
     /// The time of the next attempt, in nanoseconds.
     private(set) var nextAttempt: Int64
     private var isOpening = false
-    /// The time at which the present attempt began (nanoseconds); `abandonedCount` is the number of attempts abandoned
-    /// before it.
+    /// The time at which the present attempt began, in nanoseconds of the monotonic clock.
     private var openingSince: Int64 = 0
+    /// The number of attempts abandoned before the present attempt.
     private var abandonedCount = 0
 
     /// Starts the schedule for a card lost at `now` (nanoseconds).

@@ -11,7 +11,8 @@ struct DemandSchedule {
     private let period: Int
     private var line: Line?
     private var shift: Int64 = 0
-    /// Whether the schedule is still the one from before an interruption.
+    /// Whether the card was interrupted and has not shown its position since. The schedule from before the interruption
+    /// then continues.
     private(set) var isProvisional = false
 
     /// The card's timing, as measured while it runs.
@@ -20,6 +21,7 @@ struct DemandSchedule {
         var origin: Int64
         /// The number of frames that the card takes at a time.
         var quantum: Int
+        /// The time from the demand of a period until the card takes the period's last frame, in frames.
         var lead: Int
 
         @_noAllocation @_noLocks

@@ -18,10 +18,10 @@ public enum CaptureEvent: Hashable, Sendable {
 
 /// A playing card's demand for audio.
 public struct Demand: Hashable, Sendable {
-    /// One period at the granted rate, always the same number.
+    /// The number of frames to write: one period at the granted rate. It is the same in all demands.
     public let frameCount: FrameCount
-    /// The time at which the demand was due: evenly spaced even if the demands are not, and never later than the demand.
-    /// This is the clock of playout.
+    /// The time at which the demand was due, which is never later than the demand. These times are evenly spaced even
+    /// if the demands are not. They are the clock of playout.
     public let requestedAt: Instant
     /// The number of frames by which this and all later values of `requestedAt` moved later (positive) or earlier than
     /// expected, because the card takes frames differently or more frames are queued. Contains neither clock drift nor lost

@@ -24,7 +24,7 @@ struct FreeRunDetector {
         return frames - windowFrames > slack + TenfourSoundCard.frames(in: now - windowStart, at: rate)
     }
 
-    /// Starts again after the card was stopped.
+    /// Forgets all recorded frames. Call it after the card was stopped.
     @_noAllocation @_noLocks
     mutating func reset() { windowFrames = Int.max }
 }

@@ -15,7 +15,8 @@ struct FreeRunningClock {
     @_noAllocation @_noLocks
     func due(_ frames: Int) -> Int64 { origin + nanoseconds(passed + frames, at: rate) }
 
-    /// Advances by `frames` at `now`. Returns the number of frames that were given up because they are too late.
+    /// Counts `frames` frames as passed at `now` (nanoseconds). If the clock is then more than a second behind,
+    /// restarts it and returns the number of frames by which it was behind; otherwise returns 0.
     @_noAllocation @_noLocks
     mutating func pass(_ frames: Int, now: Int64) -> Int {
         passed += frames

@@ -32,22 +32,23 @@ public import TenfourAudioCore
     private var schedule: DemandSchedule
     /// The number of frames written to the card.
     private var written = 0
-    /// The number of written frames that are silence of the card's own, which nobody demanded.
+    /// The number of written frames that were not demanded: silence with which this type filled the queue.
     private var silence = 0
     /// The number of frames still to be demanded before a prepared card is started; nil while the card runs.
     private var priming: Int?
-    /// Whether the quantum is still unknown: the queue is then long and not refilled.
+    /// Whether the quantum is still unknown. While it is unknown, the queue is long and is not refilled.
     private var isLearning = true
     /// The time of the last observation of the card (nanoseconds).
     private var lastSeen: Int64 = 0
-    /// The number of times that the position has moved since the start.
+    /// The number of observations since the card was started at which its position had advanced.
     private var moves = 0
+    /// The card's position at the last observation, in frames.
     private var lastPosition = 0
     /// The error of the last write, from which the next `wait` recovers; zero if the write succeeded.
     private var writeError: Int32 = 0
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// The clock that paces the demands while the card is lost or if it has no clock; otherwise nil.
+    /// The monotonic clock that paces the demands while the card is lost or if it has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of calls of `sleepUntilDue` that slept.
@@ -55,7 +56,7 @@ public import TenfourAudioCore
     /// The number of underruns since the last demand.
     private var recoveries = 0
 
-    /// The largest number of queued frames, reached just before the card takes some; at the granted rate.
+    /// The largest number of queued frames, reached just before the card takes frames; at the granted rate.
     public var target: FrameCount { FrameCount(queue.target) }
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the supported parameters nearest
@@ -107,7 +108,7 @@ public import TenfourAudioCore
             writeError = 0
             switch RecoveryAction(code: code, state: seen.state) {
             case .start:
-                // A card that is started but does not run would be restarted forever.
+                // Without this check, a card that is started but does not run would be restarted forever.
                 if hasStarted { return reportLoss(.stalled) }
                 if let event = fill() ?? start() { return event }
                 hasStarted = true
@@ -186,7 +187,8 @@ extension PlaybackCard {
         quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
         lastSeen = seen.at
         guard let origin = quantum.origin, moves > 0 else { return nil }
-        // After an interruption the third step is awaited, since the first step after a start may have any length.
+        // After an interruption the position's third step is awaited, since the first step after a start may have any
+        // length.
         let isKnown = !schedule.isProvisional || moves > 2
         guard isLearning || isKnown else { return nil }
         let availMin = queue.availMin
@@ -247,8 +249,9 @@ extension PlaybackCard {
         PCMCalls.sleep(until: due - early)
     }
 
-    /// Sleeps until `due` and until `excess` frames have been played. With a card that takes many frames at a time the
-    /// thread wakes at most twice per period. `isEarly` is true if the last wake-up was too early.
+    /// Sleeps until `due` and until `excess` frames have been played since the observation at `seenAt`; times are
+    /// nanoseconds. With a card that takes many frames at a time, the thread wakes at most twice per period. `isEarly`
+    /// is true if the last wake-up was too early.
     @_noAllocation @_noLocks
     private func sleep(until due: Int64, andFor excess: Int, since seenAt: Int64, isEarly: Bool) {
         let now = PCMCalls.now()
@@ -315,7 +318,7 @@ extension PlaybackCard {
     @_noAllocation @_noLocks
     private mutating func recover(from cause: Interruption.Cause) -> PlaybackEvent {
         recoveries += 1
-        // A card that stops immediately after each start would be restarted forever.
+        // Without this check, a card that stops immediately after each start would be restarted forever.
         guard recoveries < 8 else { return reportLoss(.stalled) }
         if case .xrun = cause, clock == nil {
             let now = PCMCalls.now()

@@ -48,7 +48,7 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         card = nil
     }
 
-    /// Queues more frames if the waiting thread was not granted real-time priority.
+    /// Makes the card queue more frames unless `priority` shows that the waiting thread was granted real-time priority.
     package mutating func fit(_ priority: RealTime) {
         if case .granted = priority { return }
         card?.allowForLateWakeups()
@@ -72,8 +72,10 @@ package struct PlaybackOutput: ~Copyable, Sendable {
 
     package mutating func finish() { card?.drain() }
 
-    /// Exempt from the allocation check: nothing is freed here, but the compiler treats the end of the span's lifetime as a
-    /// deallocation.
+    /// Writes `sound` to the card, if there is one.
+    ///
+    /// Exempt from the allocation check: nothing is freed here, but the compiler treats the end of the span's lifetime
+    /// as a deallocation.
     @_semantics("no_performance_analysis")
     private mutating func give(_ sound: borrowing FixedBuffer<Float>) { card?.write(sound.span) }
 }

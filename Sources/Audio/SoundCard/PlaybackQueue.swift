@@ -7,11 +7,12 @@
 /// half a period after an underrun that the quantum does not explain, and half of that growth is taken back each
 /// minute.
 struct PlaybackQueue {
-    /// The time from the demand of a period until the card takes its last frame, in frames.
+    /// The time from the demand of a period until the card takes the period's last frame, in frames.
     private(set) var lead: Int
     /// The `avail_min` to set. PipeWire uses it as the requested latency, so it is one period. But its ALSA plugin
     /// transfers at most eight times as many frames per cycle, so a long quantum needs a longer `avail_min`.
     private(set) var availMin: Int
+    /// The shortest `avail_min` that is set: one period, or two periods after `allowForLateWakeups`.
     private var shortestAvailMin: Int
 
     private let requestedQueue: Int
@@ -21,10 +22,12 @@ struct PlaybackQueue {
     private let rate: Int
     /// The card's quantum in frames; 0 if unknown or if the card takes single frames.
     private var quantum = 0
-    /// The largest number of frames that the card took at once, recently or since the last underrun.
+    /// The largest number of frames that the card took at once: in the last one to two seconds, or since an underrun
+    /// that was less than a minute ago.
     private var largestStep = 0
     /// The extra lead, in frames, added because our thread was late before.
     private var allowance = 0
+    /// The lowest value of `allowance`, in frames.
     private var leastAllowance = 0
     /// The time at which half of the extra lead is taken back (nanoseconds).
     private var nextEasing: Int64 = .min
@@ -33,10 +36,12 @@ struct PlaybackQueue {
     private var longestQuantum: Int
     /// The time at which `avail_min` may become short again (nanoseconds).
     private var nextShortening: Int64 = .min
+    /// The last underrun; nil if there was none.
     private var failure: Failure?
 
     private struct Failure {
-        /// The quantum known at the time of the underrun; nil once the queue has adapted.
+        /// The quantum before an underrun that requires a new measurement of the quantum; nil after the measurement,
+        /// and if our late thread was the cause.
         var quantum: Int?
         /// The time (nanoseconds) until which the queue stays prepared for another underrun.
         var holdsUntil: Int64
@@ -87,7 +92,8 @@ struct PlaybackQueue {
         availMin = shortestAvailMin
     }
 
-    /// Lengthens the queue from which the quantum is learnt, because it ran empty: twice the quantum is expected.
+    /// Records that the long queue ran empty while the quantum was measured. If the card's buffer permits, the queue is
+    /// from now on long enough for twice the quantum expected so far.
     @_noAllocation @_noLocks
     mutating func learningFailed() { if generous < limit { longestQuantum *= 2 } }
 
@@ -114,8 +120,8 @@ struct PlaybackQueue {
         if quantum < before + period / 2 { raise(at: now) }
     }
 
-    /// Whether the last underrun is less than a minute ago. Until then the queue stays prepared for the largest quantum
-    /// since the underrun.
+    /// Whether the last underrun is less than a minute ago. During this minute the queue stays prepared for the largest
+    /// quantum since the underrun.
     @_noAllocation @_noLocks
     func isHolding(at now: Int64) -> Bool { failure.map { now < $0.holdsUntil } ?? false }
 
@@ -165,7 +171,7 @@ struct PlaybackQueue {
     /// The largest number of transfers of `avail_min` frames per cycle by PipeWire's ALSA plugin.
     private static var handovers: Int { @_noAllocation @_noLocks get { 8 } }
 
-    /// The `avail_min` for a quantum of up to 4096 frames.
+    /// The `avail_min` for a quantum of up to 4096 frames at 48 kHz.
     private var longAvailMin: Int {
         @_noAllocation @_noLocks get {
             shortestAvailMin > 512 * rate / 48_000 ? shortestAvailMin : 512 * rate / 48_000

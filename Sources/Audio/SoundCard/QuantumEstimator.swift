@@ -8,12 +8,12 @@ struct QuantumEstimator {
     private var previous = Window()
     private var windowEnd: Int64 = .min
     private var lastPosition: Int?
-    /// The lowest offset (see `Window`) since the first call of `record` with `keepsOrigin`; nil while `keepsOrigin` is
-    /// false. Unlike the offsets of the windows it does not expire.
+    /// The lowest offset (see `Window`) recorded while `keepsOrigin` was true; nil while it is false. It does not
+    /// expire, unlike the offsets of the windows.
     private var kept: Int64?
 
-    /// The steps and offsets within one second. An offset is the moment at which frame 0 would have moved if the card
-    /// moved frame by frame: it falls at each step and rises in between.
+    /// The steps and offsets within one second. The offset of an observation is the moment at which frame 0 would have
+    /// moved if the card moved frame by frame. It falls at each step and rises in between.
     private struct Window {
         var smallestStep = Int.max
         var largestStep = 0
@@ -45,7 +45,7 @@ struct QuantumEstimator {
         if !keepsOrigin { kept = nil } else if offset < kept ?? .max { kept = offset }
     }
 
-    /// Starts again after the card was stopped.
+    /// Forgets all observations. Call it after the card was stopped.
     @_noAllocation @_noLocks
     mutating func reset() {
         let rate = rate

@@ -27,6 +27,7 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     public struct Denial: Error, Hashable, BitwiseCopyable, Sendable {
         /// The errno of `pthread_setschedparam`.
         public var code: Int32
+        /// The reason why RealtimeKit did not grant the priority.
         public var realtimeKit: RealtimeKit.Denial
     }
 

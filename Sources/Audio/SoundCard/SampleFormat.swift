@@ -1,4 +1,4 @@
-/// A card's sample format, in order of preference.
+/// The sample formats of cards that this module supports, in order of preference.
 enum SampleFormat: CaseIterable {
     case int16, int32, float, packed24, low24
 
@@ -61,9 +61,11 @@ enum SampleFormat: CaseIterable {
 private struct SampleConversion {
     /// The index in `samples` of the first sample to convert.
     let first: Int
+    /// The number of frames to convert.
     let frames: Int
-    /// Channels per frame, ours and the card's.
+    /// The number of channels in our samples.
     let ours: Int
+    /// The number of channels of the card.
     let cards: Int
 
     func encode<Sample: CardSample>(_ samples: Span<Float>, into card: UnsafeMutablePointer<Sample>) {

@@ -12,26 +12,31 @@ public struct LiveTimePitch: ~Copyable, Sendable {
     public let format: LPCMFormat
     public let longestLag: Duration
 
-    /// The requested rate and pitch, with the ranges and units of `TimePitch`.
+    /// The requested rate. The range is `TimePitch.rates`.
     public var rate = 1.0
+    /// The pitch shift in cents, limited to `TimePitch.pitches`.
     public var pitch: Double {
         get { timePitch.pitch }
         set { timePitch.pitch = newValue }
     }
 
-    /// Frames dropped because the output was not read.
+    /// The number of frames dropped because the output was not read.
     public private(set) var dropped = FrameCount.zero
-    /// Frames skipped in pauses, to reduce the lag.
+    /// The number of frames skipped in pauses to reduce the lag.
     public private(set) var skipped = FrameCount.zero
 
     private var timePitch: TimePitch
     /// The ring buffer of the input that is not processed yet.
     private var samples: FixedBuffer<Float>
+    /// The index in `samples` of the oldest sample.
     private var first = 0
+    /// The number of samples in the ring buffer.
     private var count = 0
-    /// The block that is being processed.
+    /// The block of input that is being processed.
     private var piece: FixedBuffer<Float>
+    /// The range of `piece` that is not processed yet.
     private var pending = 0..<0
+    /// The length of the present pause so far, in frames.
     private var pauseLength = 0
     private var isFilling = true
     private var isCatchingUp = false
@@ -61,10 +66,11 @@ public struct LiveTimePitch: ~Copyable, Sendable {
     /// The lag of the next output frame behind the last input frame.
     public var lag: Duration { FrameCount(lagFrames).duration(at: format.rate) }
 
-    /// The present rate.
+    /// The rate at which the stream is rendered at present; the lag may require another rate than the requested `rate`.
     public var currentRate: Double { timePitch.rate }
 
-    /// Appends input. Beyond the maximum lag the oldest frames are dropped and counted.
+    /// Appends input. If the input that is not processed yet exceeds the maximum lag by a second, the oldest frames are
+    /// dropped and counted in `dropped`.
     public mutating func append(_ sound: Span<Float>) {
         let capacity = samples.count
         for index in sound.indices {
@@ -112,7 +118,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
 
     private var lagFrames: Int { (count + pending.count) / format.channelCount + Int(timePitch.latency) }
 
-    /// Sets the stretcher's rate by the requested rate and the lag.
+    /// Computes the rate from the requested rate and the lag, and sets it in `timePitch`.
     private mutating func adjustRate() {
         let lag = lagFrames
         if lag > 2 * reserve { isCatchingUp = true } else if lag <= reserve { isCatchingUp = false }

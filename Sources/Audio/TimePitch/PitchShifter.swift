@@ -11,9 +11,11 @@ struct PitchShifter: ~Copyable, Sendable {
     private var weights: FixedBuffer<Float>
     /// The duration of a change of the ratio, in output frames.
     private let rampLength: Int
-    /// Input frames per output frame.
+    /// The present number of input frames per output frame.
     private(set) var ratio = 1.0
+    /// The ratio at the end of the present change.
     private var target = 1.0
+    /// The change of the ratio per output frame.
     private var step = 0.0
     private var rampLeft = 0
     /// Whether the position is drifting to a whole frame, after which no interpolation is needed.
@@ -116,9 +118,11 @@ struct PitchShifterInput: ~Copyable, Sendable {
     private var positions: FixedBuffer<Double>
     /// The number of frames in `samples`.
     private var count = 0
+    /// The number of samples in `samples`: `count` times the number of channels, after each whole frame.
     private var sampleCount = 0
-    /// The index in `samples` of the next frame, as integer part and fraction.
+    /// The integer part of the next frame's position in `samples`, in frames.
     private var place = 0
+    /// The fractional part of the next frame's position, 0..<1.
     private(set) var fraction = 0.0
 
     /// The maximum number of frames appended by one call.
@@ -132,11 +136,12 @@ struct PitchShifterInput: ~Copyable, Sendable {
         positions = FixedBuffer(repeating: 0, count: capacity)
     }
 
-    /// The numbers of frames from the next frame on (`ahead`) and before the next frame (`behind`).
+    /// The number of frames in `samples` from the next frame on.
     var ahead: Int { count - place }
+    /// The number of frames in `samples` before the next frame.
     var behind: Int { place }
 
-    /// The position of the next frame; nil if it is not available yet.
+    /// The position of the next frame in the input of the whole effect; nil if this frame has not been appended yet.
     var position: Double? {
         guard place < count else { return nil }
         guard place + 1 < count else { return positions[place] + fraction }
@@ -212,7 +217,7 @@ struct SincKernel: ~Copyable, Sendable {
     func reach(at ratio: Double) -> Int { Int((Double(Self.zeros) * max(ratio, 1)).rounded(.up)) }
 
     /// Computes the weights of `frames` for a position `fraction` after the reference frame. The weights include a
-    /// low-pass filter that passes the lower part of all frequencies; `cut` is the share of this part.
+    /// low-pass filter, whose cut-off frequency is `cut` times half the sample rate.
     func score(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout FixedBuffer<Float>)
     {
         let end = Float(Self.zeros * Self.places)

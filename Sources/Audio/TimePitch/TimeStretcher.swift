@@ -7,7 +7,7 @@ internal import TenfourAudioCore
 /// that keep the timing within bounds, for the best similarity per amount of time gained.
 struct TimeStretcher: ~Copyable, Sendable {
     let channelCount: Int
-    /// Input frames per output frame: 1⁄16…128.
+    /// The number of input frames per output frame, 1⁄16…128.
     var tempo = 1.0 {
         didSet {
             guard tempo != oldValue else { return }
@@ -23,13 +23,13 @@ struct TimeStretcher: ~Copyable, Sendable {
     private var input: TimeStretcherInput
     /// The index in `input` of the next frame.
     private var place = 0
-    /// Input frames dropped from the front of `input`.
+    /// The number of input frames dropped from the front of `input`.
     private var base = 0
     /// The difference between the position and the exact timing, in input frames; positive if the position is ahead.
     private var drift = 0.0
-    /// Frames to copy before the planned cross-fade, or before the next planning.
+    /// The number of frames to copy before the planned cross-fade, or before the next planning.
     private var copyCount = 0
-    /// Input frames to omit (negative: to repeat) at the planned or present splice; 0 without a splice.
+    /// The number of input frames that the planned or present splice omits (negative: repeats); 0 without a splice.
     private var jump = 0
     /// The number of frames of the present cross-fade rendered so far.
     private var faded = 0

@@ -25,7 +25,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         var jump: Int
     }
 
-    /// The cost of even a perfect splice.
+    /// The cost of a splice between two equal segments.
     private static var minimumCost: Float { 0.06 }
 
     init(channelCount: Int, _ lengths: TimeStretcherLengths) {
@@ -103,7 +103,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return best.similarity > -.infinity ? Splice(wait: rough.wait, jump: best.jump) : nil
     }
 
-    /// Returns the number of frames to omit at `place`, among `jumps`, with the greatest similarity.
+    /// Returns the number of frames to omit at `place`, among `jumps`, with the greatest similarity. `fade` is the
+    /// length of the compared segments, in frames.
     func bestJump(at place: Int, among jumps: ClosedRange<Int>, _ fade: Int) -> Int {
         var best = (similarity: -Float.infinity, jump: jumps.upperBound)
         for jump in stride(from: jumps.lowerBound, through: jumps.upperBound, by: coarseness) {
@@ -113,8 +114,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return best.jump
     }
 
-    /// Finds the best splice with a resolution of one mean. Between adjacent positions only the ends of the segments
-    /// change, so a search of all positions takes little more time than the search of one position.
+    /// Finds the best splice with a resolution of one element of `means`. Between adjacent positions only the ends of
+    /// the segments change, so a search of all positions takes little more time than the search of one position.
     private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: TimeStretcherLengths)
         -> Splice?
     {
@@ -123,7 +124,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         let bound = Double(lengths.bound(at: tempo))
         let jumps = lengths.jumps(at: tempo)
         let pieces = lengths.fade / coarseness
-        // The first whole mean after `place`.
+        // The first element of `means` that does not begin before `place`.
         let first = (place + coarseness - 1) / coarseness
         let offset = first * coarseness - place
         var best: (cost: Float, wait: Int, jump: Int)?

@@ -4,8 +4,9 @@ internal import TenfourAudioCore
 struct TimeStretcherLengths: Sendable {
     /// The length of a cross-fade.
     let fade: Int
-    /// The shortest and, up to tempo 2, the longest splice: pitch periods of 400 down to 50 Hz.
+    /// The length of the shortest splice: the pitch period of a voice of 400 Hz.
     let shortest: Int
+    /// The length of the longest splice up to tempo 2: the pitch period of a voice of 50 Hz.
     let longest: Int
     /// The length of the audio in which a splice position is searched.
     let searchLength: Int
@@ -15,8 +16,8 @@ struct TimeStretcherLengths: Sendable {
     let pace: Int
     /// The length of the audio between two splices at high tempo.
     private let second: Int
-    /// The number of frames per mean in the first step of the search; the second step uses all frames around the best
-    /// mean.
+    /// The number of frames that are combined to one mean for the first step of the search. The second step uses all
+    /// frames around the best mean.
     let coarseness: Int
 
     init(_ rate: SampleRate) {

@@ -14,7 +14,7 @@ public import TenfourAudioCore
 /// - Other audio is represented by sums over at least 32 768 cells, a bar that begins or ends within a cell has its
 ///   share of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is exact.
 public struct BarReduction: ~Copyable {
-    /// The requested number of bars, up to 65 536.
+    /// The requested number of bars, limited to `barCounts`.
     public let barCount: Int
     /// The number of frames appended so far.
     public private(set) var frameCount = 0
@@ -31,7 +31,7 @@ public struct BarReduction: ~Copyable {
     public static var floors: ClosedRange<Float> { DecibelScale.floors }
 
     /// Reduces interleaved audio of `channelCount` channels to `barCount` bars. `expected` is the number of frames that
-    /// will be appended; nil if unknown.
+    /// will be appended; nil if unknown. `floor` is the lowest level, in decibels, limited to `floors`.
     public init(barCount: Int, channelCount: Int = 1, expecting expected: FrameCount? = nil, floor: Float = -70) {
         self.barCount = min(max(barCount, Self.barCounts.lowerBound), Self.barCounts.upperBound)
         self.channelCount = max(channelCount, 1)
@@ -51,7 +51,7 @@ public struct BarReduction: ~Copyable {
         }
     }
 
-    /// Appends heights instead of samples, for tests of the reduction.
+    /// Appends heights above the floor (`DecibelScale`) instead of samples, for tests of the reduction.
     package mutating func append(heights: Span<Int32>) {
         var start = 0
         while start < heights.count {

@@ -16,8 +16,9 @@ public struct Bars: Equatable, Sendable {
 
     public var count: Int { averages.count }
 
-    /// The mean and the highest level of all bars; `floor` if there are no bars.
+    /// The mean of all bars' mean levels; `floor` if there are no bars.
     public var average: Float { averages.isEmpty ? floor : averages.reduce(0, +) / Float(averages.count) }
+    /// The highest level of all bars; `floor` if there are no bars.
     public var peak: Float { peaks.max() ?? floor }
 
     public init(floor: Float = -70, frameCount: FrameCount = .zero, framesPerBar: FrameCount = FrameCount(1)) {

@@ -18,15 +18,19 @@ struct DecibelScale {
     /// The height of 0 dB above the floor.
     private let fullScale: Int32
 
-    /// The height of a factor of two, and its integer and fractional part.
+    /// The height of a factor of two in amplitude.
     private static let octave: Float = 6.020_599_9 * 32_768
+    /// The integer part of `octave`.
     private static let wholeOctave: Int32 = 197_283
+    /// The fractional part of `octave`.
     private static let restOfOctave: Float = 0.017_958
-    /// The bit patterns of √½ and of the largest finite number.
+    /// The bit pattern of √½.
     private static let leastMantissa: Int32 = 0x3F35_04F3
+    /// The bit pattern of the largest finite number.
     private static let greatest: Int32 = 0x7F7F_FFFF
     /// 1.5 · 2²³: adding it to a float within ±2²² rounds that to an integer in the low bits of the sum.
     private static let rounder: Float = 12_582_912
+    /// The bit pattern of `rounder`.
     private static let rounderBits: Int32 = 0x4B40_0000
 
     init(floor: Float) {

@@ -8,8 +8,9 @@ struct DotGrid {
     private let usesBlocks: Bool
     /// The number of dots per character, vertically.
     private let dots: Int
-    /// The number of characters, and of dots, above the middle.
+    /// The number of characters above the middle, vertically.
     private let middle: Int
+    /// The number of dots above the middle, vertically.
     private let reach: Int
     private let averages: [Int]
     private let peaks: [Int]
@@ -23,7 +24,7 @@ struct DotGrid {
         let reach = middle * (style.usesBlocks ? 2 : 4)
         self.reach = reach
         func reaches(_ levels: [Float]) -> [Int] {
-            // Silence is drawn as a line.
+            // At least one dot is set, so silence is drawn as a line.
             levels.map { max(Int((Float(reach) * min(max(1 - $0 / bars.floor, 0), 1)).rounded()), 1) }
         }
         averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
@@ -66,7 +67,7 @@ struct DotGrid {
 
     private func isSolid(_ bar: Int, _ place: Int) -> Bool { bar < averages.count && distance(place) <= averages[bar] }
 
-    /// The distance from the middle of the dot `place`, which is counted from the top. The nearest dot on either side
-    /// has distance 1.
+    /// The vertical distance of the dot `place` from the middle, in dots. `place` is counted from the top. The nearest
+    /// dot above or below the middle has distance 1.
     private func distance(_ place: Int) -> Int { place < reach ? reach - place : place - reach + 1 }
 }

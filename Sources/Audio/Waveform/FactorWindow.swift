@@ -1,11 +1,12 @@
 internal import TenfourAudioCore
 
-/// Bars for each decimation factor that is possible if the length is known approximately.
+/// The bars of a recording whose length is known approximately, for each possible decimation factor (the number of
+/// frames per bar).
 struct FactorWindow: ~Copyable {
     let factors: ClosedRange<Int>
 
     private let barCount: Int
-    /// All bars of the first factor, followed by all bars of the next factor, and so on.
+    /// All bars of the lowest decimation factor, followed by all bars of the next factor, and so on.
     private var bars: FixedBuffer<HeightBlock.Part>
 
     /// The maximum difference between the actual and the expected length, in frames: more than the delay and padding of
@@ -35,7 +36,7 @@ struct FactorWindow: ~Copyable {
         }
     }
 
-    /// Returns the sum and peak of a bar for one of `factors`.
+    /// Returns the sum and peak of the bar at `index` if each bar has `factor` frames; `factor` must be in `factors`.
     func bar(_ index: Int, factor: Int) -> (sum: Double, peak: Int32) {
         let part = bars[(factor - factors.lowerBound) * barCount + index]
         return (Double(part.sum), part.peak)

@@ -19,7 +19,7 @@ struct HeightBlock: ~Copyable {
     private var heights = FixedBuffer<Int32>(repeating: 0, count: capacity)
     private var cells = FixedBuffer<Part>(repeating: Part(), count: capacity / cell)
 
-    /// The sum and peak of a part's heights.
+    /// The sum and peak of the heights in a part of the block.
     struct Part: BitwiseCopyable {
         var sum: Int64 = 0
         var peak: Int32 = 0

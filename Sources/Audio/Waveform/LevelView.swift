@@ -57,7 +57,8 @@ public struct LevelView: Sendable {
         return (isConcealed ? Paint.concealed : isPale ? .peak : .sound).on(String(sign), hasColours)
     }
 
-    /// The level in eighths of a line.
+    /// Returns the height at which the level of `meanSquare` is drawn, in eighths of a line, in a meter of `height`
+    /// lines.
     private func eighths(_ meanSquare: Float, _ height: Int) -> Int {
         let share = 1 - Level(meanSquare: meanSquare).decibels / floor
         return Int((min(max(share, 0), 1) * Float(8 * height)).rounded())

@@ -17,8 +17,8 @@ public struct MarkedRange: Hashable, Sendable {
 }
 
 extension MarkedRange {
-    /// Divides a recording into `count` parts of duration `length`. Returns the share of each part that is covered by
-    /// ranges of `kind`, 0…1.
+    /// Divides a recording into `count` parts of duration `length`. Returns the proportion of each part that ranges of
+    /// `kind` cover, 0…1.
     static func shares(of kind: Kind, in markedRanges: [MarkedRange], count: Int, length: Duration) -> [Double] {
         var shares = [Double](repeating: 0, count: count)
         guard length > .zero else { return shares }

@@ -16,7 +16,7 @@ struct Colour: Equatable {
         return colour
     }
 
-    /// Returns a mixture with `share`, 0…1, of the other colour.
+    /// Returns a mixture of the two colours, in which the proportion of `other` is `share`, 0…1.
     func mixed(with other: Self, _ share: Double) -> Self {
         var colour = self
         colour.red += (other.red - red) * share

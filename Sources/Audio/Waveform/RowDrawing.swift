@@ -15,7 +15,7 @@ struct RowDrawing {
     private let barWidth: Double
     private let concealed: [Double]
 
-    /// The number of distinct shades by which shares of concealed audio are shown.
+    /// The number of distinct shades that show the proportion of concealed or recovered audio in a bar.
     private static let shades = 8
 
     init(_ row: WaveformPicture.Row, _ style: PictureStyle, _ layout: PictureLayout, top: Double) {
@@ -104,7 +104,8 @@ struct RowDrawing {
 
     // MARK: Marked ranges
 
-    /// Maps a share to a shade by its square root, so that one lost packet is visible in a bar of a minute.
+    /// Returns the shade for `share`, the proportion (0…1) of concealed or recovered audio in a bar. The shade grows
+    /// with the square root, so that one lost packet is visible in a bar of a minute.
     private func shade(_ share: Double) -> Int {
         share > 0 ? max(Int((share.squareRoot() * Double(Self.shades)).rounded()), 1) : 0
     }
@@ -116,7 +117,8 @@ struct RowDrawing {
         drawBands(recovered, palette.recovered, canvas)
     }
 
-    /// Draws the shares of all bars as coloured bands. Neighbouring bars of the same shade form one band.
+    /// Draws a coloured band over each bar; its shade shows the bar's proportion in `shares`. Neighbouring bars of the
+    /// same shade form one band.
     private func drawBands(_ shares: [Double], _ colour: Colour, _ canvas: borrowing Canvas) {
         var start = 0
         for index in shares.indices where index + 1 == shares.count || shade(shares[index + 1]) != shade(shares[index])

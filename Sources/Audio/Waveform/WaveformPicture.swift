@@ -19,7 +19,7 @@ public struct WaveformPicture: Sendable {
         public var losses: [Duration] = []
         /// Playout delays, in time order.
         public var delays: [(at: Duration, delay: Duration)] = []
-        /// The playback position.
+        /// The playback position; nil if none is drawn.
         public var position: Duration?
 
         public init(title: String = "", bars: Bars, rate: SampleRate = .opus) {
@@ -87,21 +87,23 @@ public struct PictureStyle: Hashable, Sendable {
     public var width = 1_200
     /// The picture's height in pixels; nil: the height that the content requires.
     public var height: Int?
-    /// The width of a bar and the space between two, in pixels.
+    /// The width of a bar, in pixels.
     public var barWidth = 3.0
+    /// The space between two bars, in pixels.
     public var spacing = 1.0
     public var shows = Shown.both
     public var isDark = false
 
     public enum Shown: Hashable, Sendable { case average, peak, both }
 
-    /// The permitted sizes, in pixels.
+    /// The permitted widths, in pixels.
     public static let widths = 200...16_384
+    /// The permitted heights, in pixels.
     public static let heights = 120...16_384
 
     public init() {}
 
-    /// The number of bars that fit.
+    /// The number of bars that fit into the picture's width.
     public var barCount: Int {
         max(Int((PictureLayout.plotWidth(of: width) + spacing) / max(barWidth + spacing, 0.01)), 1)
     }
@@ -112,15 +114,18 @@ struct PictureLayout {
     let palette: Palette
     let height: Int
     let rowHeight: Double
-    /// The heights of a row's level plot and delay plot, and of its heading.
+    /// The height of a row's level plot.
     let levelHeight: Double
+    /// The height of a row's delay plot.
     let delayHeight: Double
+    /// The height of a row's heading.
     let headHeight: Double
-    /// The left and right edges of the plot.
+    /// The left edge of the plots.
     let left = Self.leftMargin
+    /// The right edge of the plots.
     let right: Double
     let top = 66.0
-    /// Pixels per second.
+    /// The number of pixels per second of the recording.
     let pixelsPerSecond: Double
     /// The delay at the top of the delay plot, in milliseconds: the same in all rows, for comparison.
     let mostDelay: Double

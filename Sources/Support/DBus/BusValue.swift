@@ -9,7 +9,7 @@ public enum BusValue: Hashable, Sendable {
 
 /// One interface of an object that a service offers on a message bus.
 public struct BusObject: Hashable, Sendable {
-    /// The service's well-known name.
+    /// The service's well-known name, such as `org.freedesktop.RealtimeKit1`.
     public var service: String
     public var path: String
     public var interface: String

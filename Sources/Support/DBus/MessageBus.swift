@@ -124,7 +124,7 @@ private func openBus(_ bus: inout OpaquePointer?, at address: String) -> Int32 {
     return code >= 0 ? unsafe sdbus.sd_bus_start(bus) : code
 }
 
-/// Appends an argument to a method call. Returns zero or more, or a negative errno.
+/// Appends an argument to a method call. Returns a negative errno if that fails, otherwise zero or a positive number.
 private func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {
     switch value {
     case .int32(var number): unsafe append("i", &number, to: message)

@@ -15,7 +15,7 @@ package struct Backoff: Hashable, Sendable {
         self.spread = spread
     }
 
-    /// Returns the next pause, times a random factor of `spread`.
+    /// Returns the next pause, multiplied by a random factor from the range `spread`.
     package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
         next() * Double.random(in: spread, using: &generator)
     }

@@ -25,12 +25,12 @@ package struct CellRateLimit: Sendable {
         spend(price.cost * Int64(count), most: price.most, at: now.nanoseconds)
     }
 
-    /// Returns the earliest time at which `count` events are allowed, if nothing is spent before.
+    /// Returns the earliest time at which `count` events are allowed, if no other event is counted before.
     package func moment(for count: Int, of price: Price) -> Instant {
         paid == .min ? .start : Instant(nanoseconds: paid - price.most + price.cost * Int64(count))
     }
 
-    /// Restores the price of one event, after it has turned out that the event need not be limited.
+    /// Gives back the price of one event that was spent, because the event turned out to need no limit.
     package mutating func giveBack(_ price: Price) { if paid > price.cost { paid -= price.cost } }
 
     /// Whether one event is allowed at `now`.

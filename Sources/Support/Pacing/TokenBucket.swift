@@ -2,13 +2,13 @@ package import TenfourAudioCore
 
 /// A token bucket that can run into debt and change its rate: `perSecond` tokens are added each second, up to a maximum.
 package struct TokenBucket: Hashable, Sendable {
-    /// The number of tokens; negative while in debt.
+    /// The present number of tokens; negative while the bucket is in debt.
     package private(set) var left: Double
     package var perSecond: Double
     package let most: Double
     private var last: Instant?
 
-    /// Creates a bucket that contains `share` of the maximum at first.
+    /// Creates a bucket that initially contains `share` (0…1) of the maximum number of tokens, `most`.
     package init(perSecond: Double, most: Double, share: Double = 1) {
         self.perSecond = perSecond
         self.most = most

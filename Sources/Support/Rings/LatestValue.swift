@@ -57,7 +57,7 @@ public struct LatestReader<Value: BitwiseCopyable & Sendable>: ~Copyable, @unche
     }
 }
 
-/// The bit in the index of the middle slot that is set until the reader has taken the slot.
+/// The bit in the index of the middle slot that marks a new value. It is set until the reader has taken the slot.
 @usableFromInline var freshBit: Int { 4 }
 
 /// Owns the memory as long as either end exists.

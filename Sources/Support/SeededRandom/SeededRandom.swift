@@ -28,7 +28,7 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     /// Returns a uniform random number in 0..<1: the upper 53 bits of `next()`.
     public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Returns true with the probability `share`, 0…1. Draws one random number for any `share`.
+    /// Returns true with the probability `share`, 0…1. Draws exactly one random number, whatever the probability.
     public mutating func happens(_ share: Double) -> Bool { unit() < share }
 }
 

@@ -40,7 +40,7 @@ private final class ThreadBody: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Linux's `SCHED_RESET_ON_FORK`, a flag of the policy.
+/// Linux's `SCHED_RESET_ON_FORK`, a flag that the kernel adds to the number of a scheduling policy.
 private let resetOnFork: Int32 = 0x4000_0000
 
 @c private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
