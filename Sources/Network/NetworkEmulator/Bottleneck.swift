@@ -7,7 +7,8 @@ public struct Bottleneck: Hashable, Sendable {
         /// The longest waiting time; a packet that would wait longer is dropped. If it is zero, no packet waits (a
         /// policer).
         case time(Duration)
-        /// The capacity in bytes, headers included. If more bytes must be sent before a packet, the packet is dropped.
+        /// The capacity in bytes, headers included. A new packet is dropped if more bytes than this still have to be
+        /// sent before it.
         case byteCount(Int)
     }
 
@@ -39,7 +40,7 @@ public struct Bottleneck: Hashable, Sendable {
 struct BottleneckQueue {
     private let bottleneck: Bottleneck
     private let longestWait: Int64
-    /// The time at which the link has sent the last accepted packet, in nanoseconds since the link began.
+    /// The time at which the link finishes sending the last accepted packet, in nanoseconds since the link began.
     private var busyUntil = Int64.min / 2
 
     init(_ bottleneck: Bottleneck) {
@@ -51,7 +52,8 @@ struct BottleneckQueue {
             }
     }
 
-    /// Returns the time at which the link has sent a packet that arrives at `time`; nil if the queue is full.
+    /// Returns the time at which the link finishes sending a packet of `byteCount` bytes, without headers, that arrives
+    /// at `time`; nil if the queue is full. Both times are in nanoseconds since the link began.
     mutating func departure(ofPacket byteCount: Int, at time: Int64) -> Int64? {
         let beginning = max(time, busyUntil)
         guard beginning - time <= longestWait else { return nil }

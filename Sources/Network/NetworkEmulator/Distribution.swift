@@ -4,8 +4,8 @@ internal import TenfourSeededRandom
 
 /// The distribution of a random delay.
 ///
-/// Delays are never negative. Each drawn delay is a whole number of microseconds (except `constant`), so that a trace
-/// contains it exactly and the rounding of a machine's logarithm does not matter.
+/// Delays are never negative. Each drawn delay, except a `constant` one, is a whole number of microseconds. So a trace
+/// contains it exactly, and a machine that rounds logarithms differently draws the same delay.
 public enum Distribution: Hashable, Sendable {
     case constant(Duration)
     /// Uniform between the bounds.
@@ -14,11 +14,11 @@ public enum Distribution: Hashable, Sendable {
     case normal(mean: Duration, deviation: Duration, limit: Duration)
     /// Exponential, as the time until a random event: often short, seldom long.
     case exponential(mean: Duration)
-    /// The sum of `shape` exponential delays (1…100), with `mean` as the mean of the sum: the Erlang distribution.
+    /// The Erlang distribution: the sum of `shape` exponential delays. `shape` is 1…100; `mean` is the mean of the sum.
     case gamma(shape: Int, mean: Duration)
     /// Pareto: a delay is at least `least`, and exceeds x with the probability (`least` / x) to the power `shape`.
-    /// Values above `limit` are set to `limit`. The tail is heavy: at shapes below 2 the rare long delays make up most
-    /// of the sum.
+    /// Values above `limit` are set to `limit`. The tail is heavy: if `shape` is below 2, the rare long delays make up
+    /// most of the sum of all delays.
     case pareto(least: Duration, shape: Double, limit: Duration)
 
     /// A normal distribution: the mean is three deviations, and values are limited to 0…6 deviations.
@@ -57,7 +57,7 @@ extension Duration {
     var asDelay: Int64 { min(max(0, Instant.nanoseconds(in: self)), 86_400_000_000_000) }
 }
 
-/// Draws an exponential delay with a mean of one.
+/// Draws a number from the exponential distribution with a mean of one.
 private func unitWait(from generator: inout SeededRandom) -> Double { -log(1 - generator.unit()) }
 
 private func nanoseconds(_ duration: Duration) -> Double { Double(Instant.nanoseconds(in: duration)) }

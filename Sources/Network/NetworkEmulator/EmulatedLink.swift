@@ -3,9 +3,9 @@ internal import TenfourSeededRandom
 
 /// One direction of an emulated link. It determines the fate of each packet: lost, or delivered at a certain time.
 ///
-/// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect has its own generator
-/// and draws from it for every packet, lost or not, so that adding one effect does not change the draws of another. Pass packets in
-/// the order in which they are sent.
+/// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect has its own
+/// random number generator and draws from it for every packet, lost or not, so that adding one effect does not change
+/// the draws of another. Pass packets in the order in which they are sent.
 public struct EmulatedLink: Sendable {
     private let network: NetworkModel
     private let delay: Int64
@@ -42,7 +42,8 @@ public struct EmulatedLink: Sendable {
     public mutating func fate(ofPacket byteCount: Int, at now: Instant) -> Fate {
         let beginning = self.beginning ?? now
         self.beginning = beginning
-        // Limited to 36 years, so that the sums below do not overflow for any instant.
+        // The time since the beginning is limited to ± 36 years, so that the sums below do not overflow for any
+        // instant.
         let sent = min(max(now.nanoseconds &- beginning.nanoseconds, -1 << 60), 1 << 60)
 
         let isLost = loss.losesNext()

@@ -1,20 +1,21 @@
 internal import TenfourSeededRandom
 
-/// The model by which a network loses packets. Shares are 0…1.
+/// The model by which a network loses packets. Proportions and probabilities are 0…1.
 public enum Loss: Hashable, Sendable {
     case none
-    /// Each packet is lost with the same probability, independently of other packets (Bernoulli).
+    /// Each packet is lost with this probability, independently of other packets (Bernoulli).
     case random(Double)
-    /// The share `share` of the packets is lost in bursts of `meanLength` (1 or more) on average (Gilbert's model, in
-    /// which every packet of a bad period is lost). At least one packet is delivered between two bursts. Therefore the
-    /// bursts are longer than `meanLength` if `share` exceeds `meanLength` / (`meanLength` + 1): 75 % for bursts of 3.
+    /// Packets are lost in bursts (Gilbert's model, in which every packet of a bad period is lost). `share` is the
+    /// proportion of packets lost; `meanLength`, 1 or more, is the mean number of packets in a burst. At least one
+    /// packet is delivered between two bursts. Therefore the bursts are longer than `meanLength` if `share` exceeds
+    /// `meanLength` / (`meanLength` + 1): 75 % for bursts of 3.
     case bursts(share: Double, meanLength: Double)
     /// The full model of Gilbert and Elliott: before each packet a good period becomes bad with probability `toBad`, or
     /// a bad period good with probability `toGood`; then the packet is lost with the probability of the period.
     case gilbertElliott(toBad: Double, toGood: Double, lossInGood: Double, lossInBad: Double)
 }
 
-/// Applies a `Loss` packet by packet. Has its own generator, and the state of the model.
+/// Applies a `Loss` packet by packet. Has its own random number generator, and the state of the model.
 struct LossProcess {
     private let toBad, toGood, lossInGood, lossInBad: Double
     private var generator: SeededRandom
@@ -23,8 +24,8 @@ struct LossProcess {
     init(_ loss: Loss, generator: SeededRandom) {
         (toBad, toGood, lossInGood, lossInBad) = chain(of: loss)
         self.generator = generator
-        // The initial state is drawn from the long-run distribution, so that short runs have the right share too. This
-        // is the state before the first packet.
+        // The state before the first packet is drawn from the long-run distribution of states, so that a short run also
+        // loses the right proportion of packets.
         isBad = self.generator.happens(toBad > 0 ? toBad / (toBad + toGood) : 0)
     }
 

@@ -16,8 +16,8 @@ public struct NetworkModel: Hashable, Sendable {
     /// Whether a packet waits for the packets sent before it. If false, a packet with a short delay overtakes an
     /// earlier packet with a longer delay.
     public var keepsOrder: Bool
-    /// The share of packets that later packets overtake, and their additional delay; nil for none. `keepsOrder` does
-    /// not restore the order of these packets.
+    /// The packets that are held back, so that later packets overtake them; nil for none. `keepsOrder` does not restore
+    /// the order of these packets.
     public var reordering: Reordering?
     public var duplication: Duplication?
 
@@ -41,7 +41,7 @@ public struct NetworkModel: Hashable, Sendable {
 
 /// Holds some packets back, so that packets sent later arrive before them.
 public struct Reordering: Hashable, Sendable {
-    /// The share of the packets that are held back, 0…1.
+    /// The proportion of the packets that are held back, 0…1.
     public var share: Double
     /// The time for which a packet is held back. Only packets sent within this time overtake it.
     public var heldBack: Duration
@@ -54,7 +54,7 @@ public struct Reordering: Hashable, Sendable {
 
 /// Delivers some packets twice.
 public struct Duplication: Hashable, Sendable {
-    /// The share of duplicated packets among the packets that are not lost, 0…1.
+    /// The proportion of the packets not lost that are delivered twice, 0…1.
     public var share: Double
     /// The time from the first delivery to the second.
     public var after: Duration

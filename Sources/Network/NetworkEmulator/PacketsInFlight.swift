@@ -7,11 +7,11 @@ public import TenfourAudioCore
 /// enlarges its slot once. A value type, so a copy in a test is independent.
 public struct PacketsInFlight<Address> {
     private var queue: Queue
-    /// The bytes of the datagrams, by slot.
+    /// The bytes of the datagram in each slot.
     private var datagrams: [[UInt8]]
     private var addresses: [Address?]
 
-    /// `capacity` is the number of datagrams, 1 or more; each slot has `byteCapacity` bytes at first.
+    /// `capacity` is the largest number of datagrams under way, 1 or more. Each slot has `byteCapacity` bytes at first.
     public init(capacity: Int, byteCapacity: Int = 1500) {
         precondition(capacity > 0, "there is room for at least one datagram")
         queue = Queue(capacity: capacity)
@@ -92,7 +92,7 @@ private struct Queue {
         return slot
     }
 
-    /// Removes the first entry. There must be one.
+    /// Removes the entry with the earliest delivery time. The queue must not be empty.
     mutating func removeFirst() {
         freeSlots.append(entries[0].slot)
         let last = entries.removeLast()

@@ -131,7 +131,7 @@ extension Bottleneck {
     }
 }
 
-/// Reads `100ms-200ms`; the second value is not less than the first.
+/// Reads a range of durations such as `100ms-200ms`; nil if the second duration is less than the first.
 private func span(_ text: Substring) -> ClosedRange<Duration>? {
     let bounds = text.split(separator: "-", omittingEmptySubsequences: false).map(duration)
     guard bounds.count == 2, let least = bounds[0], let most = bounds[1], least <= most else { return nil }

@@ -6,8 +6,8 @@ internal import TenfourSeededRandom
 public struct Stalls: Hashable, Sendable {
     /// The length of a stall, uniform between the bounds.
     public var length: ClosedRange<Duration>
-    /// The mean time between the beginnings of two stalls (a Poisson process); at least a millisecond. Stalls may
-    /// overlap.
+    /// The mean time between the beginnings of two stalls (a Poisson process). A time below one millisecond counts as
+    /// one millisecond. Stalls may overlap.
     public var meanInterval: Duration
 
     public init(length: ClosedRange<Duration>, meanInterval: Duration) {

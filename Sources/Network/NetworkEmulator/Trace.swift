@@ -15,7 +15,8 @@ public struct Trace: Hashable, Sendable {
     /// The time after which a timed trace repeats, in nanoseconds.
     let period: Int64
 
-    /// Creates a trace in which each packet takes the next entry, whenever the packet is sent. At least one entry is required.
+    /// Creates a trace in which each packet takes the next entry, whenever the packet is sent. At least one entry is
+    /// required.
     public init(packets entries: [Entry]) {
         precondition(!entries.isEmpty, "a trace holds at least one entry")
         self.entries = entries
@@ -23,15 +24,16 @@ public struct Trace: Hashable, Sendable {
         period = 0
     }
 
-    /// Creates a trace in which each entry is valid for `duration`, above zero, for all packets sent in that time. At
-    /// least one entry is required.
+    /// Creates a trace in which each entry is valid for `duration` (above zero, at most a day), for all packets sent in
+    /// that time. At least one entry is required.
     public init(slots entries: [Entry], of duration: Duration) {
         let step = duration.asDelay
         precondition(step > 0, "a slot is longer than zero and at most a day")
         self.init(times: entries.indices.map { Int64($0) * step }, entries: entries, lasting: step)
     }
 
-    /// Creates a timed trace. `times` begin with zero and ascend; the last entry is valid for `rest`.
+    /// Creates a timed trace. `times`, in nanoseconds, begin with zero and ascend; the last entry is valid for `rest`
+    /// nanoseconds.
     init(times: [Int64], entries: [Entry], lasting rest: Int64) {
         precondition(!entries.isEmpty && times.count == entries.count, "each entry of a trace has its time")
         self.entries = entries
@@ -58,8 +60,8 @@ public struct Trace: Hashable, Sendable {
 }
 
 extension Trace {
-    /// Makes a trace by sending `count` packets (1 or more) of `byteCount` bytes through `network`, one in each `slot`.
-    /// Use it for programs that read traces and no models. A duplicated packet is recorded once.
+    /// Makes a trace by sending `count` packets (1 or more) of `byteCount` bytes through `network`, one packet every
+    /// `slot`. Use it for programs that read traces but no models. A duplicated packet is recorded once.
     public init(
         of network: NetworkModel, seed: UInt64, count: Int, slot: Duration = .milliseconds(20), byteCount: Int = 80
     ) {

@@ -90,8 +90,8 @@ public struct LinkType: Hashable, Sendable {
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The loopback of BSD: four bytes with the protocol number, in the byte order of the capturing machine or of the
-    /// network.
+    /// The loopback of BSD: four bytes with the address family, in the byte order of the capturing machine (`null`) or
+    /// of the network (`loop`).
     static let null = LinkType(rawValue: 0)
     static let loop = LinkType(rawValue: 108)
     static let ethernet = LinkType(rawValue: 1)
@@ -115,7 +115,7 @@ public enum CaptureError: Error, Hashable, Sendable {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// A sentence without its subject, which is the name of the file.
+    /// A sentence without its subject. The caller puts the name of the file before it.
     public var description: String {
         switch self {
         case .empty: "is empty: nothing was captured"

@@ -19,7 +19,7 @@ struct PCAPNG {
         var longestPacket: Int
         /// The number of time units in a second: a power of ten or of two.
         var unitsInSecond: UInt64 = 1_000_000
-        /// The number of seconds added to each time.
+        /// The number of seconds added to the time of each packet (the option `if_tsoffset`).
         var offset: Int64 = 0
     }
 
@@ -82,7 +82,7 @@ struct PCAPNG {
         return true
     }
 
-    /// Reads an enhanced (6), a simple (3) or an obsolete packet block (2); nil if its lengths contradict each other.
+    /// Reads a packet block: enhanced (type 6), simple (3) or obsolete (2). Nil if its lengths contradict each other.
     private func packet(_ type: UInt32, _ bytes: Span<UInt8>, _ body: Range<Int>) -> CapturedPacket? {
         let headerByteCount = type == 3 ? 4 : 20
         guard body.count >= headerByteCount else { return nil }

@@ -10,7 +10,7 @@ import TenfourAudioCore
     private var writable: WritableHandle?
     private var timer: LoopTimer?
     private var waiting: [QueuedPacket] = []
-    /// Buffers of sent packets, which are used again.
+    /// Buffers of packets already sent, for new packets.
     private var freeBuffers: [PacketBuffer] = []
 
     private struct QueuedPacket {
@@ -40,9 +40,10 @@ import TenfourAudioCore
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Queues a copy of `datagram` for the members that have not received it. If an older packet of the same stream is
-    /// queued, the new packet takes its position in the queue, and is sent first to the members that missed the older
-    /// packet. If sending always began with the first member, the last members might receive no packet at all.
+    /// Queues a copy of `datagram` for the members in `remainder`, which have not received it. If an older packet of
+    /// the same stream is queued, the new packet takes its position in the queue, and is sent first to the members that
+    /// missed the older packet. If sending always began with the first member, the last members might receive no packet
+    /// at all.
     func enqueue(
         _ remainder: FanOut.Remainder, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int,
         _ obstacle: FanOut.Obstacle?

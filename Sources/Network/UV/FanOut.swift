@@ -20,10 +20,13 @@ public import TenfourSession
     private var capacity = 0
     /// One message for each member, in the order of sending.
     private var messages: UnsafeMutablePointer<tenfour_mmsghdr>
+    /// The address of each member, in the same order.
     private var addresses: UnsafeMutableRawPointer
+    /// The number of each member, in the same order.
     private var members: UnsafeMutablePointer<Int32>
     /// The packet that is being sent. All elements of `messages` point to it.
     private let packet: UnsafeMutablePointer<iovec>
+    /// The index of each member in `messages`, by the member's number.
     private var places: [Int32: Int32] = [:]
 
     /// Creates a fan-out that sends from the socket of `backlog`.
@@ -46,7 +49,8 @@ public import TenfourSession
         unsafe packet.deallocate()
     }
 
-    /// Adds a member at the end. It must not be a member already. `member` is a number of 31 bits.
+    /// Adds a member at the end. It must not be a member already. `member`, chosen by the caller, is a number of at
+    /// most 31 bits.
     ///
     /// Sending to an IPv6 address fails if the socket has IPv4 only.
     public func add(_ member: Int, at endpoint: Endpoint) {
@@ -69,9 +73,9 @@ public import TenfourSession
         if let place = places[Int32(member)] { setAddress(of: Int(place), endpoint) }
     }
 
-    /// Removes a member. The last member moves to its position; while a packet is queued, all members behind it move up
-    /// instead, because the queue identifies the members that have received the packet by position. Does nothing if
-    /// `member` is not a member.
+    /// Removes a member. The last member takes its position in the order of sending. While a packet is queued, all
+    /// members after it move up by one instead, because the queue identifies by position the members that have received
+    /// the packet. Does nothing if `member` is not a member.
     public func remove(_ member: Int) {
         guard let place = places.removeValue(forKey: Int32(member)).map(Int.init) else { return }
         count -= 1
@@ -96,8 +100,9 @@ public import TenfourSession
         backlog.removeAll(of: self)
     }
 
-    /// Sends `datagram` to all members but `except`. If the socket is full, the remaining members wait until it accepts
-    /// datagrams again, or until the next datagram of the same `stream` replaces this one.
+    /// Sends `datagram` to all members but `except`. If the socket's send buffer is full, the datagram waits for the
+    /// remaining members until the socket accepts datagrams again, or until the next datagram with the same number
+    /// `stream` replaces it.
     public func send(_ datagram: Span<UInt8>, stream: Int = 0, except: Int? = nil) {
         var remainder = Remainder(end: count, remainingCount: count, except: except.map { Int32($0) })
         if let excluded = remainder.except, places[excluded] != nil { remainder.remainingCount -= 1 }
@@ -115,17 +120,19 @@ public import TenfourSession
     struct Remainder {
         /// The index of the next member to be served.
         var next = 0
+        /// The index at which this pass over the members ends.
         var end: Int
-        /// After index `end`, sending continues from index 0 up to this index.
+        /// The index at which a second pass, which begins at index 0, ends; zero if there is no second pass.
         var wrap = 0
         /// The number of members that have neither been served nor counted as dropped.
         var remainingCount: Int
         /// The member that does not get the packet. Its index may have changed since the packet was queued.
         var except: Int32?
-        /// The index of the member at which the kernel returned ENOBUFS at the last attempt; −1 if there was none.
+        /// The index of the member for which the kernel last returned ENOBUFS; −1 if it returned no ENOBUFS.
         var refused = -1
 
-        /// Starts at the index `place` and ends with the indexes before it.
+        /// Makes sending begin at the index `place` and end with the indexes before it. Does nothing if a member was
+        /// already served, or if no member is at `place`.
         mutating func begin(at place: Int) {
             guard next == 0, place < end else { return }
             (next, wrap) = (place, place)
@@ -147,17 +154,17 @@ public import TenfourSession
         }
     }
 
-    /// The reason why no more datagrams can be sent now.
+    /// The reason why the kernel accepts no more datagrams now.
     enum Obstacle {
         /// The socket's send buffer is full (EAGAIN). The kernel reports when it has space again.
         case socket
         /// A queue behind the socket is full (ENOBUFS). The kernel does not report when it has space again, so a timer
-        /// repeats the attempt.
+        /// repeats the sending after 1 ms.
         case queue
     }
 
-    /// Sends the packet to as many members of `remainder` as the kernel accepts, and counts the results. Returns nil
-    /// when no member remains.
+    /// Sends the packet to as many members of `remainder` as the kernel accepts, and counts the results. Returns the
+    /// reason why sending stopped; nil if no member remains.
     func send(_ remainder: inout Remainder, of datagram: UnsafeRawBufferPointer) -> Obstacle? {
         unsafe packet.pointee.iov_base = UnsafeMutableRawPointer(mutating: datagram.baseAddress)
         unsafe packet.pointee.iov_len = datagram.count
@@ -186,7 +193,7 @@ public import TenfourSession
                 return .queue
             case ENOBUFS: statistics.dropped += 1
             case let code:
-                // A pending ICMP error about any earlier datagram makes one call fail.
+                // A pending ICMP error about an earlier datagram, to any destination, makes one call fail.
                 if reports < 3, socket.readErrorReports() > 0 {
                     reports += 1
                     continue
@@ -244,7 +251,8 @@ public struct FanOutStatistics: Equatable, Sendable {
     /// The number of packets that were dropped: the next packet of the stream replaced them, the kernel returned
     /// ENOBUFS twice, or the member had left.
     public var dropped = 0
-    /// The number of packets that the kernel refused for their destination: `SocketStatistics.failures` has the reasons.
+    /// The number of packets that the kernel refused to send to their destination. `SocketStatistics.failures` has the
+    /// reasons.
     public var failed = 0
 
     public init() {}

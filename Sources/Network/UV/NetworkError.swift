@@ -34,7 +34,7 @@ public struct NetworkError: Error, Hashable, Sendable {
         case alwaysReady(fileDescriptor: Int32)
         /// The process has reached its limit of open files.
         case tooManyOpenFiles
-        /// Any other refusal; see `code`.
+        /// The operation failed for another reason, which `code` states.
         case refused
     }
 

@@ -69,5 +69,5 @@ extension Endpoint {
     }
 }
 
-/// The lower 8 bytes of the prefix ::ffff:0:0/96.
+/// The lower 64 bits of the address ::ffff:0:0, with which the mapped IPv4 addresses begin.
 private let mappedPrefix: UInt64 = 0xFFFF_0000_0000

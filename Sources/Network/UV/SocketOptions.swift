@@ -21,8 +21,8 @@ public struct SocketOptions: Hashable, Sendable {
     public enum PortSharing: Hashable, Sendable {
         /// The port belongs to one socket.
         case none
-        /// Fails if the port is in use; afterwards `joined` and `connected` sockets may share the port. Receives the
-        /// datagrams that belong to none of the connected sockets.
+        /// Opening fails if the port is in use; afterwards `joined` and `connected` sockets may share the port. The
+        /// socket receives the datagrams that belong to none of the connected sockets.
         case offered
         /// Shares an offered port for sending only. Receives nothing.
         case joined
@@ -42,9 +42,11 @@ public struct SocketOptions: Hashable, Sendable {
     /// saves a tenth of the kernel's work of sending. The C options are IP_MTU_DISCOVER and IPV6_MTU_DISCOVER.
     public var neverFragments = false
 
-    /// The kernel's buffer sizes in bytes; nil leaves the system's default. The kernel grants at most
-    /// `net.core.rmem_max` and `wmem_max`. The C options are SO_RCVBUF and SO_SNDBUF.
+    /// The size of the kernel's receive buffer in bytes; nil leaves the system's default. The kernel grants at most
+    /// `net.core.rmem_max`. The C option is SO_RCVBUF.
     public var receiveBufferSize: Int?
+    /// The size of the kernel's send buffer in bytes; nil leaves the system's default. The kernel grants at most
+    /// `net.core.wmem_max`. The C option is SO_SNDBUF.
     public var sendBufferSize: Int?
 
     /// The time to live of outgoing multicast datagrams, 0…255: with 0 they stay on this machine, with 1 on the local

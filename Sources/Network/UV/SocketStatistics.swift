@@ -2,12 +2,13 @@ public import TenfourSession
 
 /// Counts of the datagrams of one `UDPSocket` since it was opened.
 public struct SocketStatistics: Equatable, Sendable {
-    /// The numbers of datagrams passed to the kernel and of datagrams passed to the receive handler.
+    /// The number of datagrams passed to the kernel.
     public var sent = 0
+    /// The number of datagrams passed to the receive handler.
     public var received = 0
     /// The number of datagrams that waited in our queue because the kernel's buffer was full.
     public var queued = 0
-    /// The number of datagrams that were dropped as the oldest when our queue was full.
+    /// The number of datagrams that were dropped from our full queue, oldest first, to make space for newer ones.
     public var dropped = 0
     /// The number of received datagrams that were longer than `SocketOptions.longestDatagram`, and were discarded.
     public var truncated = 0

@@ -100,8 +100,8 @@ public import TenfourSession
         case closed
     }
 
-    /// Sends a datagram. Never blocks and never throws: a refusal is a result and is counted. The C functions are
-    /// `uv_udp_try_send` and, when the kernel's buffer is full, `uv_udp_send`.
+    /// Sends a datagram. Never blocks and never throws: a failure is a result, and `statistics` counts it. The C
+    /// functions are `uv_udp_try_send` and, when the kernel's buffer is full, `uv_udp_send`.
     @discardableResult
     public func send(_ datagram: Span<UInt8>, to destination: Endpoint) -> SendOutcome {
         if isClosed { return .closed }
@@ -293,7 +293,7 @@ extension UDPSocket {
     unsafe LoopHandle.owner(of: handle, as: UDPSocket.self).sendRequestEnded(-status)
 }
 
-/// The number of datagrams that libuv reads by one `recvmmsg`, and the space for each. Only pages that are written to
-/// occupy memory.
+/// The number of datagrams that libuv reads by one `recvmmsg`.
 private let datagramsPerCall = 20
+/// The space for each of these datagrams, in bytes. Only pages that are written to occupy memory.
 private let bytesPerArrival = 65_536

@@ -6,9 +6,10 @@ import Synchronization
 /// It may outlive its loop: once the loop has ended or the wake-up is closed, a signal has no effect. Several signals
 /// may cause one call, but a call always begins after the latest signal. The C type is `uv_async_t`.
 @safe public final class Wakeup: Sendable {
-    /// libuv's handle. It may be accessed only between entering and leaving the gate.
+    /// libuv's handle. A thread may access it only between entering and leaving `gate`.
     private nonisolated(unsafe) let async: UnsafeMutablePointer<uv_async_t>
-    /// The number of threads inside `signal()`; `shut` once the handle is closed.
+    /// The number of threads that have entered the gate, which means that they are inside `signal()`. Negative once the
+    /// gate is shut, because the handle is being closed.
     private let gate = Atomic<Int>(0)
 
     private static var shut: Int { Int.min / 2 }
@@ -20,13 +21,14 @@ import Synchronization
     @_noAllocation @_noLocks
     public func signal() {
         if gate.load(ordering: .relaxed) < 0 { return }
-        // Acquiring orders the send after the entry. Releasing ensures that the send is complete when the loop reads an
-        // empty gate.
+        // Acquiring keeps the send after this increment, by which the thread enters the gate. The releasing decrement,
+        // by which it leaves, ensures that the send is complete once the loop's thread sees that no thread is inside
+        // the gate.
         if gate.add(1, ordering: .acquiring).oldValue >= 0 { unsafe send(async) }
         gate.subtract(1, ordering: .releasing)
     }
 
-    /// Closes the gate, and waits until no thread is inside: afterwards no thread accesses the handle. The wait is as
+    /// Shuts the gate, and waits until no thread is inside it. Afterwards no thread accesses the handle. The wait is as
     /// short as the `write` of a thread that is inside. Use it on the loop's thread only.
     func shutGate() {
         gate.add(Self.shut, ordering: .acquiringAndReleasing)
