@@ -46,7 +46,7 @@ extension LinkTestResult {
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
     }
 
-    /// Whether a longer playout delay would allow lost bursts to be retransmitted.
+    /// Whether bursts of lost packets could be retransmitted if a longer playout delay were allowed.
     private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDelay < .milliseconds(200) }
 
     /// Advice if one round trip in ten takes over 30 ms more than the shortest; nil otherwise. The playout delay is no

@@ -16,10 +16,10 @@ public import TenfourSimulation
 public struct LinkTestClient: ~Copyable {
     public enum State: Hashable, Sendable {
         case handshake
-        /// Speech is being sent. `isReturned` is true if the server returns it, and false if the endpoint does not know
-        /// the link test.
+        /// Speech packets are being sent. `isReturned` is true if the server returns them, and false if the endpoint
+        /// does not know the link test.
         case speaking(isReturned: Bool)
-        /// All speech is sent; the last packets may still be on their way.
+        /// All speech packets were sent. The last ones may still be on their way.
         case waiting(isReturned: Bool)
         case over(Ending)
     }
@@ -57,7 +57,7 @@ public struct LinkTestClient: ~Copyable {
     private var lastLossProtection: LossProtection
     private var roundTrips = DelaySamples()
 
-    /// The server, the speech and the settings.
+    /// The configuration of a link test: the server, the speech to send, and the settings.
     public struct Configuration: Sendable {
         public var host: Endpoint
         /// The speech to send, at 48 kHz, mono.
@@ -76,7 +76,7 @@ public struct LinkTestClient: ~Copyable {
     private static let handshakeInterval = Duration.milliseconds(200)
     /// The time in which the first reply must arrive: long enough for a satellite link.
     private static let handshakeTimeout = Duration.seconds(2)
-    /// The time at the end in which the last packets may arrive.
+    /// The time for which the client waits for the last packets, after it has sent all of them.
     private static let drainTime = Duration.seconds(2)
     private static let packetDuration = Duration.milliseconds(20)
 

@@ -17,7 +17,7 @@ public struct LinkTestResult: Sendable {
     public var lossProtection: LossProtection
     /// The bit rate of the speech at the end of the test, in bit/s.
     public var bitRate: Int
-    /// The longest playout delay that was allowed for retransmission.
+    /// The maximum to which the playout delay could be raised in order to recover lost packets.
     public var maximumDelay: Duration
 
     /// The E-model's estimate of the call quality: for both directions together if the media came back, or for the
@@ -26,7 +26,7 @@ public struct LinkTestResult: Sendable {
 
     public var score: Double? { model?.score }
 
-    /// The share of packets lost, 0…1.
+    /// The fraction of the packets that were lost, 0…1; nil if nothing came back.
     var lossShare: Double? {
         if let quality { return quality.whole.lostShare }
         guard let view, sentCount > 0 else { return nil }
@@ -35,7 +35,8 @@ public struct LinkTestResult: Sendable {
 
     var burstLength: Double? { quality?.whole.burstLength ?? view?.burstLength }
 
-    /// Returns the E-model for a report, with the loss of the whole test, because a report's own share covers its last interval only.
+    /// Returns the E-model for a report, with the loss of the whole test, because the fraction in a report covers the
+    /// report's last interval only.
     private func model(_ view: ReceiverView) -> EModel {
         let lossShare = lossShare ?? view.lossShare
         return EModel(

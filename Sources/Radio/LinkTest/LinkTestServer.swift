@@ -20,7 +20,8 @@ public struct LinkTestServer: Sendable {
     public static let clientTimeout = Duration.seconds(3)
     public static let maximumDatagramByteCount = 1_500
 
-    /// Creates a server and draws the secret of its server numbers. `generator` must be a CSPRNG outside tests.
+    /// Creates a server, and the random key from which its server numbers are computed. `generator` must be a CSPRNG
+    /// outside tests.
     public init(using generator: inout some RandomNumberGenerator) {
         challenge = AddressChallenge(using: &generator)
     }

@@ -1,4 +1,4 @@
-/// The channels of a source that are sent.
+/// The audio channels of a source that are sent.
 public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sendable {
     /// The first channel only: in mono, or on both sides in stereo.
     case left
@@ -8,17 +8,20 @@ public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sen
     case mix
 }
 
-/// Detects a stereo source with digital silence in one channel and audio in the other: a microphone at one of two inputs.
+/// Detects a stereo source with digital silence in one channel and audio in the other, such as a microphone that is
+/// connected to one of two inputs.
 ///
 /// Use it on the capture thread only. Allocates nothing.
 struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// The silent channel; nil if neither channel or both channels are silent.
     private(set) var silentChannel: CaptureChannel?
 
-    /// The number of frames since each channel last held a sample other than zero. Frames with silence in both channels
-    /// do not count.
+    /// The number of frames since the left channel last contained a sample other than zero. Frames with silence in both
+    /// channels do not count.
     private var sinceLeft = 0
+    /// The same number for the right channel.
     private var sinceRight = 0
+    /// The number of frames after which a channel counts as silent.
     private let patience: Int
 
     /// `rate` is the sample rate of the source. A channel counts as silent after 2 s.

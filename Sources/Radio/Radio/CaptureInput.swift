@@ -19,14 +19,14 @@ struct CaptureInput: ~Copyable, Sendable {
     let changes: CardChanges?
     /// Whether the input can block for ever, because it is a pipe that may deliver nothing without ending.
     let mayHang: Bool
-    /// The audio captured by the last call, from index 0 on.
+    /// The audio that the last call of `next` has captured and mixed, from index 0 on.
     private(set) var sound: FixedBuffer<Float>
 
     private var card: CaptureCard?
     private var file: AudioFileReader?
     private let given: AudioInput?
     private var periodTimer: PeriodTimer
-    /// The audio as read, in the source's own channels.
+    /// The audio that was read last, before it is mixed: interleaved, with all channels of the source.
     private var read: FixedBuffer<Float>
     private let readChannelCount: Int
     private let channel: CaptureChannel
@@ -68,8 +68,9 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// Creates an input that reads a file or a pipe one frame at a time and mixes it to `channelCount`. A live pipe is
-    /// read at its own pace, a file at the pace of the clock. If `raw` is nil, a file without a header is refused.
+    /// Creates an input that reads a file or a pipe in pieces of one packet's duration, `frame`, but at most 20 ms, and
+    /// mixes them to `channelCount` channels. A live pipe is read at its own pace, a file at the pace of the clock. If
+    /// `raw` is nil, a file without a header is refused.
     init(
         file path: String, raw: RawFormat?, channelCount: Int, of channel: CaptureChannel, frame: Duration
     ) throws(RadioError) {

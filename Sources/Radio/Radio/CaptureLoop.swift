@@ -92,7 +92,8 @@ struct CaptureLoop: ~Copyable, Sendable {
         levelHistory.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
     }
 
-    /// Advances the stream's time by the audio that the card has missed, so that later audio keeps its position for listeners.
+    /// Advances the stream's time by the duration of the audio that the card has missed, so that later audio keeps its
+    /// position for listeners.
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) -> Bool {
         report.missed += interruption.missed
@@ -110,7 +111,7 @@ struct CaptureLoop: ~Copyable, Sendable {
 struct CaptureReport: BitwiseCopyable, Sendable {
     var meanSquare: Float = 0
     var xruns = 0
-    /// The number of frames at `rate` that were not captured, or were dropped because too many waited.
+    /// The number of frames at `rate` that were not captured, or were dropped because too many frames waited.
     var missed = FrameCount(0)
     var rate = SampleRate.opus
     /// The number of packets dropped because the network thread was too slow.
@@ -119,6 +120,6 @@ struct CaptureReport: BitwiseCopyable, Sendable {
     var priority = RealTime.notAsked
     /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
     var silentChannel: CaptureChannel?
-    /// The levels of the last seconds, whether the microphone is open or not.
+    /// The levels of the last 3.2 s, whether the microphone is open or not.
     var levelHistory = LevelHistory()
 }

@@ -13,7 +13,7 @@ final class ChannelLine: Protection {
     private let tracker: HostTracker?
     private let clockTrust: ClockTrust
     private var lastClockReading: Instant
-    /// Opened packets for the RTP session.
+    /// Decrypted packets for the RTP session.
     private var opened = DatagramQueue()
     /// Datagrams from our own relay to other members.
     private var outbox = DatagramQueue()
@@ -48,8 +48,8 @@ final class ChannelLine: Protection {
 
     // MARK: - In
 
-    /// Opens a datagram from the network. Returns false if it was protected neither with the channel's keys nor with
-    /// the session's keys.
+    /// Decrypts or handles a datagram from the network. Returns false if it was protected neither with the channel's
+    /// keys nor with the session's keys.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         guard let relay else { return open(datagram, from: sender, at: now) }
         guard sender != OwnRelay.endpoint else { return false }
@@ -126,7 +126,7 @@ final class ChannelLine: Protection {
 
     // MARK: - Between the channel and our own relay
 
-    /// Opens a datagram from the relay, either the relay's own or a forwarded one.
+    /// Decrypts or handles a datagram from the relay, either the relay's own or a forwarded one.
     private func open(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         channel.suspended = RealTimeClock.suspended
         let reception = channel.receive(datagram, from: sender, at: now)
@@ -171,7 +171,7 @@ final class ChannelLine: Protection {
     }
 
     private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
-    /// The shortest time between two look-ups of the relay's name.
+    /// The shortest time between two lookups of the relay's name.
     static let findInterval = Duration.seconds(30)
     private static let clockInterval = Duration.seconds(1)
 }

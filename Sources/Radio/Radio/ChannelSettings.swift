@@ -19,7 +19,8 @@ public struct ChannelSettings: Sendable {
     public struct Relay: Sendable {
         /// The relay's id, as in the link.
         public var id: RelayID
-        /// The host name to look up again when the relay stops answering; nil keeps `endpoints`.
+        /// The host name to look up again when the relay stops answering. If it is nil, the addresses in `endpoints`
+        /// are kept.
         public var host: String?
         /// The addresses of the relay, at least one, which are tried in turn.
         public var endpoints: [Endpoint]

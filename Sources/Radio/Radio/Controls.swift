@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// Settings and flags that other threads share with the audio threads.
 final class Controls: Sendable {
-    /// Whether audio can be delivered. The capture thread starts to read a file only when this is true.
+    /// Whether the session can deliver audio: it has joined its channel, or has none. The capture thread starts to read
+    /// a file only when this is true.
     let isConnected: Atomic<Bool>
     let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
@@ -15,18 +16,21 @@ final class Controls: Sendable {
     /// The encoder settings that the network thread requests, as an `EncoderDemand`; zero if there is no request.
     let encoderDemand = Atomic<UInt64>(0)
 
-    /// The requested playback rate, and the requested pitch in cents; each as the bits of a Double.
+    /// The requested playback rate, as the bits of a Double.
     let rate = Atomic<UInt64>((1.0).bitPattern)
+    /// The requested pitch shift in cents, as the bits of a Double.
     let pitch = Atomic<UInt64>((0.0).bitPattern)
-    /// The lag of time-pitch processing in microseconds.
+    /// The time in microseconds by which time-pitch processing lies behind reception.
     let timePitchLag = Atomic<Int>(0)
     /// The number of samples that time-pitch processing dropped.
     let timePitchLoss = Atomic<Int>(0)
 
-    /// Three flags, each of which ends the threads that wait for it: the network thread has ended (`isOver`),
-    /// time-pitch processing has ended, the playback thread has ended.
+    /// Whether the network thread has ended.
     let isOver = Atomic<Bool>(false)
+    /// Whether the time-pitch thread has ended. The recorder then writes the remaining audio and ends.
     let isTimePitchOver = Atomic<Bool>(false)
+    /// Whether the playback thread has ended. The time-pitch thread, or the recorder if there is no time-pitch thread,
+    /// then processes the remaining audio and ends.
     let isPlaybackOver = Atomic<Bool>(false)
 
     init(isMicrophoneOpen: Bool, isConnected: Bool) {

@@ -3,30 +3,32 @@ package import TenfourOpusCodec
 
 /// The processor time that the decoders of a mixer may use in one pull. The budget measures the time of each decoder call.
 ///
-/// A frame is decoded with a model only if the slack suffices: four times the expected time of the frame must fit into
-/// three quarters of the slack. If four times the measured time of a frame does not fit, the model is suspended:
-/// for 10 s at first, then twice as long each time, up to 5 minutes.
+/// The slack is the time by which a pull may be late before the card runs dry. A frame is decoded with a neural model
+/// only if four times the expected time of the frame fits into three quarters of the slack. If four times the measured
+/// time of a frame does not fit, the model is suspended: for 10 s at first, then twice as long each time, up to 5
+/// minutes.
 ///
 /// It runs on the playback thread. Times are processor time of that thread, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
-    /// The highest decoder complexity in use now, which is below `most` while a model is suspended.
+    /// The highest decoder complexity in use now. It is lower than `most` while a neural model is suspended.
     package private(set) var complexity: DecoderComplexity
-    /// The number of times that a model was suspended because it was too slow.
+    /// The number of times that a neural model was suspended because it was too slow.
     package private(set) var setbackCount = 0
 
     private let most: DecoderComplexity
     /// The time, in nanoseconds, by which a pull may be late before the card runs dry; nil on a simulated clock, where
     /// decoder calls are not timed.
     private let slack: Int?
-    /// The expected cost of a frame. It rises at once after a slower frame, and falls back to `measured` over about 250
-    /// pulls.
+    /// The expected processor time for a frame. It rises at once after a slower frame, and falls back to `measured`
+    /// over about 250 pulls.
     private var expected: Costs
-    /// The cost of a frame as `DecoderTrial` measured it before the session.
+    /// The processor time for a frame, as `DecoderTrial` measured it before the session.
     private let measured: Costs
     /// The thread's processor time when the current pull began.
     private var start = 0
-    /// The number of frames until the model is tried again, and the length of the last suspension in frames.
+    /// The number of frames at 48 000 Hz until a suspended model is tried again.
     private var pausedFrames = 0
+    /// The length of the last suspension, in frames at 48 000 Hz; 0 if no model was suspended yet.
     private var lastRest = 0
 
     package init(_ configuration: DecoderConfiguration) {
@@ -46,7 +48,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         var decoded: Int
     }
 
-    /// Whether a model conceals lost frames now.
+    /// Whether a neural model conceals lost frames now.
     var concealsByModel: Bool { @_noAllocation @_noLocks get { .plain < complexity } }
 
     /// Whether decoder calls must be timed.
@@ -101,7 +103,8 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         pausedFrames = lastRest
     }
 
-    /// The shortest and the longest suspension: 10 s and 5 minutes, in frames.
+    /// The length of the first suspension: 10 s, in frames at 48 000 Hz.
     private static var shortestRest: Int { @_noAllocation @_noLocks get { 480_000 } }
+    /// The length of the longest suspension: 5 minutes, in frames at 48 000 Hz.
     private static var longestRest: Int { @_noAllocation @_noLocks get { 14_400_000 } }
 }

@@ -4,9 +4,9 @@ package import TenfourPackets
 
 /// The user's choice of neural models of libopus for the decoder.
 public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
-    /// All models of the library for which this machine is fast enough.
+    /// All neural models of the library for which this machine is fast enough.
     case auto
-    /// No model: decoder complexity 0.
+    /// No neural model: decoder complexity 0.
     case plain
     /// Deep PLC conceals lost frames: complexity 5.
     case plc
@@ -31,26 +31,28 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The models that the decoders of a mixer may use. The configuration is chosen before audio starts.
+/// The neural models of libopus (for concealment and enhancement) that the decoders of a mixer may use. The
+/// configuration is chosen before audio starts.
 package struct DecoderConfiguration: Hashable, Sendable {
-    /// The highest complexity.
+    /// The highest decoder complexity that may be used.
     package var complexity: DecoderComplexity
-    /// The costs of decoding at that complexity, as the trial measured them; zero if no time is measured.
+    /// The processor times of decoding at that complexity, as the trial measured them; zero if no time is measured.
     package var costs: DecoderCosts
     /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is measured.
     package var slack: Duration?
 
-    /// The divisor of the slack for one frame: a frame that suddenly takes five times as long as in the trial is then
-    /// still in time.
+    /// A frame must take at most the slack divided by this number in the trial. A frame that suddenly takes five times
+    /// as long is then still in time.
     private static let share = 8
 
-    /// Creates the configuration for a simulated clock: the models in `choice` that the loaded library has.
+    /// Creates the configuration for a simulated clock: the neural models in `choice` that the loaded library has.
     package init(_ choice: DecoderChoice = .auto) {
         complexity = choice == .plain ? .plain : min(choice.most, DecoderModels.loaded.complexity)
         costs = DecoderCosts()
     }
 
-    /// Creates the configuration for a card: the models in `choice` that `trial` found, if a frame takes at most an eighth of `slack`.
+    /// Creates the configuration for a card: the neural models in `choice` that `trial` found, if a frame takes at most
+    /// an eighth of `slack`.
     package init(_ choice: DecoderChoice, _ trial: DecoderTrial, slack: Duration) {
         let limit = slack / Self.share
         let here = min(choice.most, trial.models.complexity)
@@ -84,7 +86,7 @@ package struct DecoderConfiguration: Hashable, Sendable {
 }
 
 extension DecoderComplexity {
-    /// The names of the models, for messages to the user.
+    /// The names of the neural models, for messages to the user.
     var models: String {
         switch self {
         case .plain: "plain"
@@ -95,7 +97,7 @@ extension DecoderComplexity {
 }
 
 extension DecoderTrial {
-    /// Runs the trial for `choice`. If `choice` contains no model, nothing is tried.
+    /// Runs the trial for `choice`. If `choice` contains no neural model, nothing is tried.
     init(of choice: DecoderChoice) throws(RadioError) {
         do { self = try choice == .plain ? .none : Self(measuresCosts: true) } catch { throw RadioError(error) }
     }

@@ -6,10 +6,10 @@ public struct DecoderSnapshot: Hashable, Sendable {
     public var library: String
     /// The neural models in use now: `plain`, `plc` or `full`.
     public var models: DecoderChoice
-    /// The number of times that a model was suspended because it was too slow.
+    /// The number of times that a neural model was suspended because it was too slow.
     public var setbackCount: Int
 
-    /// Creates a snapshot for a simulated clock: the models in `choice` that the loaded library has.
+    /// Creates a snapshot for a simulated clock: the neural models in `choice` that the loaded library has.
     public init(simulating choice: DecoderChoice) { self.init(DecoderBudget(DecoderConfiguration(choice))) }
 
     init(_ budget: DecoderBudget) {

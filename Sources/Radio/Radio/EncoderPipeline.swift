@@ -3,10 +3,11 @@ internal import TenfourOpusCodec
 internal import TenfourResampling
 internal import TenfourRings
 
-/// Converts captured audio to packets: resamples, gates, divides into frames and encodes.
+/// Converts captured audio to packets: resamples it, silences it while the microphone is closed, divides it into frames
+/// of one packet each, and encodes these.
 ///
-/// The gate opens and closes between two Opus frames, over 5 ms so that nothing clicks. The frame in which the gate
-/// closes is sent too: it fades out, so that the other end conceals silence after it.
+/// The microphone opens and closes between two such frames, with a fade of 5 ms so that nothing clicks. The frame in
+/// which the microphone closes is sent too. It fades out, so that the other end conceals silence after it.
 ///
 /// Use it on the capture thread only. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
@@ -30,8 +31,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var filled = 0
     /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate) s.
     private var remainder = 0
-    /// The position of the current frame's start at the encoder's rate, counted from the start of the stream, silence
-    /// and missed audio included.
+    /// The position at which the current packet starts, in frames at the encoder's rate since the start of the stream.
+    /// Silence and missed audio count too.
     private var position = FrameCount.zero
     private var wasOpen = false
     private var packet = FixedBuffer<UInt8>(repeating: 0, count: PacketSlot.capacity)
@@ -65,8 +66,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         encoder.apply(settings)
     }
 
-    /// Appends captured audio, and pushes each completed packet while the gate is open (`isOpen`). Returns whether a
-    /// packet was pushed.
+    /// Appends captured audio, and pushes each completed packet while the microphone is open (`isOpen`). Returns
+    /// whether a packet was pushed.
     @_noAllocation @_noLocks
     mutating func take(
         _ sound: borrowing FixedBuffer<Float>, frameCount captured: FrameCount, isOpen: Bool,
@@ -82,7 +83,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Ends the input: pads the last frame with silence and pushes its packet.
+    /// Ends the input: pads the last packet's audio with silence and pushes the packet.
     @_noAllocation @_noLocks
     mutating func finish(into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
         filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
@@ -109,7 +110,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Pads the frame with silence to `length`. Returns whether it is full.
+    /// Pads the current packet's audio with silence to `length` frames. Returns whether the packet is full.
     @_noAllocation @_noLocks
     private mutating func pad(to length: Int) -> Bool {
         for index in filled * format.channelCount..<length * format.channelCount { frame[index] = 0 }
@@ -117,7 +118,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return filled == frameCount
     }
 
-    /// Moves captured audio into the frame until the audio is used up or the frame is full. Returns the number of frames moved.
+    /// Moves the captured frames from `start` to `end` into the current packet's audio, until all are moved or the
+    /// packet is full. Returns the number of captured frames moved.
     @_noAllocation @_noLocks
     private mutating func fill(_ sound: borrowing FixedBuffer<Float>, from start: Int, to end: Int) -> Int {
         if let frames = Self.convert(
@@ -154,7 +156,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return isTaken
     }
 
-    /// Fades the frame in from silence, or out to silence.
+    /// Fades the current packet's audio in from silence if `comes` is true, or out to silence if it is false.
     @_noAllocation @_noLocks
     private mutating func fade(in comes: Bool) {
         let length = min(rampLength, frameCount)

@@ -16,7 +16,7 @@ final class HostTracker {
     private let lookup = Locked(LookupState.idle)
     private(set) var lastLookup: Instant
     private var backoff: Backoff
-    /// The time until the next lookup.
+    /// The time from the last lookup to the next one.
     private var pause: Duration
 
     typealias Resolve = @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]?

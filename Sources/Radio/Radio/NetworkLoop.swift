@@ -48,13 +48,13 @@ internal import TenfourUV
     private var hasJoined = false
     /// The reason why the session is not in its channel; nil while it is in the channel, or without a channel.
     private var absence: RadioError?
-    /// Whether the source that left last timed out without a good-bye.
+    /// Whether the talker that left last timed out, without sending a BYE.
     private var lastSourceTimedOut = false
     private var droppedCount = 0
     private var heardAnyone = false
     /// Follows the address of the peer in a call by name; nil for other sessions.
     private let partner: PartnerTracker?
-    /// Detects that all datagrams are refused, in a session that only sends; nil for other sessions.
+    /// Detects that the other machine refuses all datagrams, in a session that only sends; nil for other sessions.
     private var refusals: RefusalDetector?
     /// The talkers of the last snapshot. A talker who has left stays in later snapshots.
     private var talkers: [RadioSnapshot.TalkerSnapshot] = []
@@ -66,12 +66,12 @@ internal import TenfourUV
         var endsWithInput: Bool
     }
 
-    /// The interval of the loop's periodic work, which is done when a packet is handled. If no packets arrive, a timer
-    /// with a longer interval starts the work.
+    /// The shortest time between two runs of the loop's periodic work, which is done when a packet is handled.
     private static let pollInterval = Duration.milliseconds(100)
+    /// The time after which a timer starts the periodic work if no packet was handled.
     private static let longestInterval = Duration.milliseconds(150)
-    /// The shortest time between two checks of the port above, because strangers can cause the checks. Media for
-    /// another program that took the port may reach us for up to this time.
+    /// The shortest time between two checks of the port above the media's port. It limits the checks because strangers
+    /// can cause them. Media for another program that took the port may reach us for up to this time.
     private static let aboveInterval = Duration.milliseconds(500)
     /// The capacity of the datagram buffer in bytes: the longest datagram with its protection.
     private static let room = 2_048
@@ -160,22 +160,22 @@ internal import TenfourUV
         if now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
-    /// Receives a datagram on the port above.
+    /// Receives a datagram on the port above the media's port.
     private func receiveAbove(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let isControl = datagram.count > 1 && RTCPCompound.isRTCP(secondByte: datagram[1])
         if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { checkPortAbove(at: now) }
     }
 
-    /// Handles a datagram on the port above that is not a report: closes that port if another program of this machine
-    /// uses it for its media. The kernel prefers the socket with the more specific address, which may be ours. A stray
-    /// datagram changes nothing.
+    /// Handles a datagram that is not a report and arrived on the port above the media's port. Closes that port if
+    /// another program of this machine uses it for its media. The kernel prefers the socket with the more specific
+    /// address, which may be ours. A stray datagram changes nothing.
     private func checkPortAbove(at now: Instant) {
         guard let control, lastPortCheck.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
         lastPortCheck = now
         if control.isPortShared { control.close() }
     }
 
-    /// Receives a packet from which the protection has been removed.
+    /// Receives a packet that the protection has decrypted.
     private func receiveOpened(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let reception = rtpSession.receive(datagram, from: sender, at: now)
         if let partner, !reception.isDiscarded { partner.recordReception(at: now) }
@@ -220,8 +220,8 @@ internal import TenfourUV
         if let deadline { sessionTimer?.arm(at: deadline) }
     }
 
-    /// Passes opened packets to the session, the session's datagrams to the protection, and protected datagrams to the
-    /// network. Each step may produce input for another step. Returns whether anything was passed.
+    /// Passes decrypted packets to the session, the session's datagrams to the protection, and protected datagrams to
+    /// the network. Each step may produce input for another step. Returns whether anything was passed.
     private func exchange(at now: Instant) -> Bool {
         var hasPassed = false
         while passOn({ protection.nextOpened(into: &$0) }, { receiveOpened($0, from: $1, at: now) }) {
@@ -238,7 +238,7 @@ internal import TenfourUV
         return hasPassed
     }
 
-    /// Takes one datagram and passes it on. Returns false if no datagram was left.
+    /// Passes one datagram, which `take` appends, and its peer to `use`. Returns false if `take` has no datagram left.
     private func passOn<Peer>(
         _ take: (inout OutputSpan<UInt8>) -> Peer?, _ use: (Span<UInt8>, Peer) -> Void
     ) -> Bool {

@@ -43,7 +43,7 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
     package var packet = PacketSlot()
 
     package enum News: BitwiseCopyable, Sendable {
-        /// The source has left.
+        /// The talker has left.
         case goodbye
         /// The delay that recovery needs for the source from now on. It applies to the source's present jitter buffer.
         /// The network thread repeats the message, because the source may get another jitter buffer later.

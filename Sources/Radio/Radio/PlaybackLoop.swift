@@ -42,7 +42,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
 /// The state of playback, as published by the playback thread.
 struct PlaybackReport: BitwiseCopyable, Sendable {
     var mixer = MixerReport()
-    /// The models that the decoders use now.
+    /// The neural models that the decoders use now.
     var decoder = DecoderBudget(DecoderConfiguration(.plain))
     var interruptions = Interruptions()
     /// The card's sample rate, which is the unit of the frames in `interruptions`.
@@ -50,7 +50,7 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     var priority = RealTime.notAsked
     /// The number of samples that were not recorded because the file was too slow.
     var unrecorded = 0
-    /// The levels of the last seconds.
+    /// The levels of received audio in the last 3.2 s.
     var levelHistory = LevelHistory()
 
     struct Interruptions: BitwiseCopyable, Sendable {
@@ -144,7 +144,9 @@ struct PlaybackStep: ~Copyable, Sendable {
         }
     }
 
-    /// Records audio, starting with the first packet, so that a recording does not begin with silence.
+    /// Records the audio played last, starting with the first packet, so that a recording does not begin with silence.
+    /// `concealed` are the numbers of concealed frames at the start of this audio (`ahead`) and directly before it
+    /// (`behind`).
     @_noAllocation @_noLocks
     private mutating func record(_ concealed: (ahead: Int, behind: Int)) {
         guard tap != nil, pipeline.mixer.hasHeardAnyone else { return }

@@ -12,7 +12,8 @@ struct PlayoutPipeline: ~Copyable, Sendable {
     private var decoders: RadioDecoders
     private let format: LPCMFormat
 
-    /// `format` is the card's format; `longestPull` is in frames of the card.
+    /// `format` is the card's format. `longestPull` is the longest audio that is pulled at a time, in frames at the
+    /// card's rate.
     init(
         format: LPCMFormat, configuration: PlayoutConfiguration, decoding: DecoderConfiguration = .init(),
         longestPull: FrameCount
@@ -27,8 +28,8 @@ struct PlayoutPipeline: ~Copyable, Sendable {
         self.format = format
     }
 
-    /// Fills `output` (interleaved, the card's format) with the next audio. `now` is the time of the card's request:
-    /// the time at which the first frame will be heard, minus the usual duration of the card's queue.
+    /// Fills `output` (interleaved, with the card's channels) with the next audio. `now` is not read from a clock. It
+    /// is the time at which the first frame will be heard, minus the usual duration of the card's queue.
     @_noAllocation @_noLocks
     mutating func pull(
         into output: inout MutableSpan<Float>, at now: Instant,

@@ -2,25 +2,27 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// A stage between the RTP session, which has no keys, and the network. Like the session, it receives datagrams and
-/// times, and returns datagrams, opened packets and a deadline.
+/// A stage between the RTP session, which has no keys, and the network. It encrypts and decrypts, or passes plain RTP
+/// unchanged. Like the session, it receives datagrams and times, and returns datagrams, decrypted packets and a
+/// deadline.
 ///
-/// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Use it
-/// on the network thread only.
+/// After each input, call `nextOpened` and then `nextDatagram`, each until it returns nil; then sleep until
+/// `nextDeadline`. Use it on the network thread only.
 protocol Protection: AnyObject {
-    /// Receives a datagram from the network. Returns false if it was not protected with the keys.
+    /// Receives a datagram from the network. Returns false if it was not encrypted with the keys of this stage.
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool
 
-    /// Protects a datagram of the RTP session.
+    /// Encrypts a datagram of the RTP session, and queues it for `nextDatagram`.
     func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant)
 
     /// Does the work that is due at `nextDeadline`. Does nothing before that time.
     func timeElapsed(at now: Instant)
 
-    /// Appends the next packet for the RTP session to `packet`; returns its sender, or nil if no packet is left.
+    /// Appends the next decrypted packet for the RTP session to `packet`; returns its sender, or nil if no packet is
+    /// left.
     func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint?
 
-    /// Appends the next datagram for the network to `datagram`; returns its destination, or nil if no datagram is left.
+    /// Appends the next outgoing datagram to `datagram`; returns its destination, or nil if no datagram is left.
     func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination?
 
     /// The latest time at which `timeElapsed` must be called; nil if no work is due.

@@ -109,7 +109,8 @@ public struct RadioConfiguration: Sendable {
         var rtpSession = rtpSession
         if let payloadType = coding.encoding.staticPayloadType {
             rtpSession.payloadType = payloadType
-            // Without it, our own packets that are looped back, and a collision, would be discarded unseen.
+            // Without this payload type, our own packets that are looped back, and a collision, would be discarded
+            // unseen.
             rtpSession.acceptedPayloadTypes.insert(payloadType)
         }
         rtpSession.lossProtection.bitRate = coding.payloadBitRate
@@ -141,11 +142,12 @@ public struct CodingSettings: Hashable, Sendable {
     public var fec = FEC.automatic
     /// The packet loss in percent, 0…100, for which in-band FEC is dimensioned.
     public var expectedLoss = 0
-    /// The number of channels, 1 or 2. A source with another number of channels is mixed, according to `captureChannel`.
+    /// The number of audio channels, 1 or 2. A source with another number of channels is mixed, according to
+    /// `captureChannel`.
     public var channelCount = 1
-    /// The channels of a card, a file or another source that are sent.
+    /// The audio channels of a card, a file or another source that are sent.
     public var captureChannel = CaptureChannel.mix
-    /// The complexity of the encoder, 0…10: a higher one needs more processor time and sounds better.
+    /// The complexity of the encoder, 0…10. A higher complexity needs more processor time and sounds better.
     public var complexity = 10
 
     /// The kind of audio.
@@ -167,7 +169,7 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
     public var rate = 1.0
     /// The pitch shift in cents, ± 2400.
     public var pitch = 0.0
-    /// The longest time by which playback may fall behind reception.
+    /// The longest time by which playback may fall behind reception. At this lag, audio is played at rate 1.
     public var longestLag = Duration.seconds(30)
 
     public init(rate: Double = 1, pitch: Double = 0) {
@@ -186,13 +188,14 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var maximumDelay = Duration.seconds(1)
     /// The maximum to which the playout delay is raised in order to recover lost packets.
     public var maximumRecoveryDelay = Duration.milliseconds(100)
-    /// Whether `maximumRecoveryDelay` is also limited to the time for four retransmission requests: 4 round trips and 40 ms.
+    /// Whether the playout delay for recovery is also limited to the time for four retransmission requests: 4 round
+    /// trips and 40 ms. The lower of this limit and `maximumRecoveryDelay` applies.
     public var followsRoundTrip = false
     /// The period of the playback card: the duration of audio that it requests at a time.
     public var period = Duration.milliseconds(5)
     /// The capacity of the card's queue, in periods.
     public var queuedPeriods = 2.0
-    /// The number of channels, 1 or 2. Received audio with another number of channels is mixed.
+    /// The number of audio channels, 1 or 2. Received audio with another number of channels is mixed.
     public var channelCount = 1
     /// The neural models of libopus that are used, if the library has them.
     public var decoder = DecoderChoice.auto

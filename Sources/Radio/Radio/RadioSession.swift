@@ -137,7 +137,7 @@ public final class RadioSession: Sendable {
     /// Whether the file or pipe that is sent has ended.
     public var hasInputEnded: Bool { controls.hasInputEnded.load(ordering: .acquiring) }
 
-    /// Whether the session has ended by itself, by an error or by `stop`, so that `wait` returns soon.
+    /// Whether the session has ended by itself, by an error or by `stop`. If so, `wait` returns soon.
     public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
 
     /// The state of the session, updated ten times a second; nil before the start.
@@ -147,10 +147,10 @@ public final class RadioSession: Sendable {
         return snapshot
     }
 
-    /// Returns the events since the last call, at most the last thousand.
+    /// Returns the events since the last call, at most the latest 1024.
     public func takeEvents() -> [Event] { state.takeEvents() }
 
-    /// Returns the events of the channel since the last call, at most the last thousand.
+    /// Returns the events of the channel since the last call, at most the latest 1024.
     public func takeChannelEvents() -> [ChannelEvent] { state.takeChannelEvents() }
 }
 

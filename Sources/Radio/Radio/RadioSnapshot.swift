@@ -6,9 +6,9 @@ public import TenfourSession
 internal import TenfourSoundCard
 public import TenfourUV
 
-/// The state of a session, at most a sixth of a second old. Counts are since the start.
+/// The state of a session, at most a sixth of a second old. All counts begin at the start of the session.
 public struct RadioSnapshot: Sendable {
-    /// The time since the start.
+    /// The time since the start of the session.
     public var elapsed: Duration
     /// The stream that we have sent.
     public var sendStream: SendStream
@@ -26,7 +26,7 @@ public struct RadioSnapshot: Sendable {
     public var capture: CaptureSnapshot?
     /// The state of playback; nil when nothing is played.
     public var playback: PlaybackSnapshot?
-    /// Counts of the media socket.
+    /// The datagram counts of the media socket.
     public var network = SocketStatistics()
     /// The number of datagrams that were not protected with our key; 0 without a key.
     public var unopenedCount = 0
@@ -52,13 +52,14 @@ public struct RadioSnapshot: Sendable {
         public var lostCount = 0
         /// The number of received packets that had arrived before.
         public var duplicateCount = 0
-        /// Counts of losses and bursts in sequence order, except for the newest few packets.
+        /// Counts of lost packets and of bursts of losses, in the order of the sequence numbers. The newest few packets
+        /// are not counted yet.
         public var losses = BurstMetrics()
         /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter = Duration.zero
         /// The loss in the last few seconds, before recovery.
         public var recentLoss = LossSummary()
-        /// Whether the packets look encrypted and are not played.
+        /// Whether the packets look encrypted, and are therefore not played.
         public var looksEncrypted = false
         /// The round-trip time; nil if it is not known.
         public var roundTrip: Duration?
@@ -66,8 +67,9 @@ public struct RadioSnapshot: Sendable {
         public var recovery = RecoveryCounts()
         /// Counts of the talker's audio, such as the frames decoded, concealed and recovered.
         public var playout = PlayoutStatistics()
-        /// `stay` has the counts of the talker's present or last stay, `earlier` the sums over all stays before it.
+        /// The counts of the talker's present stay, or of its last stay if the talker has left.
         fileprivate var stay = Stay()
+        /// The sums of the counts of all stays before `stay`.
         fileprivate var earlier = Stay()
     }
 
@@ -101,7 +103,7 @@ public struct RadioSnapshot: Sendable {
     public struct CaptureSnapshot: Sendable {
         /// The level of the last frame, whether the microphone is open or not.
         public var level: Level
-        /// The levels of the last seconds, whether the microphone is open or not.
+        /// The levels of the last 3.2 s, whether the microphone is open or not.
         public var levelHistory: LevelHistory
         /// The number of overruns of the card, because the capture thread was late.
         public var xrunCount: Int
@@ -120,7 +122,7 @@ public struct RadioSnapshot: Sendable {
 
     /// The state of playback.
     public struct PlaybackSnapshot: Sendable {
-        /// The levels of received audio in the last seconds, whether the speaker is muted or not.
+        /// The levels of received audio in the last 3.2 s, whether the speaker is muted or not.
         public var levelHistory: LevelHistory
         /// The number of underruns of the card, because the playback thread was late.
         public var xrunCount: Int
@@ -169,7 +171,8 @@ public struct RadioSnapshot: Sendable {
             isCardLost: report.isCardLost, silentChannel: report.silentChannel, realTime: report.priority)
     }
 
-    /// Adds the state of playback. `present` are the sources that have not left; talkers who have left keep their values from `before`.
+    /// Adds the state of playback. `present` are the sources that have not left; talkers who have left keep their
+    /// values from `before`, the talkers of the previous snapshot.
     mutating func add(_ report: PlaybackReport, present: [Source], before: [TalkerSnapshot]) {
         for index in report.mixer.talkers.indices where report.mixer.talkers[index].isUsed {
             let ssrc = report.mixer.talkers[index].ssrc

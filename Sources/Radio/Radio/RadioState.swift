@@ -14,7 +14,7 @@ final class RadioState: Sendable {
 
     private let contents = Locked(Contents())
 
-    /// The largest number of events that are kept. Older events are dropped.
+    /// The maximum number of events that are stored for the session's owner. If there are more, the oldest are dropped.
     private static let maximumEventCount = 1_024
 
     func publish(_ snapshot: RadioSnapshot) { contents.withLock { $0.snapshot = snapshot } }

@@ -6,9 +6,9 @@ internal import TenfourRings
 /// A piece of received audio for the recorder thread.
 struct RecordedAudio: BitwiseCopyable, Sendable {
     var count = 0
-    /// The number of concealed frames: `concealedAhead` at the start of the piece, `concealedBehind` directly before
-    /// it.
+    /// The number of concealed frames at the start of the piece.
     var concealedAhead = 0
+    /// The number of concealed frames directly before the piece.
     var concealedBehind = 0
     var samples = InlineArray<480, Float>(repeating: 0)
 }

@@ -5,18 +5,19 @@ internal import TenfourUV
 ///
 /// If no program listens, the other machine answers datagrams with ICMP errors, but many machines send only one error
 /// per second. So the detector does not compare the number of errors with the number of datagrams, but checks whether
-/// errors arrived all the time.
+/// an error arrived in every window of 2 s.
 struct RefusalDetector {
     private var windowStart: Instant?
     private var sentBefore = 0
     private var failedBefore = 0
     private var windowCount = 0
-    /// Whether datagrams were sent for a whole window without an error.
+    /// Whether there was a window of 2 s in which datagrams were sent and no error arrived.
     private var hasWindowWithoutError = false
 
-    /// The length of a window. Errors are sent once a second, and may need another second to arrive.
+    /// The length of the windows in which errors are counted. Errors are sent once a second, and may need another
+    /// second to arrive.
     private static let window = Duration.seconds(2)
-    /// The number of datagrams that may be too recent for an error.
+    /// The number of datagrams that may have been sent too recently for their errors to have arrived.
     private static let inFlightCount = 8
 
     /// Evaluates the socket's counts. Call this several times a second.
@@ -32,7 +33,7 @@ struct RefusalDetector {
         windowCount += 1
     }
 
-    /// Returns, at the end, the reason why no datagram can have arrived; nil if some may have arrived.
+    /// Returns, at the end of the session, the reason why no datagram can have arrived; nil if some may have arrived.
     func failure(_ statistics: SocketStatistics) -> RadioError? {
         guard statistics.received == 0, statistics.failed > 0, let last = statistics.lastFailure else { return nil }
         guard statistics.sent > 0 else {

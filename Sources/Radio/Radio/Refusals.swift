@@ -1,6 +1,6 @@
 public import TenfourChannelKeys
 
-/// The texts of a relay's refusals.
+/// The messages to the user about a relay's refusal or GOODBYE.
 extension Refusal.Reason {
     /// The refusal as a sentence with the remedy.
     public var sentence: String { "\(self)\(remedy)" }
@@ -28,7 +28,8 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether a retry may succeed: for example, the slot of a killed listener is free after half a minute.
+    /// Whether a new attempt to join may succeed. For example, the slot of a listener whose process was killed is free
+    /// after half a minute.
     var mayPass: Bool {
         switch self {
         case .full, .displaced, .limited, .stopping, .left: true
@@ -36,7 +37,7 @@ extension Refusal.Reason {
         }
     }
 
-    /// Whether the refusal is permanent for the session's link.
+    /// Whether the relay will refuse the session's link every time.
     var isFinal: Bool { self == .refused || self == .rekeyed }
 }
 

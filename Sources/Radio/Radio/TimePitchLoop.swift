@@ -15,16 +15,16 @@ struct TimePitchLoop: ~Copyable, Sendable {
     private let tap: RingBufferProducer<RecordedAudio>?
     private var piece = RecordedAudio()
     private var sound: [Float]
-    /// The number of samples that the card's ring buffer should hold: a period, and the time by which this thread may
-    /// be late.
+    /// The number of samples that the card's ring buffer should contain: two periods of the card, and the 25 ms by
+    /// which this thread may be late.
     private let targetLead: Int
     private var producedCount = 0
     /// The number of samples that were not recorded because the recording's ring buffer was full.
     private var droppedCount = 0
 
     private static let interval: UInt32 = 2_000
-    /// The largest number of retries, which together take a second. A recorder that has not made space by then has
-    /// failed.
+    /// The maximum number of times that a piece is offered again to a full recorder. Together they take a second; a
+    /// recorder that has not made space by then has failed.
     private static let maximumRetryCount = 500
 
     init(
@@ -63,7 +63,7 @@ struct TimePitchLoop: ~Copyable, Sendable {
         }
     }
 
-    /// The number of samples that the card's ring buffer holds.
+    /// The number of samples in the card's ring buffer.
     private var lead: Int { producedCount &- sharedState.consumedCount.load(ordering: .acquiring) }
 
     private mutating func collectInput() {
@@ -73,7 +73,7 @@ struct TimePitchLoop: ~Copyable, Sendable {
         }
     }
 
-    /// Renders the next audio. Returns whether there was any.
+    /// Renders the next audio. Returns false if no audio could be rendered.
     private mutating func render(isLast: Bool) -> Bool {
         piece.count = Self.fill(&sound, from: &live, isLast: isLast) * live.format.channelCount
         guard piece.count > 0 else { return false }

@@ -223,7 +223,7 @@ private struct RecordedRun {
             playout: playout)
     }
 
-    /// Keeps the last counts of each second.
+    /// Stores `counts`, in place of earlier counts of the same second.
     mutating func record(at elapsed: Duration, _ counts: QualityCounts) {
         if let last, last.elapsed.components.seconds < elapsed.components.seconds { observations.append(last) }
         last = (elapsed, counts)
