@@ -20,9 +20,9 @@ public import TenfourSession
     private var capacity = 0
     /// One message for each member, in the order of sending.
     private var messages: UnsafeMutablePointer<tenfour_mmsghdr>
-    /// The address of each member, in the same order.
+    /// The address of each member, in the order of `messages`.
     private var addresses: UnsafeMutableRawPointer
-    /// The number of each member, in the same order.
+    /// The number of each member, in the order of `messages`.
     private var members: UnsafeMutablePointer<Int32>
     /// The packet that is being sent. All elements of `messages` point to it.
     private let packet: UnsafeMutablePointer<iovec>

@@ -295,5 +295,5 @@ extension UDPSocket {
 
 /// The number of datagrams that libuv reads by one `recvmmsg`.
 private let datagramsPerCall = 20
-/// The space for each of these datagrams, in bytes. Only pages that are written to occupy memory.
+/// The space for each datagram that libuv reads, in bytes. Only pages that are written to occupy memory.
 private let bytesPerArrival = 65_536

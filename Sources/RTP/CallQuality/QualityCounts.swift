@@ -7,7 +7,7 @@ public struct QualityCounts: Hashable, Sendable {
     public var expected: Int
     /// The number of expected packets that have not arrived. Some may still be on their way.
     public var lost: Int
-    /// The number of bursts of loss: `lost` divided by this is the mean number of packets lost in a row.
+    /// The number of bursts of loss. `lost` divided by this number is the mean number of packets lost in a row.
     public var lossRuns: Int
     /// Interarrival jitter (RFC 3550 section 6.4.1).
     public var jitter: Duration

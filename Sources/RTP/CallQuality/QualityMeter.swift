@@ -9,7 +9,7 @@ public import TenfourPackets
 public struct QualityMeter: Sendable {
     /// The summary of the whole time so far.
     public private(set) var whole = QualitySummary()
-    /// The summaries of the completed seconds, from the start; only the last five if `keepsSeconds` is false.
+    /// The summaries of the completed seconds, oldest first: all of them, or the last five if `keepsSeconds` is false.
     public private(set) var seconds: [QualitySummary] = []
     /// The summary of each talker, in order of first appearance.
     public private(set) var talkers: [(ssrc: SSRC, whole: QualitySummary)] = []
@@ -84,7 +84,7 @@ public struct QualityMeter: Sendable {
         }
     }
 
-    /// The report. The present second, which is not complete, counts as a complete one.
+    /// The report of the whole time. The present second, which is not complete, counts as a complete one.
     public var report: QualityReport {
         QualityReport(whole: whole, seconds: seconds + [current], talkers: talkers)
     }

@@ -3,31 +3,34 @@ public import TenfourJSON
 public import TenfourJitterBuffer
 public import TenfourPackets
 
-/// The quality of a second or of the whole time.
+/// The quality of the received audio in one second, or in the whole time.
 ///
-/// Shares are 0…1: shares of packets relate to all packets sent, shares of audio to all audio that was due. Unknown
-/// values are nil, for example when nothing was heard.
+/// A share is a proportion, 0…1. A share of packets is relative to the packets that were sent, a share of audio to the
+/// audio that was due. Unknown values are nil, for example when nothing was heard.
 public struct QualitySummary: Hashable, Sendable {
     /// The number of RTP packets that were sent, according to their sequence numbers.
     public private(set) var expected = 0
-    /// The number of expected packets that did not arrive. Negative in a second in which packets arrived that had counted
-    /// as lost.
+    /// The number of expected packets that did not arrive. It is negative in a second in which packets arrived that had
+    /// counted as lost before.
     public private(set) var lost = 0
+    /// The number of bursts of loss. `lost` divided by this number is the mean number of packets lost in a row.
     public private(set) var lossRuns = 0
     /// The playout statistics of this time; `delay`, `target` and drift are the values at its end.
     public private(set) var playout = PlayoutStatistics()
+    /// The interarrival jitter at the end of this time (RFC 3550 section 6.4.1); nil if it is not known.
     public private(set) var jitter: Duration?
+    /// The network's round-trip time at the end of this time; nil if it is not known.
     public internal(set) var roundTrip: Duration?
     /// Whether any talker was heard in this time or before. Without audio there is no score.
     public internal(set) var hasSound = false
     /// The codec's bit rate before this time, in bit/s. It is used for a second of silence, in which the bit rate
     /// cannot be measured.
     var earlierBitRate: Int?
-    /// The duration of a packet before this time.
+    /// The duration of the packets that were received before this time.
     var earlierFrame: Duration?
-    /// The codec before this time.
+    /// The codec of the packets that were received before this time.
     var earlierEncoding: AudioEncoding?
-    /// Samples of the playout delay behind the fastest packet.
+    /// Samples of the playout delay, measured from the arrival of the fastest packet.
     public private(set) var delays = DelaySamples()
 
     public init() {}
@@ -40,7 +43,8 @@ public struct QualitySummary: Hashable, Sendable {
         earlierEncoding = earlier.encoding
     }
 
-    /// The delay of the codec: the duration of a packet, and with Opus 6.5 ms of look-ahead. G.711 encodes each sample alone.
+    /// The delay of the codec: the duration of a packet, and with Opus 6.5 ms more for its look-ahead. G.711 encodes
+    /// each sample alone, so it has no look-ahead.
     var codingDelay: Duration {
         (packetFrame ?? .milliseconds(20)) + (encoding == .opus ? .microseconds(6_500) : .zero)
     }
@@ -106,7 +110,7 @@ extension QualitySummary {
     /// The duration of a packet; nil if it is not known.
     public var packetFrame: Duration? { playout.coded.frame ?? earlierFrame }
 
-    /// The codec of the newest speech; Opus before the first.
+    /// The codec of the speech received last; Opus if no speech was received yet.
     public var encoding: AudioEncoding {
         playout.coded.packetCount > 0 ? playout.coded.encoding : earlierEncoding ?? .opus
     }
@@ -115,7 +119,7 @@ extension QualitySummary {
     /// rate is used.
     private static let enough = FrameCount(9_600)
 
-    /// The E-model's estimate, for the codec and bit rate of the speech; nil if nothing was heard.
+    /// The E-model, with the measured delay and loss and the codec of the received speech; nil if nothing was heard.
     public var model: EModel? {
         guard hasSound, let concealedShare else { return nil }
         let network = (roundTrip ?? .zero) / 2

@@ -3,14 +3,14 @@ public import TenfourAudioCore
 /// Counts time in frames that the card has requested, and converts instants to that count.
 ///
 /// The card requests audio when it has played the frames of the previous request, so its requests are the ticks of its
-/// clock. The time at which a thread wakes up for a request varies at random; it is averaged over about twenty
-/// requests. Requests that come in bursts are evened out in the same way.
+/// clock. The time at which a thread wakes up for a request varies at random; the clock averages this variation over
+/// about twenty requests. Requests that come in bursts are evened out in the same way.
 public struct CardClock: BitwiseCopyable, Sendable {
     /// The number of frames requested so far at 48 000 Hz, including the frames of lost time.
     public private(set) var position = FrameCount(0)
     private var origin: Instant?
 
-    /// The longest delay of a request, in nanoseconds, that counts as random: 30 ms. If a request is later, the card
+    /// The longest delay of a request, in nanoseconds, that counts as random: 30 ms. If the delay is longer, the card
     /// stood still (an XRUN, a suspended machine).
     private static var longestNoise: Int64 { 30_000_000 }
     /// The longest time, in nanoseconds, by which a request may be early: 60 ms, because sound servers request up to

@@ -14,14 +14,15 @@ package enum DecisionLogic: Equatable, Sendable {
     /// Play silence until a packet is as old as the target delay: the talkspurt is over, or the link is down.
     case buffer
 
-    /// The input of a decision.
+    /// The state of the queue and of playout from which a decision follows.
     package struct Situation: Sendable {
         /// The position of the next frame, in the talker's time.
         package var position: FrameCount
-        /// The sequence number and the duration of the packet that was decoded last.
+        /// The sequence number of the packet that was decoded last.
         package var sequence: Int64
+        /// The duration of the packet that was decoded last or, at the start of a talkspurt, of its first packet.
         package var frameCount: FrameCount
-        /// The duration for which the queue has been empty.
+        /// The number of frames concealed since the queue became empty.
         package var underrun: FrameCount
 
         @_noAllocation @_noLocks
@@ -36,8 +37,9 @@ package enum DecisionLogic: Equatable, Sendable {
     /// The longest underrun that is concealed: 200 ms. The concealment of Opus has faded out by then, and bursts of ten
     /// lost packets are bridged.
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
-    /// The unit of Opus concealment: 2.5 ms. One call conceals at most 20 ms.
+    /// The unit of Opus concealment: 2.5 ms.
     private static var step: Int { 120 }
+    /// The longest concealment in one decision: 20 ms.
     private static var longestConcealment: FrameCount { FrameCount(960) }
     /// SILK conceals in units of 10 ms. A shorter concealment would shift its state against the audio.
     private static var shortestSILK: FrameCount { FrameCount(480) }

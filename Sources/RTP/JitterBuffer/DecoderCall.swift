@@ -15,7 +15,7 @@ struct DecoderCall: BitwiseCopyable, Sendable {
     @usableFromInline let frameCount: FrameCount
     /// The number of frames at the start of the packet that were concealed already.
     let skipping: FrameCount
-    /// The number of concealed frames before the packet that the packet replaces.
+    /// The number of concealed frames at the end of the waiting audio that the packet replaces.
     let replaced: Int
     /// The index in the sync buffer, in frames, at which the decoder writes.
     let place: Int
@@ -33,10 +33,10 @@ struct DecoderCall: BitwiseCopyable, Sendable {
         self.place = place
     }
 
-    /// The result of a call.
+    /// The result of a call of the decoder.
     @usableFromInline
     struct Result: BitwiseCopyable, Sendable {
-        /// The number of frames that the decoder wrote; nil if it refused the packet.
+        /// The number of frames that the decoder wrote; nil if the decoder rejected the packet as invalid.
         let frames: FrameCount?
         /// Whether a neural network generated the concealment (deep PLC).
         let isByModel: Bool

@@ -84,7 +84,8 @@ struct DelayControl: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func setRecoveryDemand(_ demand: RecoveryDemand) { target.recovery = demand }
 
-    /// Moves all measured delays by `frames`, because the card's clock was set.
+    /// Adds `frames` to the measured delays, because the card's clock was adjusted and later arrivals are greater by as
+    /// much.
     @_noAllocation @_noLocks
     mutating func shift(by frames: FrameCount) {
         delays.shift(by: frames)

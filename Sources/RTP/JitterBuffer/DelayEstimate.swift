@@ -16,7 +16,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var bucketWidth: Int { 12 }
     private static var bucketCount: Int { 8_192 }
     private static var capacity: Int { 4_096 }
-    /// The longest delay that is buffered, in buckets: half a second. A conversation does not tolerate more.
+    /// The longest delay that is buffered: half a second, in buckets of a quarter of a millisecond. A conversation does
+    /// not tolerate more.
     private static var longestHeld: Int { 2_000 }
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     private static var routeChange: FrameCount { FrameCount(24_000) }
@@ -26,8 +27,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The number of packets in the last second that is needed to detect a change of the route. Eight packets are
     /// not all fast by chance.
     private static var minimumSampleCount: Int { 8 }
-    /// The smallest change of the delay that counts as a change of the route: 2 ms, in buckets. The clocks drift apart
-    /// by less in the time compared.
+    /// The smallest change of the delay that counts as a change of the route: 2 ms, in buckets. In the time compared,
+    /// the drift of the clocks changes the delay by less.
     private static var routeStep: Int { 8 }
     /// One second. A longer time without a packet is a pause.
     private static var pause: FrameCount { FrameCount(48_000) }
@@ -44,21 +45,23 @@ public struct DelayEstimate: ~Copyable, Sendable {
 
     private let window: FrameCount
     private var peaks = DelayPeaks()
-    /// Samples from before this time belong to an earlier route.
+    /// The time from which samples belong to the present route.
     private var routeSince = FrameCount(0)
-    /// The delay of the fastest packet since the route became longer. The base stays at the shorter route's delay for ten more seconds.
+    /// The delay of the fastest packet since the route became longer, in buckets. The base stays at the shorter route's
+    /// delay for ten more seconds.
     private var routeBase = Int.min
     private var histogram: FixedBuffer<UInt16>
     private var arrivals: FixedBuffer<Sample>
     private var first = 0
     public private(set) var count = 0
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
-    /// A packet that was too late for any buffer: the first packet after a stall, or the first on a longer route.
+    /// A packet whose delay exceeds `longestHeld`: the first packet after a stall, or the first on a longer route. Nil
+    /// if the newest packet is not late.
     private var stall: Sample?
     private var lastPoll = FrameCount(0)
     /// The sum of all pauses, each less one second. Packets did not age in that time.
     private var paused = FrameCount(0)
-    /// The position of bucket 0, in frames. It moves with the drift of the clocks.
+    /// The delay for which bucket 0 stands, in frames. It moves with the drift of the clocks.
     private var origin = 0.0
     /// Whether no packet since the last pause has confirmed the earlier measurements.
     private var isUncertain = false
@@ -96,10 +99,12 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The delay of the packet inserted last.
     public var newestDelay: FrameCount { @_noAllocation @_noLocks get { newest.delay } }
 
-    /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than the window. Pauses do not
-    /// count. `driftPartsPerMillion` is the rate at which delays grow because the clocks differ.
+    /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than the window.
+    /// Pauses do not count towards the age of a packet. `driftPartsPerMillion` is the rate at which delays grow because
+    /// the clocks differ.
     ///
-    /// Delays more than two seconds apart do not fit into one estimate: the caller then clears the estimate (`removeAll`).
+    /// Delays more than two seconds apart do not fit into one estimate: the caller then clears the estimate
+    /// (`removeAll`).
     @_noAllocation @_noLocks
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount, driftPartsPerMillion: Double = 0) {
         if count > 0 {
@@ -130,7 +135,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         followRoute(at: now)
     }
 
-    /// Adds `frames` to all arrivals, earlier and later ones, because the clock for arrivals was set.
+    /// Adds `frames` to all recorded arrivals, because the clock that measures arrivals was adjusted by as much.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         guard count > 0 else { return }

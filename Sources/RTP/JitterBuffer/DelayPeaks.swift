@@ -57,7 +57,8 @@ struct DelayPeaks: ~Copyable, Sendable {
         sort()
     }
 
-    /// Raises all peaks but the newest by `step`, because the route has become longer. The newest peaks were measured on the new route.
+    /// Raises all peaks but the newest `newestCount` by `step` buckets, because the route has become longer. The newest
+    /// peaks were measured on the new route.
     @_noAllocation @_noLocks
     mutating func raise(by step: Int, exceptNewest newestCount: Int) {
         for age in newestCount..<max(count, newestCount) {

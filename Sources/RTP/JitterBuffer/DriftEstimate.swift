@@ -9,14 +9,14 @@ public import TenfourAudioCore
 /// estimate is shrunk towards zero: to half where the uncertainty equals the usual difference between two clocks (100
 /// ppm), and less as the uncertainty falls.
 public struct DriftEstimate: Sendable {
-    /// The amount by which the talker's clock is slower than the card's, in parts per million, within ± 1000. Delays
-    /// grow at this rate.
+    /// The amount by which the talker's clock is slower than the card's, in parts per million: a measured delay grows
+    /// at this rate. Values beyond ± 1000 are set to ± 1000.
     public private(set) var partsPerMillion = 0.0
 
     private static var blockLength: Int { 48_000 }
     private static var routeChange: Double { 480.0 }
     private static var memory: Double { 120.0 }
-    /// The square of the usual difference of two clocks: 100 ppm.
+    /// The square of the usual difference of two clocks: 100 ppm, which is 4.8 frames in a second.
     private static var usualSquare: Double { 4.8 * 4.8 }
 
     private var blockStart: FrameCount?
@@ -24,8 +24,9 @@ public struct DriftEstimate: Sendable {
     private var line = 0.0
     /// The slope of the line, in frames per block of one second.
     private var slope = 0.0
-    /// The mean square of the blocks' distances from the line, in frames.
+    /// The mean square of the distances of the blocks from the line. The distances are in frames.
     private var noise = 0.0
+    /// The number of blocks of one second that the line takes into account, at most `memory`.
     private var blocks = 0.0
     /// The distance of the last block from the line if it was too large for random variation; otherwise nil.
     private var outlier: Double?
@@ -51,7 +52,7 @@ public struct DriftEstimate: Sendable {
         }
     }
 
-    /// Adds `frames` to all delays, earlier and later ones, because the clock for arrivals was set.
+    /// Adds `frames` to all recorded delays, because the clock that measures arrivals was adjusted by as much.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         line += Double(frames.rawValue)
@@ -84,7 +85,7 @@ public struct DriftEstimate: Sendable {
     }
 
     /// Ignores a block far from the line, or moves the line if it is the second one in a row. Late and early blocks are
-    /// treated alike, and neither changes the slope: otherwise jitter alone would look like drift.
+    /// treated alike, and neither changes the slope; if they did, jitter alone would look like drift.
     private mutating func rejectOutlier(_ error: Double, of expected: Double, farthest: Double) {
         if let outlier, (error - outlier) * (error - outlier) <= farthest {
             line = expected + error

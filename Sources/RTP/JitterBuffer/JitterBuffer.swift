@@ -42,15 +42,16 @@ public struct JitterBuffer: ~Copyable, Sendable {
         case lookAhead(at: FrameCount, limit: FrameCount)
     }
 
-    /// The number of frames that a pull has to produce, and the number produced so far.
+    /// The progress of a pull.
     private struct PullRequest: BitwiseCopyable {
         var position = FrameCount.zero
         /// The number of frames to produce, at the card's rate.
         var wanted = 0
+        /// The number of frames produced so far, at the card's rate.
         var produced = 0
     }
 
-    /// `format` is the card's.
+    /// `format` is the card's audio format.
     public init(format: LPCMFormat, configuration: PlayoutConfiguration = .init()) throws(RateConverterError) {
         resampler = try RateConverter(from: .opus, to: format.rate, channelCount: format.channelCount)
         channelCount = format.channelCount
@@ -65,7 +66,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
         @_noAllocation @_noLocks get { ssrc == nil || (controller.isIdle && syncBuffer.count == 0) }
     }
 
-    /// The delay of playout behind the talker's timestamps, on the card's clock. Only differences have a meaning.
+    /// The playout delay: the card's position at which a frame is played, less the frame's position in the talker's
+    /// time. Only differences of delays have a meaning.
     public var playoutDelay: FrameCount { @_noAllocation @_noLocks get { controller.playoutDelay } }
 
     /// Counts of the talker's audio since `begin`.
@@ -104,14 +106,15 @@ public struct JitterBuffer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func setRecoveryDemand(_ demand: RecoveryDemand) { controller.setRecoveryDemand(demand) }
 
-    /// Skips the audio of the time `frames` that the card has lost. The card was silent for `missed`; default:
-    /// `frames`. `goesOn` is true if the loss belongs to the dropout counted last.
+    /// Skips the audio that was due in `frames` of time that the card has lost. The card was silent for `missed`
+    /// frames; default: `frames`. `goesOn` is true if the loss belongs to the dropout counted last.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         controller.skip(frames, missed: missed, goesOn: goesOn)
     }
 
-    /// Adds `frames` to the positions of all later arrivals, because the card's clock was set.
+    /// Adds `frames` to the measured delays, because the card's clock was adjusted and later arrivals are greater by as
+    /// much.
     @_noAllocation @_noLocks
     public mutating func shiftArrivals(by frames: FrameCount) { controller.shiftArrivals(by: frames) }
 
@@ -242,7 +245,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Appends the audio that the decoder has produced; silence if the decoder refused the packet.
+    /// Appends the audio that the decoder has produced; silence if the decoder rejected the packet as invalid.
     @usableFromInline @_noAllocation @_noLocks
     mutating func finish(_ call: DecoderCall, _ result: DecoderCall.Result) {
         let before = syncBuffer.count - call.replaced

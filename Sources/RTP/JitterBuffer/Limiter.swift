@@ -15,19 +15,22 @@ struct Limiter: ~Copyable, Sendable {
     private let channelCount: Int
     /// A ring of the last `delay` frames.
     private var waiting: FixedBuffer<Float>
-    /// The index of the oldest frame, and of the oldest gain in `gains`.
+    /// The index of the oldest frame in `waiting`.
     private var place = 0
+    /// The index of the oldest gain in `gains`.
     private var gainPlace = 0
-    /// The smallest gain that any of the last frames needs.
+    /// The smallest gain that any frame of the last 10.5 ms needs: the frames in the ring, and those of the hold time.
     private var needed: SlidingMinimum
     /// The gain before it is averaged: it falls immediately with `needed`, and rises slowly.
     private var gain: Float = 1
     /// The last `delay` + 1 gains. Their mean is applied, so that the gain changes in a ramp. In fixed point, so that
     /// the sum of the gains stays exact.
     private var gains: FixedBuffer<Int64>
+    /// The sum of `gains`.
     private var sum: Int64
     /// The number of frames for which `gain` has been 1.
     private var restingCount: Int
+    /// The proportion of its distance from 1 by which `gain` rises with each frame.
     private let rise: Float
 
     static let lookAhead = Duration.microseconds(500)

@@ -1,6 +1,7 @@
 public import TenfourAudioCore
 
-/// The packets that were missed recently. A missed packet that arrives afterwards was late, not lost.
+/// The packets that recently had not arrived when playout needed them. Such a missed packet counts as late if it
+/// arrives afterwards, and as lost if it does not.
 public struct MissingPackets: ~Copyable, Sendable {
     /// Not private, because the compiler of Swift 6.3 crashes on a private type here in debug builds.
     struct Entry: BitwiseCopyable {
@@ -15,7 +16,7 @@ public struct MissingPackets: ~Copyable, Sendable {
 
     /// The time within which late packets arrive: 300 ms. A missed packet that has not arrived by then counts as lost.
     private static var lateTime: FrameCount { FrameCount(14_400) }
-    /// The time for which a loss counts as recent: 10 s.
+    /// The time for which a lost packet counts as a recent loss: 10 s.
     private static var memory: FrameCount { FrameCount(480_000) }
 
     private static var capacity: Int { 32 }

@@ -22,20 +22,21 @@ public struct Mixer: ~Copyable, Sendable {
     private let format: LPCMFormat
     private var clock = CardClock()
     private var limiter: Limiter
-    /// The delay of the mix behind the talkers' buffers.
+    /// The delay that the limiter adds, in frames at 48 000 Hz.
     private let limiterDelay = FrameCount(Limiter.lookAhead)
     /// The number of packets dropped because no buffer was free for their talker.
     private var crowdedOutCount = 0
-    /// `isSkipping` is true if no audio was pulled since the card last lost time; `isLosing` is true if no audio was
-    /// played since the card last lost audio. The next loss then belongs to the same dropout.
+    /// Whether no audio was pulled since the card last lost time. The next lost time then belongs to the same dropout.
     private var isSkipping = false
+    /// Whether the card left some audio of the last pull unplayed. Audio that it leaves unplayed next then belongs to
+    /// the same dropout.
     private var isLosing = false
     /// The remainder of converting frames of the card to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
     private var remainder = 0
 
     /// Concealed audio, in frames at 48 000 Hz.
     public struct Concealment: BitwiseCopyable, Sendable {
-        /// The number of frames concealed in the pull or after it.
+        /// The number of frames that the pull concealed. Some of them may be heard only after it.
         public var ahead = 0
         /// The number of frames that were heard before the pull and count as concealed only now: a packet has shown
         /// that there was no pause.
@@ -60,8 +61,8 @@ public struct Mixer: ~Copyable, Sendable {
     /// Whether any talker's packet has arrived yet.
     public var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
 
-    /// Records that the card requests audio at `now`: the time at which the first frame of the request will be heard,
-    /// less the card's usual queue.
+    /// Records that the card requests audio. `now` is the time at which the first frame of the request will be heard,
+    /// less the usual duration of the card's queue.
     @_noAllocation @_noLocks
     public mutating func request(at now: Instant) {
         let lost = clock.request(at: now)
@@ -130,9 +131,9 @@ public struct Mixer: ~Copyable, Sendable {
         return true
     }
 
-    /// Skips the audio that was due while the card stood still: it has lost the time of `frames`, and was silent for
-    /// `missed`, both at the card's rate. Call this for an underrun that is too short to be detected from a late
-    /// request. Without this call, the underrun would count as jitter and increase the delay.
+    /// Skips the audio that was due while the card stood still. The card has lost the time of `frames`, and was silent
+    /// for `missed`; both are in frames at the card's rate. Call this for an underrun that is too short to be detected
+    /// from a late request. Without this call, the underrun would count as jitter and increase the delay.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)

@@ -30,18 +30,18 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
 /// The result of inserting a packet.
 public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     case queued
-    /// All of the packet's audio was due already. At least `by` frames of it were concealed.
+    /// All of the packet's audio was due already. Playout is `by` frames beyond the beginning of the packet.
     case late(by: FrameCount)
     /// All of the packet's audio was due while the card stood still.
     case skipped
     case duplicate
-    /// A copy or retransmission of a packet that is queued or has been played.
+    /// A copy or retransmission that is not needed, because its packet is queued or has been played.
     case spare
     /// The packet does not fit the sequence numbers and timestamps of the packets before it. If the next packet agrees
     /// with it, playout restarts.
     case outlier
     /// Playout restarts with this packet: the talker's sequence numbers or timestamps have jumped.
     case resynchronised
-    /// The packet is too long, or too far ahead to be queued.
+    /// The packet was not queued, because it is too long or too far ahead of the other packets.
     case refused
 }

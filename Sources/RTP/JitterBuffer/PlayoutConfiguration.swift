@@ -5,12 +5,12 @@ public struct PlayoutConfiguration: Hashable, Sendable {
     public enum Delay: Hashable, Sendable {
         /// The delay that the arrivals of the last half minute require.
         case adaptive
-        /// A constant delay behind the fastest packet.
+        /// A constant delay, measured from the arrival of the fastest packet.
         case fixed(FrameCount)
     }
 
     public var playoutDelay: Delay
-    /// The share of half seconds whose slowest packet may be too late for an adaptive delay, 0…1.
+    /// The proportion of half seconds whose slowest packet may be too late for an adaptive delay, 0…1.
     public var lateShare: Double
     /// The time by which each packet must arrive early: one pull, because a packet is needed when the pull with its
     /// first frame begins, plus the time by which the pulling thread may wake late.

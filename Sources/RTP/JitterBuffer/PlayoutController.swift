@@ -30,12 +30,14 @@ struct PlayoutController: ~Copyable, Sendable {
     private struct Playing {
         /// The position of the next frame to be played.
         var position: FrameCount
+        /// The duration of the packet that was decoded last or, at the start of a talkspurt, of its first packet.
         var frameCount: FrameCount
-        /// The delay of the position behind the card's time.
+        /// The playout delay: the card's position less `position`.
         var delay: FrameCount
     }
 
-    /// A packet that is 5 s older than the target delay is not played.
+    /// The longest time after the arrival of the fastest packet at which a talkspurt may still begin with a packet: 5
+    /// s. Older packets are dropped, unless the target delay is longer than this.
     private static var longestStall: FrameCount { FrameCount(240_000) }
     /// A talkspurt may begin 5 ms late in order to recover a lost packet before its first received packet.
     private static var longestAdvance: FrameCount { FrameCount(240) }
@@ -48,7 +50,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Whether nothing plays or is queued.
     var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
 
-    /// The delay of playout behind the talker's timestamps, on the card's clock. Only differences have a meaning.
+    /// The playout delay: the card's position at which a frame is played, less the frame's position in the talker's
+    /// time. Only differences of delays have a meaning.
     var playoutDelay: FrameCount { @_noAllocation @_noLocks get { playing?.delay ?? .zero } }
 
     /// The playout delay less the target delay.
@@ -81,7 +84,7 @@ struct PlayoutController: ~Copyable, Sendable {
     func packet(_ entry: PacketQueue.Entry) -> EncodedPacket { queue.packet(entry) }
 
     /// Sets the delay that copies and retransmissions need, until the next call or `reset`. Playout moves to the new
-    /// target at once in silence, and by time-scaling within a talkspurt. A fixed delay stays.
+    /// target at once in silence, and by time-scaling within a talkspurt. A fixed playout delay does not change.
     @_noAllocation @_noLocks
     mutating func setRecoveryDemand(_ demand: RecoveryDemand) { delay.setRecoveryDemand(demand) }
 
@@ -323,7 +326,8 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// Adds `frames` to the positions of all later arrivals, because the card's clock was set.
+    /// Adds `frames` to the measured delays, because the card's clock was adjusted and later arrivals are greater by as
+    /// much.
     @_noAllocation @_noLocks
     mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 

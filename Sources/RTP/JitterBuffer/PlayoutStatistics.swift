@@ -18,22 +18,22 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var recoveredByCopy = FrameCount(0)
     /// The number of frames that were lost or late, and decoded from a retransmission.
     public var recoveredByRetransmission = FrameCount(0)
-    /// Time within speech in which the card stood still and was silent. The audio that was due in this time is neither
-    /// decoded nor concealed.
+    /// The time within talkspurts in which the card stood still and was silent. The audio that was due in this time is
+    /// neither decoded nor concealed.
     public var skipped = FrameCount(0)
     /// The number of frames that were decoded or concealed, but not played, because the card was gone.
     public var unplayed = FrameCount(0)
     /// The number of dropouts of the card, of any length.
     public var holes = 0
-    /// Loud speech from original packets, from which the codec's bit rate is computed: pauses need fewer bits at the
-    /// same quality.
+    /// The duration and size of the original packets with loud speech, from which the codec's bit rate is computed.
+    /// Pauses are left out, because they need fewer bits at the same quality.
     public var coded = CodedAudio()
     /// The number of frames removed or repeated by time-scaling, to bring the delay to its target.
     public var timeScaled = FrameCount(0)
     /// The number of original packets that arrived after their audio was due.
     public var late = 0
     public var duplicates = 0
-    /// The number of packets that were not queued: far from the talker's other timestamps, or too many at the same time.
+    /// The number of packets that were not queued, because they are too long or do not fit the talker's other packets.
     public var discarded = 0
     /// The number of copies and retransmissions of packets that had arrived already.
     public var spareRecoveries = 0
@@ -41,9 +41,9 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var lateRecoveries = 0
     /// The number of times that playout restarted because the talker's sequence numbers or timestamps jumped.
     public var resyncs = 0
-    /// The delay of playout behind the arrival of the fastest packet.
+    /// The playout delay, measured from the arrival of the fastest packet.
     public var delay = FrameCount.zero
-    /// The target delay, behind the arrival of the fastest packet.
+    /// The target delay, measured from the arrival of the fastest packet.
     public var target = FrameCount.zero
     /// The difference between the talker's clock and the card's, in parts per million; positive if the talker's is slower.
     public var driftPartsPerMillion: Float = 0

@@ -14,13 +14,13 @@ public struct RateControl: Sendable {
     private static var strongest: Float { 200 }
     private static var limit: Float { 1_000 }
     private static var step: Float { 20 }
-    /// An error of up to a quarter of a millisecond is ignored.
+    /// The largest delay error that is ignored, in frames at 48 000 Hz: a quarter of a millisecond.
     private static var tolerance: Int { 12 }
 
     @_noAllocation @_noLocks
     public init() {}
 
-    /// Updates the rate. `delayError` is the delay less its target; `drift` is the result of `DriftEstimate`.
+    /// Updates the rate. `delayError` is the delay less its target; `drift` is `DriftEstimate.partsPerMillion`.
     @_noAllocation @_noLocks
     public mutating func update(delayError: FrameCount, driftPartsPerMillion drift: Float) {
         let error = abs(delayError.rawValue) <= Self.tolerance ? 0 : Float(delayError.rawValue)

@@ -5,12 +5,13 @@ public import TenfourAudioCore
 /// The RTP session, which negotiates recovery, may set the demand at any time. Playout then moves to the new delay in a
 /// pause or by time-scaling.
 public struct RecoveryDemand: BitwiseCopyable, Hashable, Sendable {
-    /// The time from a packet to its last copy. Zero without copies.
+    /// The time from the sending of a packet to the sending of its last copy. Zero without copies.
     public var lookAhead: FrameCount
-    /// The time from the fastest arrival to the arrival of a retransmission. Zero without retransmission.
+    /// The playout delay at which a retransmission arrives in time, measured from the arrival of the fastest packet.
+    /// Zero without retransmission.
     public var retransmissionTime: FrameCount
-    /// The longest delay for recovery, counted from the fastest arrival. It does not limit the delay that the packets'
-    /// own jitter requires.
+    /// The longest playout delay for recovery, measured from the arrival of the fastest packet. It does not limit the
+    /// delay that the packets' own jitter requires.
     public var limit: FrameCount
 
     /// The demand without recovery.

@@ -1,18 +1,18 @@
 /// Finds the packets of a talker that contain loud speech. Their size shows the bit rate of the codec; pauses need fewer bits.
 struct SpeechLevel: BitwiseCopyable, Sendable {
-    /// The mean square of the loudest packet.
+    /// The mean square of the loudest packet, which decays slowly.
     private var loudest: Float = 0
 
     /// A packet is loud if it is at most 15 dB below the loudest packet, and not below −45 dBFS.
     private static var loudShare: Float { 0.03 }
     private static var quietest: Float { 3e-5 }
-    /// The weight of the loudest packet falls to one half after about ten minutes.
+    /// The factor by which `loudest` decays with each packet: to one half after about ten minutes.
     private static var fading: Float { 0.999_98 }
 
     @_noAllocation @_noLocks
     init() {}
 
-    /// Whether the next packet, with this mean square, contains loud speech.
+    /// Records the next packet of the talker by the mean square of its audio. Returns whether it contains loud speech.
     @_noAllocation @_noLocks
     mutating func isLoudSpeech(_ meanSquare: Float) -> Bool {
         loudest = max(meanSquare, loudest * Self.fading)

@@ -9,9 +9,10 @@ internal import TenfourResampling
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 @usableFromInline
 struct SyncBuffer: ~Copyable, Sendable {
-    /// The number of frames that wait.
+    /// The number of frames that wait to be played.
     private(set) var count = 0
-    /// The index in `samples`, in frames, of the first frame that waits. At least `history`, since the audio played last lies before it.
+    /// The index in `samples`, in frames, of the first frame that waits. At least `history`, since the audio played
+    /// last lies before it.
     private var start: Int
     private let channelCount: Int
     private var samples: FixedBuffer<Float>

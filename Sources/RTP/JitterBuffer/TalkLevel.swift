@@ -17,7 +17,7 @@ public struct TalkLevel: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// Whether the next audio, with this mean square and duration, is part of a pause.
+    /// Records the next audio, by its mean square and duration. Returns whether it is part of a pause.
     @_noAllocation @_noLocks
     public mutating func isPause(meanSquare: Float, lasting frames: FrameCount) -> Bool {
         loudest = max(meanSquare, loudest * max(1 - Float(frames.rawValue) / Self.memory, 0))

@@ -6,7 +6,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     /// One frame of eleven may be removed: the audio of eleven frames is then played in the time of ten.
     private static var share: Int { 11 }
     private static var pauseShare: Int { 2 }
-    /// The largest budget that is saved up: two of the longest periods.
+    /// The largest budget that is saved up, in frames: two of the longest periods, 30 ms.
     private static var most: FrameCount { FrameCount(1_440) }
     /// The number of frames of audio played in a second at a tempo that is 10 % faster.
     private static var second: FrameCount { FrameCount(52_800) }

@@ -20,12 +20,14 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     /// The duration of audio recorded since the delay error was last at most `highestError`.
     private var timeWithHighError = FrameCount(0)
 
-    /// The lower limit of the delay error, −50 ms. A smaller deviation waits for a pause. If recovery needs the delay, the limit is −15 ms.
+    /// The lower limit of the delay error: 50 ms too short. A smaller deviation waits for a pause.
     private static var lowestError: FrameCount { FrameCount(2_400) }
+    /// The lower limit of the delay error if a part of the target delay is for recovery: 15 ms too short.
     private static var lowestErrorInRecovery: FrameCount { FrameCount(720) }
-    /// The upper limit of the delay error, 40 ms. A greater error waits for a pause for 1 s of audio only, so that a
-    /// stall of 100 ms is caught up within 3 s.
+    /// The upper limit of the delay error: 40 ms too long. A greater error does not wait for a pause longer than
+    /// `errorTimeout`, so that a stall of 100 ms is caught up within 3 s.
     private static var highestError: FrameCount { FrameCount(1_920) }
+    /// The duration of audio for which an error above the upper limit waits for a pause: 1 s.
     private static var errorTimeout: FrameCount { FrameCount(48_000) }
     /// The period of a voice of 200 Hz: 5 ms.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }

@@ -13,8 +13,9 @@ public import TenfourAudioCore
 public struct TimeScaler: ~Copyable, Sendable {
     /// 20 ms: the audio needed after a cut that removes a period, or before a cut that repeats one.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
-    /// The shortest and the longest period that one cut changes.
+    /// The shortest period that one cut removes or repeats: 2.5 ms.
     public static var shortest: FrameCount { @_noAllocation @_noLocks get { FrameCount(shortestPeriod) } }
+    /// The longest period that one cut removes or repeats: 12.5 ms.
     public static var longest: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod) } }
 
     private static var shortestPeriod: Int { 120 }
@@ -24,17 +25,18 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var searchLength: Int { 1_440 }
     /// The search first uses means of this many samples, then all samples around the best result.
     private static var coarseness: Int { 4 }
-    /// The highest cost at which a cut is made; it rises after each refusal. The cost is one less the squared
-    /// correlation (0: identical, 1: unrelated), weighted with the loudness at the cut, plus a cost for each frame of
-    /// the period. In a pause the cost for each frame is negative, so that a long period is preferred.
+    /// The highest cost at which a cut is made; it rises with each search in a row that makes no cut. The cost is one
+    /// less the squared correlation (0: identical, 1: unrelated), weighted with the loudness at the cut, plus a cost
+    /// for each frame of the period. In a pause the cost for each frame is negative, so that a long period is
+    /// preferred.
     private static var maximumCost: Float { 0.04 }
     private static var costPerRefusal: Float { 0.015 }
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }
     /// The level below which a cut is not heard: −50 dBFS.
     private static var quiet: Float { 1e-5 }
-    /// The level below which no talker is: −70 dBFS.
+    /// The lowest level of a talker: −70 dBFS. Audio below this level is not heard.
     private static var inaudible: Float { 1e-7 }
-    /// After this number of refusals in a row, half a second, any cut is accepted.
+    /// The number of searches in a row that make no cut, half a second of audio, after which any cut is accepted.
     private static var maximumRefusals: Int { 25 }
 
     private let channelCount: Int
@@ -46,6 +48,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     private var weight: FixedBuffer<Float>
     /// The cost of each frame of the period; negative in a pause.
     private var periodCost: Float = 0
+    /// The number of searches in a row that made no cut.
     private var refusals = 0
 
     /// The distance, in frames, from the first frame at which the last cut was allowed to the frame of the cut.
@@ -136,7 +139,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best.place
     }
 
-    /// Cross-fades from frame `one` to frame `other` into the frame at `place`; `step` counts from 0 to `overlap`.
+    /// Writes one frame of a cross-fade at `place`: a mix of the frames `one` and `other`. `step` is the number of this
+    /// frame in the cross-fade, from 0 (all of `one`) to `overlap` (all of `other`).
     @_noAllocation @_noLocks
     private func fade(_ samples: inout FixedBuffer<Float>, at place: Int, from one: Int, to other: Int, _ step: Int) {
         let weight = step < Self.overlap ? Float(step) / Float(Self.overlap) : 1
@@ -186,8 +190,8 @@ public struct TimeScaler: ~Copyable, Sendable {
             let cost = cost(at: place / Self.coarseness, similarity: similarity, period: period)
             if cost < best.cost { best = Cut(place: place, period: period, cost: cost) }
         }
-        // The cost of the period is allowed for: it decides between cuts, but a long period (a deep voice) is no reason
-        // to postpone the cut.
+        // The limit is raised by the cost of the period. That cost decides between cuts, but a long period (a deep
+        // voice) is no reason to postpone the cut.
         let allowed = Self.maximumCost + Self.costPerRefusal * Float(refusals) + periodCost * Float(best.period)
         if !anywhere, best.cost > allowed, !isQuiet(at: place), refusals < Self.maximumRefusals {
             refusals += 1

@@ -7,7 +7,7 @@ public struct TimestampUnwrapper: Sendable {
         case known(sequence: Int64, start: FrameCount)
         /// The packet does not fit the packets before it. A single outlier may be a stray packet; a second one in a row is a jump.
         case outlier
-        /// The timeline restarts here.
+        /// The timeline restarts with this packet, because the sequence numbers or timestamps have jumped.
         case jumped(sequence: Int64, start: FrameCount)
     }
 

@@ -8,7 +8,8 @@ internal import TenfourAudioCore
 struct Underrun: BitwiseCopyable, Sendable {
     /// The number of frames concealed since the queue became empty.
     private(set) var concealed = FrameCount.zero
-    /// The time when playout fell silent; nil while it plays. The card may request nothing in that time.
+    /// The time at which playout fell silent; nil while it plays. It is a time and not a count of silent frames,
+    /// because the card may request nothing while playout is silent.
     private(set) var bufferingSince: FrameCount?
 
     @_noAllocation @_noLocks
@@ -18,7 +19,7 @@ struct Underrun: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func conceal(_ frames: FrameCount) { concealed += frames }
 
-    /// Removes `frames` from `concealed`: they are accounted for, or were removed before they were heard.
+    /// Removes `frames` from `concealed`, because they are counted elsewhere or were removed before they were heard.
     @_noAllocation @_noLocks
     mutating func accountFor(_ frames: FrameCount) { concealed -= min(frames, concealed) }
 
@@ -41,8 +42,9 @@ struct Underrun: BitwiseCopyable, Sendable {
         guard let last else { return .zero }
         if packet.sequence == last.sequence + 1 {
             guard packet.start <= last.end else { return .zero }
-            // The timestamps continue without a gap, so a stall has held back the packets. It counts as at most as long
-            // as the packets that have arrived since, because some senders stop their timestamps in a pause.
+            // The timestamps continue without a gap, so a stall has held back the packets. The silence counts as
+            // missing audio for at most the duration of the packets that have arrived since, because some senders stop
+            // their timestamps in a pause.
             return concealed + min(buffered, FrameCount((queuedCount + 1) * packet.frameCount.rawValue))
         }
         // The sequence numbers count the packets that were sent and lost.

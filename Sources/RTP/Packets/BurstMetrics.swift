@@ -1,4 +1,4 @@
-/// Distinguishes bursts of loss from single losses, packet by packet, as RFC 3611 section 4.7.2 defines them: a burst
+/// Distinguishes bursts of loss from single losses, packet by packet, as RFC 3611 section 4.7.2 defines them. A burst
 /// begins and ends with a loss and contains no run of `minimumGap` or more received packets. Between bursts lie gaps.
 public struct BurstMetrics: Hashable, Sendable {
     public static let minimumGap = 16
@@ -8,14 +8,17 @@ public struct BurstMetrics: Hashable, Sendable {
     /// The number of losses that followed a received packet. `lossCount` divided by this is the mean number of losses
     /// in a row.
     public private(set) var runCount = 0
-    /// The number of packets within bursts, the number of losses among them, and the number of bursts. A single loss is not a burst.
+    /// The number of packets within bursts. A single loss is not a burst.
     public private(set) var burstPacketCount = 0
+    /// The number of losses within bursts.
     public private(set) var burstLossCount = 0
+    /// The number of bursts.
     public private(set) var burstCount = 0
 
-    /// The number of packets, and of losses among them, since the first loss of a possible burst; zero if there is no
-    /// such loss.
+    /// The number of packets since the first loss of a possible burst, including this loss; zero if there is no such
+    /// loss.
     private var openPackets = 0
+    /// The number of losses since the first loss of a possible burst, including this loss.
     private var openLosses = 0
     /// The number of packets received since the last loss.
     private var received = 0

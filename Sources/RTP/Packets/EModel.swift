@@ -128,8 +128,9 @@ extension EModel {
     private static func decibels(_ power: Double) -> Double { 10 * log10(power) }
     private static func power(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 
-    /// `SLR` and `RLR` of table 2, in decibels.
+    /// `SLR`, the loudness of sending, of table 2 in decibels.
     private static var sendLoudness: Double { 8 }
+    /// `RLR`, the loudness of receiving, of table 2 in decibels.
     private static var receiveLoudness: Double { 2 }
 }
 

@@ -10,6 +10,7 @@ public struct ExtendedReport: Hashable, Sendable {
         case voipMetrics(VoIPMetrics)
         /// The reporter's wall clock, which the receiver returns in an echo (section 4.4, RRTR).
         case referenceTime(NTPTime)
+        /// Reference times that the reporter received, returned to their senders (section 4.5, DLRR).
         case echoes([TimeEcho])
     }
 

@@ -4,12 +4,12 @@ public struct GenericNACK: Hashable, Sendable {
     public var sender: SSRC
     /// The SSRC of the stream whose packets are requested.
     public var media: SSRC
-    /// The sequence numbers of the requested packets, in order and unique. As many as fit are written.
+    /// The sequence numbers of the requested packets, in order and unique.
     public var sequenceNumbers: [SequenceNumber]
 
     static let format = 1
-    /// The largest number of entries read, each of which requests up to seventeen packets. No sender keeps a packet
-    /// from a thousand packets ago.
+    /// The largest number of entries that are read from a NACK; further ones are ignored. An entry is a packet with a
+    /// bit mask of the sixteen packets after it. No sender keeps a packet from a thousand packets ago.
     private static let maximumEntryCount = 64
 
     public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {
@@ -32,7 +32,8 @@ public struct GenericNACK: Hashable, Sendable {
         }
     }
 
-    /// The first missing packet, and a bit mask of the sixteen behind it: bit n stands for the packet n + 1 later.
+    /// The entries on the wire: the first requested packet, and a bit mask of the sixteen packets after it. Bit n
+    /// stands for the packet n + 1 later.
     private var entries: [(first: SequenceNumber, following: UInt16)] {
         var entries: [(first: SequenceNumber, following: UInt16)] = []
         for number in sequenceNumbers {

@@ -6,15 +6,17 @@ public struct LossRLE: Hashable, Sendable {
     public var source: SSRC
     /// The exponent n of the thinning, 0…15: only every 2ⁿ-th packet is described. Our own reports describe all packets, with n = 0.
     public var thinning: UInt8
-    /// The sequence numbers of the first packet described and of the packet after the last one described.
+    /// The sequence number of the first packet described.
     public var first: SequenceNumber
+    /// The sequence number of the packet after the last one described.
     public var end: SequenceNumber
-    /// The chunks. An empty chunk is added at the end if their number would be odd without it.
+    /// The chunks: runs and bit vectors. An empty chunk is added at the end if their number would be odd without it.
     public private(set) var chunks: [UInt16]
 
     static let blockType: UInt8 = 1
-    /// The number of packets in a bit vector, and the largest number in a run.
+    /// The number of packets in a chunk that is a bit vector.
     private static let vectorLength = 15
+    /// The largest number of packets in a chunk that is a run.
     private static let maximumRunLength = 0x3FFF
 
     /// Describes `count` packets from `first` on, at most 65 534; `came` returns for each index whether the packet was
