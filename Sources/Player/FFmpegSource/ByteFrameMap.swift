@@ -12,8 +12,8 @@ struct ByteFrameMap {
         }
     }
 
-    /// Creates a mapping from `begin` to `endOffset` from the frame density sampled at some offsets. Each sample
-    /// applies to the bytes nearest to it.
+    /// Creates a mapping from `begin` to `endOffset` from the frame density (frames per byte) sampled at some offsets.
+    /// Each sample applies to the bytes nearest to it. Without samples, `density` applies to all bytes.
     init(from begin: FrameIndex.Entry, to endOffset: Int, density: Double, samples: [(offset: Int, density: Double)]) {
         var points = [(offset: Double(begin.offset), frame: Double(begin.frame))]
         func extend(to offset: Double, _ density: Double) {

@@ -6,12 +6,12 @@
     @safe
     final class ByteStream {
         let byteSource: any ByteSource
-        /// The offset of FFmpeg's first byte in the resource.
+        /// The offset in the resource at which the stream that FFmpeg reads begins.
         let start: Int
         /// The last error of the source; nil once `consumeFailure` has returned it.
         fileprivate var failure: ByteSourceError?
-        /// The number of bytes that FFmpeg may still read: limits the memory that a file makes FFmpeg use while it is
-        /// opened.
+        /// The number of bytes that FFmpeg may still read. It limits the memory that a file makes FFmpeg use while it
+        /// is opened.
         var allowance = Int.max
         private(set) var offset = 0
         let handle: UnsafeMutablePointer<AVIOContext>
@@ -22,7 +22,8 @@
         /// Whether FFmpeg may seek to any offset: the source is seekable, or keeps all its bytes.
         let isSeekable: Bool
 
-        /// If set, FFmpeg may seek only within these bytes of the resource.
+        /// The bytes of the resource within which FFmpeg may also seek back if the source is not seekable; nil if there
+        /// are none.
         var confinement: Range<Int>? {
             didSet {
                 let isFree = isSeekable || confinement != nil

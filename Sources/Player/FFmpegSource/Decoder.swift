@@ -60,8 +60,8 @@
             return result == tenfour_av_eof() ? .ended : .damaged
         }
 
-        /// Whether the whole frame is to be skipped. FFmpeg 5 withheld the first frame of Vorbis; FFmpeg 7 returns it
-        /// with the number of samples to skip in the first four of ten bytes (`AV_FRAME_DATA_SKIP_SAMPLES`).
+        /// Whether the whole frame is to be skipped. FFmpeg 5 does not return the first frame of Vorbis. FFmpeg 7
+        /// returns it with the number of samples to skip in the first four of ten bytes (`AV_FRAME_DATA_SKIP_SAMPLES`).
         var isFrameSkipped: Bool {
             for index in unsafe 0..<Int(frame.pointee.nb_side_data) {
                 guard let data = unsafe frame.pointee.side_data[index]?.pointee,

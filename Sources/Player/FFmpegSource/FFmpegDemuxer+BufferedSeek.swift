@@ -9,7 +9,7 @@
     extension FFmpegDemuxer {
         /// The number of bytes that FFmpeg reads at a time.
         private static let margin = 32_768
-        /// The time to wait for more bytes: a pipe may be refilled after a read.
+        /// The time to wait for more bytes, since a pipe may be refilled after a read.
         private static let arrivalPatience = Duration.milliseconds(50)
 
         func seekInBuffer(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {

@@ -22,12 +22,13 @@
         private let file: ContainerFile
         let handle: UnsafeMutablePointer<AVFormatContext>
         let streamIndex: Int32
-        /// The timestamp of the first audio: not zero in a recording cut out of a longer one, such as radio.
+        /// The timestamp at which the audio begins. It is not zero in a recording that was cut out of a longer one,
+        /// such as a radio programme.
         private(set) var origin: Int64?
         private let startsAtFirstPacket: Bool
         /// Whether decoded audio is shortened to the packet's stated duration.
         private let trustsDurations: Bool
-        /// Whether packets of other streams, such as video, are interleaved.
+        /// Whether the container may interleave packets of other streams, such as video, with the audio packets.
         private let holdsOthers: Bool
         private let firstByte: Int
         /// Whether a seek has already read the next packet.
@@ -35,7 +36,7 @@
         var isContiguous = true
         private var parsed = Extent()
         public internal(set) var reach: Duration?
-        /// Offsets of packets read so far, about one per second.
+        /// The timestamps and offsets of packets read so far, about one packet per second.
         private(set) var seekPoints: [SeekPoint] = []
         /// The end of the last packet, as a timestamp.
         private(set) var lastEnd: Int64 = 0
@@ -45,7 +46,7 @@
         private struct Extent {
             var byteCount = 0
             var time: Int64 = 0
-            /// The end of the last packet.
+            /// The end of the last packet, as a timestamp.
             var end: Int64 = 0
             var lastByte = 0
         }
@@ -62,7 +63,7 @@
         /// The largest number of bytes read before the first packet, pictures included.
         private static let openingLimit = 1 << 26
 
-        /// `tag` is the ID3 tag before the container, empty if there is none.
+        /// Opens the container in `stream`. `tag` is the ID3 tag before the container, empty if there is none.
         init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
             guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
                 let packet = Packet(), let codec = CodecParameters()

@@ -9,10 +9,11 @@ package struct FrameHeader: Equatable {
     /// The sample rate in hertz. With SBR, the decoder's rate is twice this.
     package var rate: Int
     package var channelCount: Int
-    /// The size of the frame with its header.
+    /// The size of the frame with its header, in bytes.
     package var byteCount: Int
+    /// The number of samples per channel in the frame.
     package var frameCount: Int
-    /// Bits per second; nil in ADTS, whose frames vary in size.
+    /// The bit rate in bit/s; nil in ADTS, whose frames vary in size.
     package var bitRate: Int?
     /// Fields that are constant within a stream; they distinguish real headers from similar bytes.
     private var signature: UInt32

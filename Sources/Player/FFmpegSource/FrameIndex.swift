@@ -7,7 +7,7 @@ struct FrameIndex {
     }
 
     private(set) var entries: [Entry]
-    /// The first packet not parsed yet.
+    /// The offset and frame number of the first packet that is not parsed yet.
     private(set) var end: Entry
     /// Whether `end` is the end of the stream.
     private(set) var isComplete = false

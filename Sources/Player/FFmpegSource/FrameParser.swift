@@ -19,21 +19,26 @@
 
         private var stream: FrameStream
         private let vbr: VBRHeader?
-        /// The encoder delay and the padding at the end, in frames, as stated by the encoder.
+        /// The encoder delay as stated by the encoder, plus the decoder's own delay, in frames; 0 if no delay is
+        /// stated.
         private let lead: Int
+        /// The frames of the padding at the end, as stated by the encoder; empty if no padding is stated.
         private let padding: Range<Int>
+        /// The number of frames per packet.
         private let packetFrames: Int
 
         private var next: FrameIndex.Entry
         /// The estimated position of the last seek; nil if it was exact. Until the next seek, packet positions count from
         /// this estimate.
         private var estimate: FrameIndex.Entry?
+        /// The number of frames to add to positions after an estimated seek; 0 until the error of the estimate is
+        /// known.
         private var shift = 0
         public private(set) var reach: Duration?
         private var hasEnded = false
         private var parsed = (byteCount: 0, frames: 0)
 
-        /// `tag` is the ID3 tag before the audio.
+        /// Finds the first frame in `window`. `tag` is the ID3 tag before the audio.
         init(_ window: consuming ByteWindow, tag: ID3Tag) throws(ReaderError) {
             do {
                 stream = try FrameStream(window, from: tag.byteCount)

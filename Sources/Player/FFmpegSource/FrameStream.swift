@@ -12,25 +12,30 @@ package struct FrameStream: ~Copyable {
     package let begin: Int
     package let first: FrameHeader
     var index: FrameIndex
-    /// Sampled frame density at some offsets, in frames per byte.
+    /// The frame density measured at some offsets, in frames per byte.
     private(set) var samples: [(offset: Int, density: Double)] = []
     /// The bit rate in bit/s if all frames so far had the same bit rate; otherwise nil.
     private var constantBitRate: Int?
 
-    /// The largest number of bytes to search for the first frame, and for the next one after a gap.
+    /// The largest number of bytes to search for the first frame.
     private static let beginningLimit = 1 << 20
+    /// The largest number of bytes to search for the next frame after a gap.
     private static let gapLimit = 1 << 24
+    /// The largest number of density samples.
     private static let sampleLimit = 64
+    /// The number of bytes that are parsed for one density sample.
     private static let sampledByteCount = 8_192
     /// The number of equal frames after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
     /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
     static let scannedByteCount = 1 << 26
-    /// The number of density samples taken even if each needs a request, and the time limit for all.
+    /// The number of density samples to which the time limit `patience` applies, even if each needs a request.
     private static let usualSampleCount = 16
+    /// The time limit for the first `usualSampleCount` density samples together.
     private static let patience = Duration.seconds(1)
-    /// The number of bytes that must follow a frame before it counts as arrived.
+    /// The number of bytes that must have arrived after the last parsed frame before the next frame is parsed.
     private static let margin = 2_048
+    /// The time to wait for the next bytes, since a pipe may be refilled after a read.
     private static let arrivalPatience = Duration.milliseconds(50)
 
     /// Continues reading from `window`.

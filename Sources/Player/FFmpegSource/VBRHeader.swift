@@ -5,9 +5,10 @@ internal import TenfourMediaSource
 package struct VBRHeader: Equatable {
     /// The number of MP3 frames with audio.
     package var packetCount: Int?
-    /// The number of bytes from this frame on, inclusive.
+    /// The number of bytes from this frame to the end, including this frame.
     package var byteCount: Int?
-    /// 100 entries: entry i is the offset at i percent of the duration, in 256ths of `byteCount`.
+    /// The table of contents. Element i of its 100 elements is the offset at i percent of the duration, in 256ths of
+    /// `byteCount`.
     package var contents: [UInt8] = []
     /// Whether all frames have one bit rate.
     package var isConstantRate: Bool
@@ -23,7 +24,7 @@ package struct VBRHeader: Equatable {
             && left.delay?.behind == right.delay?.behind
     }
 
-    /// Parses a whole frame; nil if it carries audio.
+    /// Parses the header in a whole frame. Returns nil if the frame has no such header, but audio.
     package init?(_ frame: Span<UInt8>, _ header: FrameHeader) {
         guard header.coding == .layer3 else { return nil }
         // The Xing header follows the frame header and the side information, whose length depends on version and

@@ -12,9 +12,9 @@ internal import CCurl
         var text: String
         /// The status code of the last response; 0 if there was none.
         var status: Int
-        /// The status code of the proxy's answer to CONNECT.
+        /// The status code of the proxy's answer to CONNECT; 0 if there was none.
         var proxyStatus: Int
-        /// `errno` of the failed connection.
+        /// The `errno` of a connection that failed.
         var systemCode: Int32
     }
 

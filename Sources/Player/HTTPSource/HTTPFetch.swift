@@ -30,13 +30,15 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// Whether any bytes have arrived. From then on a broken connection is retried.
     private var hasWorked = false
     private var isPaused = false
-    /// The pauses between attempts to restore a broken connection, and the number of attempts since data last arrived.
+    /// The pauses between attempts to restore a broken connection. It counts the attempts since a connection was last
+    /// stable (`stableByteCount`).
     private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(30))
+    /// The time at which bytes last arrived, or at which the present wait for bytes began.
     private var lastProgress = Instant.start
     /// The moment at which the connection broke; nil after bytes have arrived again.
     private var brokenSince: Instant?
-    /// The offset at which the server closed the connection last, and the number of times in a row that it did so
-    /// there.
+    /// The offset at which the server last closed the connection, and the number of consecutive times that the server
+    /// closed the connection at this offset.
     private var hangUp = (offset: -1, count: 0)
     /// The redirects of the present request.
     private var redirect: Redirect

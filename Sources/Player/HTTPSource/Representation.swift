@@ -45,7 +45,7 @@ package struct Representation: Equatable {
     }
 }
 
-/// How to handle the response to a request for the bytes from an offset on.
+/// The action that is required by the response to a request for the bytes from an offset on.
 package enum ResponseAction: Equatable {
     /// Use the body after skipping its first bytes.
     case useBody(skipping: Int)

@@ -10,7 +10,7 @@ package struct ResponseHead: Equatable {
     package var entityTag: String?
     package var lastModified: String?
     package var contentType: String?
-    /// `icy-metaint`: bytes of audio between two metadata blocks.
+    /// The value of `icy-metaint`: the number of bytes of audio between two metadata blocks.
     package var metadataInterval: Int?
     package var stationName: String?
     /// Whether the response has a header that only radio stations send.

@@ -44,9 +44,10 @@ extension ByteSource {
 
 /// The number of bytes that a byte source buffers.
 public struct BufferLimits: Equatable, Sendable {
-    /// Bytes ahead of the reader, at least 64 KiB. The server has to wait before it sends more.
+    /// The number of bytes to buffer ahead of the reader, at least 64 KiB. When they are buffered, the server has to
+    /// wait before it sends more.
     public var ahead: Int
-    /// Bytes behind the reader, so that a short seek back needs no new request.
+    /// The number of bytes to keep behind the reader, so that a short seek back needs no new request.
     public var behind: Int
 
     public init(ahead: Int = 2 << 20, behind: Int = 512 << 10) {

@@ -4,8 +4,10 @@ package import TenfourAudioCore
 package final class ConvertedAudio {
     /// The converted samples, interleaved; empty when the decoder must deliver more.
     package var samples: [Float] = []
-    /// The next expected frame, in decoded frames; `firstRequested` is the first frame at or after the requested position.
+    /// The frame that is expected next, counted in decoded frames from the start of the track; nil at the start and
+    /// after a seek.
     package var nextFrame: Int?
+    /// The first frame at or after the requested position, counted in decoded frames from the start of the track.
     package var firstRequested = 0
 
     private let format: LPCMFormat
@@ -68,8 +70,8 @@ package final class ConvertedAudio {
         return max(firstRequested - begin, 0)
     }
 
-    /// Seeks to `requested`, and makes `demuxer` seek to the start of the preroll before it. `rate` counts decoded frames.
-    /// If the demuxer throws, nothing changes.
+    /// Seeks to `requested`, and makes `demuxer` seek to the start of the preroll before it. `rate` is the sample rate
+    /// of the decoded frames. If the demuxer throws, nothing changes.
     package func seek(
         to requested: Duration, in demuxer: any Demuxer, preroll: Duration, at rate: SampleRate
     ) throws(ReaderError) {

@@ -10,7 +10,7 @@ public protocol Demuxer: AnyObject {
     /// The duration of the audio; nil if the stream has no known end.
     var duration: Estimate<Duration>? { get }
 
-    /// Bits per second, averaged over the packets so far; nil before the first.
+    /// The mean bit rate of the packets so far, in bit/s; nil before the first packet.
     var bitRate: Int? { get }
 
     /// Returns the offset, size and duration of the next packet, or nil at the end. The packet's bytes belong to the reader
@@ -46,8 +46,9 @@ public struct Track: Equatable, Sendable {
     public var codec: String
     /// The format of the coded audio.
     public var format: LPCMFormat
-    /// The title and the artist. Control characters are replaced.
+    /// The title. Control characters are replaced.
     public var title: String?
+    /// The artist. Control characters are replaced.
     public var artist: String?
 
     public init(codec: String, format: LPCMFormat, title: String? = nil, artist: String? = nil) {

@@ -63,13 +63,13 @@ public final class FileByteSource: ByteSource {
         return Int(status.st_size)
     }
 
-    /// Not limited: the kernel's page cache keeps the bytes.
+    /// No limits, since the kernel's page cache keeps the bytes. Setting limits has no effect.
     public var limits: BufferLimits {
         get { .all }
         set {}
     }
 
-    /// The C function is `pread`.
+    /// Implements `ByteSource.read`. The C function is `pread`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
         // A damaged file may lead to offsets beyond what the kernel can count.
         if offset < 0 {

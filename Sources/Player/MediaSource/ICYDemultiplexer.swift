@@ -2,18 +2,20 @@
 package struct ICYDemultiplexer {
     private let interval: Int
     private var audioBytesLeft: Int
-    /// Bytes left of the present block; nil until its length byte has been read.
+    /// The number of bytes left of the present metadata block; nil until the block's length byte has been read.
     private var metadataLeft: Int?
     private var metadata: [UInt8] = []
 
-    /// `interval` is the header `icy-metaint`, in bytes. Returns nil if it is out of range.
+    /// Creates a demultiplexer for a stream whose header `icy-metaint` states `interval`, in bytes. Returns nil if
+    /// `interval` is out of range.
     package init?(interval: Int) {
         guard (1...1 << 24).contains(interval) else { return nil }
         self.interval = interval
         audioBytesLeft = interval
     }
 
-    /// Calls `sound` with audio bytes and `found` with metadata, in stream order. A block may arrive in several calls.
+    /// Calls `sound` with audio bytes and `found` with metadata, in stream order. A metadata block may be spread over
+    /// several calls of `feed`.
     package mutating func feed<Failure>(
         _ bytes: UnsafeRawBufferPointer, sound: (UnsafeRawBufferPointer) throws(Failure) -> Void,
         found: (ICYMetadata) -> Void

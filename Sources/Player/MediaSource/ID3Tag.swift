@@ -10,11 +10,12 @@ public struct ID3Tag: Equatable, Sendable {
     public private(set) var artist: String?
 
     private static let headerByteCount = 10
-    /// The largest number of frames that are read, and of bytes of one text.
+    /// The largest number of a tag's frames that are read.
     private static let frameLimit = 200
+    /// The largest number of bytes of a text that are read.
     private static let textLimit = 1_024
 
-    /// Reads all tags at the start of `window`: some programs put their own tag before an existing one.
+    /// Reads all tags at the start of `window`, since some programs put their own tag before an existing tag.
     public init(_ window: inout ByteWindow) throws(ByteSourceError) {
         for _ in 0..<16 {
             try window.load(at: byteCount, count: Self.headerByteCount)

@@ -23,7 +23,7 @@ public protocol MediaPlayer: AnyObject, Sendable {
     /// Seeks relative to the present position, or to the target of a seek that is still under way.
     func seek(by distance: Duration)
 
-    /// Playback speed: 0.25 to 4 keeps the pitch, up to 32 is for skimming. Default: 1.
+    /// The playback rate at unchanged pitch, 0.25…32. Above 4 only fragments are heard, for skimming. Default: 1.
     var rate: Double { get set }
     /// Pitch shift in cents, −2400…2400, independent of the rate. Default: 0.
     var pitch: Double { get set }
@@ -59,17 +59,18 @@ public enum StreamState: Equatable, Sendable {
 
 /// The progress of a player.
 public struct StreamProgress: Equatable, Sendable {
-    /// Index of the item in the queue that is heard, from 0.
+    /// The index in the queue of the item that is heard, from 0.
     public var item = 0
     /// The position of the audio that is heard now, not of the audio last written to the sound card.
     public var position = Estimate(Duration.zero, isExact: true)
     /// The duration of the item; nil if it has none or it is unknown.
     public var duration: Estimate<Duration>?
-    /// The part of the item that is buffered, as shares 0…1 of its size; nil if the size is unknown.
+    /// The range of the item whose bytes are buffered and not decoded yet, in fractions (0…1) of the item's size; nil
+    /// if the size is unknown.
     public var downloaded: Range<Double>?
     /// Duration of the buffered audio at the present rate; nil until the bit rate is known.
     public var buffered: Duration?
-    /// Bits per second.
+    /// The item's mean bit rate so far, in bit/s; nil if it is unknown.
     public var bitRate: Int?
     /// Level of the audio that is heard: root mean square in dBFS, at least −100.
     public var level: Float = -100
@@ -85,7 +86,7 @@ public struct StreamProgress: Equatable, Sendable {
 /// An event of a player.
 public enum StreamEvent: Equatable, Sendable {
     case state(StreamState)
-    /// Sent ten times a second during playback.
+    /// Sent ten times a second while the player plays or buffers.
     case progress(StreamProgress)
     /// Another item of the queue is heard.
     case item(Int, Track)

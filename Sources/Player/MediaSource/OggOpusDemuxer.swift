@@ -24,6 +24,7 @@ public final class OggOpusDemuxer: PacketDecoding {
     /// The number of frames of all earlier streams in the chain.
     private var chained = 0
     private var isChain = false
+    /// The offset and the granule of the stream's last page; nil if they are unknown.
     private let last: (offset: Int, granule: Int)?
     /// The offset of this stream's first page with audio. Other streams of the chain may lie before it.
     private var linkStart: Int
@@ -38,6 +39,7 @@ public final class OggOpusDemuxer: PacketDecoding {
 
     /// The largest number of bytes to search for the next page.
     private static let gapLimit = 1 << 22
+    /// The largest number of bytes of the tags that are kept.
     private static let tagLimit = 1 << 16
     /// The length of a usual page, in bytes: one second of audio. Few pages are longer.
     private static let usualPage = 1 << 14
@@ -96,7 +98,7 @@ public final class OggOpusDemuxer: PacketDecoding {
             offset: current.offset, byteCount: current.bytes.count, frameCount: FrameCount(current.frameCount))
     }
 
-    /// Returns the frame of the track at which `granule` of this stream lies.
+    /// Returns the number of the track's frame that lies at `granule` of the present stream.
     private func frame(at granule: Int?) -> Int { chained + (granule ?? 0) - (packets.origin ?? 0) - head.preSkip }
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {

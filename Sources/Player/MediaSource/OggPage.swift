@@ -4,7 +4,7 @@ internal import COgg
 struct OggPage: Equatable {
     /// The offset of the page in the resource.
     var offset: Int
-    /// The length of header and body.
+    /// The length of header and body, in bytes.
     var byteCount: Int
     var headerByteCount: Int
     /// Whether the page's first segment continues a packet.
@@ -15,7 +15,7 @@ struct OggPage: Equatable {
     var granule: Int?
     var serial: UInt32
     var sequence: UInt32
-    /// The lengths of the segments. A packet continues after a segment of 255 bytes.
+    /// The lengths of the segments, in bytes. A packet continues after a segment of 255 bytes.
     var segments: [UInt8]
 
     var end: Int { offset + byteCount }
@@ -58,7 +58,7 @@ struct OggPages: ~Copyable {
     /// The offset of the next byte to pass to libogg.
     private var end = 0
 
-    /// Bytes per call of `ogg_sync_buffer`.
+    /// The number of bytes per call of `ogg_sync_buffer`.
     private static let stepByteCount = 4_096
 
     init(_ window: consuming ByteWindow) {

@@ -1,4 +1,4 @@
-/// The scheme, host and port of an address: credentials for one origin are never sent to another (RFC 6454).
+/// The scheme, host and port of an address (RFC 6454). Credentials for one origin are never sent to another origin.
 public struct Origin: Hashable, Sendable {
     /// `http` or `https`.
     public let scheme: String

@@ -6,7 +6,8 @@ protocol PacketDecoding: Demuxer {
     var decodedFormat: LPCMFormat { get }
     /// The position of the last packet's first frame, in decoded frames from the start of the track.
     var packetStart: Int { get }
-    /// The frames of the last packet to be played: without the decoder's start-up and the padding at the end.
+    /// The range of the last packet's frames that are played, without the decoder's start-up and the padding at the
+    /// end.
     var audibleFrames: Range<Int> { get }
     /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
     var preroll: Duration { get }

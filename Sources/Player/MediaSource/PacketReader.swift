@@ -16,7 +16,7 @@ public final class PacketReader: MediaReader {
 
     public var demuxer: any Demuxer { source }
 
-    /// Blocks until the first audio is decoded.
+    /// Creates a reader. Blocks until the first audio is decoded.
     init(_ source: any PacketDecoding, format: LPCMFormat?) throws(ReaderError) {
         let format = format ?? source.decodedFormat
         self.source = source

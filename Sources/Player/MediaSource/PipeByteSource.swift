@@ -11,15 +11,16 @@ internal import TenfourThreads
     /// The buffer into which `read` receives bytes from the kernel. Only the reader's thread uses it.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let window: SharedWindow
-    /// Ends a wait in `read`.
+    /// Ends a wait in `read` when the source is interrupted or stopped.
     private let wakeup: WakeupPipe
     /// The size of the kernel's pipe buffer, in bytes.
     private let pipeByteCount: Int
 
-    /// Linux's `F_SETPIPE_SZ` and `F_GETPIPE_SZ`, which are extensions of GNU.
+    /// Linux's `F_SETPIPE_SZ`, an extension of GNU.
     private static let setPipeByteCount: Int32 = 1031
+    /// Linux's `F_GETPIPE_SZ`, an extension of GNU.
     private static let getPipeByteCount: Int32 = 1032
-    /// The default of `/proc/sys/fs/pipe-max-size`.
+    /// The largest size to request for the kernel's pipe buffer, in bytes: the default of `/proc/sys/fs/pipe-max-size`.
     private static let largestPipe = 1 << 20
 
     /// Creates a source that owns `descriptor` and closes it.

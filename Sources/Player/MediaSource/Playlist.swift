@@ -18,11 +18,12 @@ public struct Playlist: Equatable, Sendable {
 
     public var entries: [Entry]
 
-    /// The largest size of a playlist; a longer one is refused without reading it.
+    /// The largest size of a playlist, in bytes; a longer one is refused without reading it.
     public static let maximumByteCount = 1 << 20
     /// The largest number of entries; later entries are dropped.
     public static let maximumEntryCount = 10_000
-    /// The limit on nested playlists, since two playlists may refer to each other.
+    /// The largest number of playlists nested in each other. There is a limit because two playlists may refer to each
+    /// other.
     public static let maximumDepth = 5
 
     /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot

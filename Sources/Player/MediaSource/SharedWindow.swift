@@ -7,7 +7,7 @@ internal import Glibc
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    // Access only with the mutex held.
+    // The properties below may be accessed only with the mutex held.
     private var bytes = HeldBytes()
     private var current: ByteSourceState
     private var reader = 0
@@ -203,8 +203,8 @@ internal import Glibc
 
     private var isFullNow: Bool { bytes.held.upperBound - reader >= memoryBounds.ahead }
 
-    /// Whether less than three quarters of the limit are buffered ahead of the reader, so that the transfer is not paused
-    /// and resumed for each read.
+    /// Whether less than three quarters of the limit are buffered ahead of the reader. A paused transfer is resumed
+    /// only then, since it would otherwise be paused and resumed for each read.
     private var hasSpaceAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
     /// The limits in effect: `.all` after `holdAll`, otherwise the requested limits. For a live stream, `.all` as a

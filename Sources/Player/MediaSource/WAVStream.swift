@@ -10,11 +10,12 @@ struct WAVStream {
     var coding: Coding?
     var rate = 0
     var channelCount = 0
-    /// The size of a frame.
+    /// The size of a frame, in bytes.
     var frameByteCount = 0
-    /// The offset of the samples.
+    /// The offset of the first sample, in bytes.
     var begin = 0
-    /// The size of the samples that the header states, whatever the size of the file; nil if the writer did not know it.
+    /// The size of the samples in bytes, as the header states it, whatever the size of the file; nil if the program
+    /// that wrote the header did not know it.
     private var statedByteCount: Int?
     var title: String?
     var artist: String?

@@ -17,22 +17,24 @@ struct BufferFiller: ~Copyable {
     private let blocks: RingBufferProducer<AudioBlock>
     private var effects: EffectChain<TimePitch, Equalizer>
     private var bandsVersion = 0
-    /// The samples of the last read, and the range of frames in it that is not processed yet.
+    /// The samples of the last read.
     private var chunk: FixedBuffer<Float>
+    /// The range of frames in `chunk` that is not processed yet.
     private var unprocessed = 0..<0
     private var output: FixedBuffer<Float>
     private var block = AudioBlock()
     /// The position after the last frame read.
     private var position = Estimate(Duration.zero, isExact: true)
-    /// Frames pushed in this generation, and in total.
+    /// The number of frames pushed in this generation.
     private var pushed = 0
+    /// The number of frames pushed in total.
     private var totalPushed = 0
 
     /// The pause before the next attempt to push into a full ring, in microseconds.
     private static let pollInterval: UInt32 = 5_000
-    /// The fill level of the ring. It is short, so that a change of rate is heard soon.
+    /// The duration of audio at which the ring counts as full. It is short, so that a change of rate is heard soon.
     private static let targetDuration = Duration.milliseconds(150)
-    /// Frames per read.
+    /// The number of frames per read.
     private static let chunkFrameCount = 512
 
     init(format: LPCMFormat, _ controls: RendererControls, _ blocks: consuming RingBufferProducer<AudioBlock>) {

@@ -4,7 +4,8 @@ internal import TenfourEffects
 /// A requested gain and the duration of the change, packed into one word so that threads can exchange it atomically.
 struct GainRamp: Equatable, BitwiseCopyable, Sendable {
     var gain: Float
-    /// The duration of the change in milliseconds, up to 4.6 hours. Zero: immediately, once the output is silent.
+    /// The duration of the change in milliseconds, up to 4.6 hours. If it is zero, the gain changes without a ramp as
+    /// soon as the output is silent.
     var duration: UInt32
     /// Distinguishes successive requests with the same gain and duration.
     var number: UInt8 = 0

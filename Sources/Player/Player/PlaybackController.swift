@@ -139,7 +139,8 @@ extension PlaybackController {
         contents.withLock { if generation == $0.machine.generation { $0.target = position } }
     }
 
-    /// Sets the fill level of the ring for the present generation.
+    /// Records that the ring contains `duration` of audio of the present generation. If playback waits for audio and
+    /// enough is buffered now, starts or resumes playback.
     func setAhead(_ duration: Duration, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }

@@ -9,8 +9,8 @@ public struct QueueItem: Equatable, Sendable {
     public let title: String?
 
     let resource: Result<Resource, ResourceError>
-    /// The address that the user typed: this item's, or the address of the playlist that contains the item. Credentials
-    /// are sent only to it.
+    /// The address that the user typed: this item's address, or the address of the playlist that contains the item.
+    /// Credentials are sent only to this address's origin.
     let typed: Resource?
     /// The number of nested playlists that contain the item; 0 for a typed address.
     let depth: Int

@@ -10,9 +10,9 @@ internal import TenfourRings
 /// of an earlier generation also fades out within 8 ms and is discarded. On an underrun the last sample fades out.
 struct Renderer: ~Copyable, Sendable {
     private(set) var timeline = PlaybackTimeline()
-    /// Frames taken from the ring, played or not. Wraps.
+    /// The number of frames taken from the ring, played or not. It wraps.
     private(set) var consumed = 0
-    /// Frames played in total.
+    /// The number of frames played in total.
     private(set) var played = 0
 
     private let format: LPCMFormat
@@ -22,15 +22,19 @@ struct Renderer: ~Copyable, Sendable {
     private var offset = 0
     /// The gain of the fade at a start or an end: 0 while silent, 1 at full level.
     private var transitionLevel: Float = 0
+    /// The change of `transitionLevel` per frame.
     private let transitionStep: Float
     /// The gain set by the user. It is applied after the ring instead of in the effect chain before the ring, so that a
     /// change is heard without the ring's delay.
     private var volume = Ramp(1)
+    /// The gain of a fade-in or fade-out that the user requested.
     private var fade = Ramp(1)
     private var requested = RendererRequest()
-    /// The last frame, and the gain with which it fades out.
+    /// The last frame that was rendered.
     private var last = InlineArray<2, Float>(repeating: 0)
+    /// The frame that fades out, held constant.
     private var tail = InlineArray<2, Float>(repeating: 0)
+    /// The gain with which `tail` fades out; 0 if it has faded out.
     private var tailGain: Float = 0
 
     /// The length of a fade at a start or an end, in milliseconds.
@@ -107,7 +111,7 @@ extension Renderer {
         return true
     }
 
-    /// Discards blocks of earlier generations.
+    /// Discards blocks until the block of `generation` or a later one is reached, or the ring is empty.
     @_noAllocation @_noLocks
     private mutating func skip(to generation: Int) {
         while block.generation < generation {

@@ -9,8 +9,9 @@ final class RendererControls: Sendable {
     let volume = Atomic<UInt64>(GainRamp(1).word)
     let fade = Atomic<UInt64>(GainRamp.none.word)
 
-    /// Frames pushed into the ring and taken from it in total. Both wrap.
+    /// The number of frames pushed into the ring in total. It wraps.
     let pushed = Atomic<Int>(0)
+    /// The number of frames taken from the ring in total. It wraps.
     let consumed = Atomic<Int>(0)
 
     let isOver = Atomic<Bool>(false)
@@ -37,13 +38,13 @@ struct RendererRequest: BitwiseCopyable, Sendable {
 /// The renderer's state after its last call.
 struct RendererReport: BitwiseCopyable, Sendable {
     var timeline = PlaybackTimeline()
-    /// Frames played in total.
+    /// The number of frames played in total.
     var played = 0
-    /// Mean square of the last output, 0…1.
+    /// The mean square of the samples rendered last, 0…1.
     var meanSquare: Float = 0
-    /// The recent levels.
+    /// The levels of the audio rendered in the last seconds.
     var levelHistory = LevelHistory()
-    /// Underruns of the card since it was opened.
+    /// The number of underruns of the card since it was opened.
     var xruns = 0
     var isCardLost = false
 

@@ -10,8 +10,9 @@ internal import TenfourRings
 /// Opens addresses, files and pipes, with FFmpeg or, in a build without it, Ogg Opus and WAV only.
 struct ResourceOpener: QueueItemOpener {
     private let settings: DownloadSettings
-    /// Shared by all items, so that they reuse connections.
+    /// The loop that fetches all items, so that they share connections.
     private let loop: HTTPLoop
+    /// The largest number of bytes that `format(of:)` keeps, so that they can be read again.
     private static let sniffedByteLimit = 1 << 24
     /// The sources that `format(of:)` has opened and that `begin` will return.
     private let prepared = Locked<[(item: QueueItem, byteSource: any ByteSource)]>([])

@@ -2,9 +2,11 @@ internal import TenfourMediaSource
 
 /// The observers of a player's events. Each receives the present state and all later events, without repetitions.
 struct StreamObservers: Sendable {
-    /// The state, item and title sent last.
+    /// The state sent last.
     private var state = StreamState.idle
+    /// The index of the item sent last; nil if none was sent.
     private(set) var item: Int?
+    /// The title sent last; nil if none was sent.
     private var title: String?
 
     private var continuations: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
@@ -12,8 +14,8 @@ struct StreamObservers: Sendable {
     /// Whether all streams have been finished.
     private var isFinished = false
 
-    /// Adds an observer, which receives the present state immediately. `onTermination` is called with its number when
-    /// its stream ends, on any thread.
+    /// Adds an observer, which receives the present state immediately. When the observer's stream ends, `onTermination`
+    /// is called on any thread with the observer's number.
     mutating func addObserver(_ onTermination: @escaping @Sendable (Int) -> Void) -> AsyncStream<StreamEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))

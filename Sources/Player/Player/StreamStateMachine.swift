@@ -56,8 +56,9 @@ struct StreamStateMachine {
     }
 
     private(set) var generation = 0
-    /// The item that the worker reads, and the item that is heard.
+    /// The index of the item that the worker reads.
     private(set) var readItem = 0
+    /// The index of the item that is heard.
     private(set) var heardItem = 0
     /// Whether the queue starts again at its end.
     var loops = false
@@ -65,8 +66,9 @@ struct StreamStateMachine {
     private var phase = Phase.idle
     private var itemCount = 0
     private var wantsToPlay = false
-    /// Whether any item of the queue has been played, and the number of consecutive items that failed since.
+    /// Whether any item of the queue has been played.
     private var hasPlayed = false
+    /// The number of items that failed one after another since an item was last heard.
     private var failuresInARow = 0
     /// Whether the item was requested by `previous`: if it fails, the item before it is tried.
     private var goesBack = false
@@ -90,7 +92,7 @@ struct StreamStateMachine {
     /// Whether the renderer plays.
     var isOpen: Bool { wantsToPlay && (phase == .running || phase == .draining) }
 
-    /// Whether playback waits for audio, and whether this follows an underrun.
+    /// Whether the ring is being filled while playback waits, and whether playback waits because of an underrun.
     var isFilling: (Bool, isRefill: Bool) {
         if case .filling(let isRefill) = phase { (true, isRefill) } else { (false, false) }
     }

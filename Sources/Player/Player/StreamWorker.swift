@@ -18,7 +18,7 @@ final class StreamWorker {
     private var next: (item: QueueItem, byteSource: any ByteSource)? {
         didSet { mailbox.attach(ahead: next?.byteSource) }
     }
-    /// Frames since the facts were last reported.
+    /// The number of frames pushed into the ring since the track, duration and bit rate of the item were last reported.
     private var framesSinceReport = 0
 
     private struct Source {
@@ -211,7 +211,7 @@ extension StreamWorker {
         controller.apply(.readToEnd, generation: filler.generation)
     }
 
-    /// Reports the facts of the item, and prefetches the next one in time.
+    /// Reports the track, duration and bit rate of the item, and begins to prefetch the next item if the end is near.
     private func reportFacts() {
         framesSinceReport = 0
         guard let source else { return }

@@ -147,7 +147,7 @@ extension Streamer {
     /// The items of the queue. Playlists are replaced by their entries.
     public var queue: [QueueItem] { controller.queue }
 
-    /// The track that is heard; nil until its facts are known.
+    /// The codec, format and tags of the item that is heard; nil until they are known.
     public var track: Track? { controller.track }
 
     /// The recent output levels. During a pause the levels are silence.

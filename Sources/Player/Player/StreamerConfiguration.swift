@@ -32,7 +32,7 @@ public struct StreamerConfiguration: Sendable {
     /// The duration of audio to buffer before playback starts, at least 80 ms; less if the item is shorter. It includes
     /// the audio in the ring and, if the bit rate is known, the bytes not decoded yet. Not used for a file output.
     public var startAfter = Duration.zero
-    /// The audio to buffer before playback resumes after an underrun.
+    /// The duration of audio to buffer before playback resumes after an underrun.
     public var resumeAfter = Duration.seconds(1)
 
     /// The maximum duration of an output file; nil: unlimited.
@@ -48,9 +48,10 @@ public struct StreamerConfiguration: Sendable {
 
 /// The settings for fetching bytes.
 public struct DownloadSettings: Equatable, Sendable {
-    /// The audio to buffer ahead of playback.
+    /// The duration of audio to buffer ahead of playback.
     public var bufferedDuration = Duration.seconds(30)
-    /// The bytes to buffer ahead; nil: the number that `bufferedDuration` requires at the bit rate.
+    /// The number of bytes to buffer ahead of playback; nil: the number that `bufferedDuration` requires at the bit
+    /// rate.
     public var bufferedByteCount: Int?
     /// Whether items are downloaded completely, as fast as possible, to disk.
     public var buffersAll = false

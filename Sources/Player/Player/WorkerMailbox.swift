@@ -18,7 +18,7 @@ final class WorkerMailbox: Sendable {
         var job: Job?
         /// The source that the worker may be waiting for.
         var byteSource: (any ByteSource)?
-        /// The prefetched source.
+        /// The source of the next item, which is being prefetched; nil if there is none.
         var ahead: (any ByteSource)?
         var isPaused = false
         var isOver = false
