@@ -7,7 +7,7 @@ import TenfourRadio
 /// `tenfour channel keys`.
 struct ChannelKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Print the keys for a relay, and the listen link, from a talk link.")
+        commandName: "keys", abstract: "Print the relay keys and the listen link that belong to a talk link.")
 
     @Argument(help: ArgumentHelp("The channel's talk link.", valueName: "link"))
     var link: String?

@@ -18,7 +18,7 @@ struct LinkOptions: ParsableArguments {
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
-            "Missing expected argument '\(argument)': write it, or name a file that contains a channel's link with --link-file."
+            "Missing expected argument '\(argument)': add it, or use --link-file FILE to read a channel's link from a file."
         )
     }
 

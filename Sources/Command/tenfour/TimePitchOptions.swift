@@ -5,8 +5,8 @@ import TenfourRadio
 struct TimePitchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Playback speed, 0.25 to 4. Below 1, playback falls behind by up to 30 s, and catches up in pauses "
-                + "or when the rate is 1 again.",
+            "Playback speed, 0.25 to 4. Below 1, playback falls behind the talkers by up to 30 s, and catches up "
+                + "when nobody talks or when the rate is 1 again.",
             valueName: "factor"))
     var rate: Double?
 

@@ -34,7 +34,8 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
         case .jitter: "random delay added to each packet; normal:DEVIATION has a mean of three deviations, cut at six"
         case .order: "whether the order of packets is kept, or a packet is free to overtake others"
         case .stalls: "shortest and longest stall of all packets, and the mean time between stalls"
-        case .detour: "extra delay between two times after the start, once or repeated in every period"
+        case .detour:
+            "extra delay from one time to another, counted from the start; with a period, again in every period"
         case .reorder: "share of packets held back, and for how long"
         case .duplicate: "share of packets delivered twice, and the time between the two"
         case .rate: "bit rate, IP and UDP headers included"

@@ -114,7 +114,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyBits: "media above the bit rate limit of a talker"
         case .tooManyNACKs: "request for too many retransmissions (NACK)"
         case .tooManyTalkers: "announcement of more talkers than the channel allows"
-        case .tooManyVoices: "media of more simultaneous voices than the channel allows"
+        case .tooManyVoices: "media above the limit of simultaneous voices of a channel"
         case .tooManyChannelBits: "media above the bit rate limit of a channel"
         case .staleReceipt: "request for the list of members with an invalid or expired receipt"
         }

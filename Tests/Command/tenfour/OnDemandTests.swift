@@ -53,7 +53,7 @@ import Testing
     @Test(.enabled(if: DebianPackage.isKnown), arguments: Self.needs)
     func theSentenceNamesThePackageOfThisRelease(need: [String], headers: String) throws {
         let said = try run(need.map { $0.contains(".") && !$0.contains("/") ? folder($0) : $0 }).errors
-        let words = said.split { $0 == " " || $0 == "," || $0 == ":" }
+        let words = said.split { " ,:`".contains($0) }
         let package = String(try #require(words.drop { $0 != "install" }.dropFirst().first, "\(said)"))
         let library = String(try #require(words.first { $0.contains(".so.") }?.split(separator: "/").last, "\(said)"))
         #expect(try DebianPackage.owner(of: library) == package, "\(said)")

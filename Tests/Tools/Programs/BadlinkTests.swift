@@ -27,7 +27,7 @@ import Testing
     @Test(
         arguments: [
             ("6000 127.0.0.1:9", 2, "write it as :6000"), (":0 127.0.0.1", 2, "write it as 10.0.0.7:5004"),
-            (":0 :9", 2, "write host:port"), (":65535 127.0.0.1:9", 2, "choose a lower one"),
+            (":0 :9", 2, "write host:port"), (":65535 127.0.0.1:9", 2, "choose a lower port"),
             (":0 no-such-host.invalid:9", 69, "check the spelling"),
             ("192.0.2.1:0 127.0.0.1:9", 69, "is not an address of this machine"),
             ("--trace missing.csv :0 127.0.0.1:9", 69, "name another file"),

@@ -45,7 +45,7 @@ import TenfourUV
     @Option(help: ArgumentHelp("Write the counts as JSON at the end; - is standard output.", valueName: "file"))
     var report: String?
     @Flag(name: .shortAndLong, help: "Print what happens to each packet.") var verbose = false
-    @Flag(help: "List the named networks and end.") var list = false
+    @Flag(help: "List the built-in networks and exit.") var list = false
     @Option(
         help: ArgumentHelp(
             "Print the trace of this number of packets, sent every 20 ms through the network, and end.",

@@ -48,7 +48,7 @@ import TenfourUV
             valueName: "network"))
     var network: String?
 
-    @Option(help: ArgumentHelp("The random seed of the network.", valueName: "number")) var seed: UInt64 = 1
+    @Option(help: ArgumentHelp("The random seed of the simulated network.", valueName: "number")) var seed: UInt64 = 1
 
     @Option(
         name: .shortAndLong,
@@ -77,7 +77,8 @@ import TenfourUV
 
     @Option(
         help: ArgumentHelp(
-            "The speech to send: a sound file, mono at 48 kHz. Default: speech of alsa-utils.", valueName: "file"))
+            "The speech to send: a sound file, mono at 48 kHz. Default: the voice samples of the package alsa-utils.",
+            valueName: "file"))
     var speech: String?
 
     @Option(

@@ -9,7 +9,9 @@ struct Member {
     private(set) var tagger: HopTagger
 
     struct Refused: Error, CustomStringConvertible {
-        var description: String { "the relay admitted no member: start it with the configuration of relayload" }
+        var description: String {
+            "the relay admitted no member: start the relay with the configuration that relayload prints"
+        }
     }
 
     init(_ key: JoinKey, relay: RelayID, over socket: BoundSocket) throws {

@@ -10,7 +10,7 @@ struct Relayload: ParsableCommand {
 
 /// The options for the ports and the numbers of talkers and listeners.
 struct Places: ParsableArguments {
-    @Option(help: "The port of the relay, or of its plain input, on 127.0.0.1.")
+    @Option(help: "The port of the relay on 127.0.0.1, or its port for plain RTP.")
     var port: UInt16
     @Option(help: "Number of talkers, each in a channel of its own.")
     var streams = 1
