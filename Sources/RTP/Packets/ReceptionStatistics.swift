@@ -41,8 +41,7 @@ public struct ReceptionStatistics: Sendable {
 
     /// The largest step forward, in packets, that counts as loss. A larger one is a jump.
     public static let maximumDropout = 3000
-    /// A packet may still arrive until it is this number of packets behind the highest sequence number; then it counts
-    /// as lost.
+    /// The number of packets behind the highest sequence number at which a packet that has not arrived counts as lost.
     private static let patience = 32
     /// The largest step back, in packets, that counts as a late packet. A larger one is a jump.
     private static let maximumMisorder = 100
@@ -56,7 +55,7 @@ public struct ReceptionStatistics: Sendable {
     public enum Reception: Hashable, Sendable {
         /// The next packet, or a later one: `lost` packets between the two are missing so far.
         case ahead(lost: Int)
-        /// The packet arrived `by` packets late.
+        /// The packet arrived late: its sequence number is `by` below the highest one.
         case reordered(by: Int)
         case duplicate
         /// The sequence number is far from all earlier ones. The packet is not counted; the next packet shows whether
@@ -154,8 +153,8 @@ extension ReceptionStatistics {
         }
     }
 
-    /// Counts packets as received or lost, before the highest sequence number moves by `step`: the packets that then
-    /// become `patience` packets old.
+    /// Counts packets as received or lost when the highest sequence number is about to rise by `step`: the packets that
+    /// will then be `patience` packets behind it.
     private mutating func countLosses(before step: Int) {
         for index in (0..<step).reversed() {
             let age = Self.patience + index - step

@@ -12,7 +12,7 @@ public struct ReportBlock: Hashable, Sendable {
     public var extendedHighestSequenceNumber: UInt32
     /// Interarrival jitter, at the payload's clock: 0…2³² − 1.
     public var jitter: FrameCount
-    /// The time in the last sender report of the source; nil before the first.
+    /// The time in the last sender report of the source; nil before the first sender report.
     public var lastSenderReport: ShortNTPTime?
     /// The time from the arrival of the last sender report to the sending of this block, 0…18 hours in steps of 1/65536 s.
     public var delaySinceLastSenderReport: Duration

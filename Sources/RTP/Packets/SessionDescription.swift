@@ -13,9 +13,10 @@ public struct SessionDescription: Hashable, Sendable {
     public var profile: Profile
     /// The formats in order of preference: 1…64 with different payload types.
     public var formats: [Format]
-    /// The duration of a packet. Written in whole milliseconds, rounded up (RFC 7587 section 7).
+    /// The duration of a packet; nil if it is not stated. Written in whole milliseconds, rounded up (RFC 7587 section
+    /// 7).
     public var packetTime: Duration?
-    /// The longest duration of a packet.
+    /// The longest duration of a packet; nil if it is not stated.
     public var maximumPacketTime: Duration?
     /// The RTCP port, if the description names one (RFC 3605). Use `controlPort` to send.
     public var rtcpPort: UInt16?
@@ -56,11 +57,11 @@ public struct SessionDescription: Hashable, Sendable {
         return rtcpPort ?? (port < .max ? port + 1 : nil)
     }
 
-    /// The first format that is Opus.
+    /// The first format that is Opus; nil if there is none.
     public var opus: Format? { formats.first { $0.encoding?.isNamed("opus") ?? false } }
 
-    /// The payload type of `encoding`, nil where it is not offered. G.711 counts only under the payload type that RFC 3551 assigns
-    /// to it.
+    /// The payload type of `encoding`; nil if the description does not offer this encoding. G.711 counts only under the
+    /// payload type that RFC 3551 assigns to it.
     public func payloadType(of encoding: AudioEncoding) -> UInt8? {
         guard let assigned = encoding.staticPayloadType else { return opus?.payloadType }
         let isOffered = formats.contains { format in
@@ -70,7 +71,7 @@ public struct SessionDescription: Hashable, Sendable {
         return isOffered ? assigned : nil
     }
 
-    /// The first format that is redundant coding (RED, RFC 2198) of `opus` only.
+    /// The first format that is redundant coding (RED, RFC 2198) of `opus` only; nil if there is none.
     public var redundantOpus: Format? {
         guard let opus else { return nil }
         return formats.first { format in

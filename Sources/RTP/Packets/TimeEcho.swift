@@ -3,6 +3,7 @@
 public struct TimeEcho: Hashable, Sendable {
     /// The SSRC of the participant that sent the time.
     public var teller: SSRC
+    /// The reference time that is returned.
     public var time: ShortNTPTime
     /// The time from the arrival of `time` to the sending of this echo; written in 1/65536 s, 0…18 hours.
     public var delay: Duration

@@ -3,28 +3,34 @@
 public struct VoIPMetrics: Hashable, Sendable {
     /// The source of the stream.
     public var source: SSRC
-    /// The shares of all packets since the beginning that were lost, and that were discarded as late, in 1/256.
+    /// The share of all packets since the beginning that were lost, in 1/256.
     public var lossRate: UInt8 = 0
+    /// The share of all packets since the beginning that were discarded as late, in 1/256.
     public var discardRate: UInt8 = 0
-    /// The shares of packets lost or discarded within bursts and within gaps, in 1/256.
+    /// The share of packets lost or discarded within bursts, in 1/256.
     public var burstDensity: UInt8 = 0
+    /// The share of packets lost or discarded within gaps, the times between bursts, in 1/256.
     public var gapDensity: UInt8 = 0
-    /// The mean lengths of bursts and gaps: 0…65 s in milliseconds.
+    /// The mean duration of a burst: 0…65 s in milliseconds.
     public var burstDuration = Duration.zero
+    /// The mean duration of a gap: 0…65 s in milliseconds.
     public var gapDuration = Duration.zero
-    /// The round-trip time that the reporter measured, and the delay within the reporter's own system.
+    /// The round-trip time that the reporter measured, written in milliseconds.
     public var roundTrip = Duration.zero
+    /// The delay within the reporter's own system, written in milliseconds.
     public var endSystemDelay = Duration.zero
     /// The number of packets received in a row that end a burst and begin a gap; fewer packets belong to the burst (RFC
     /// 3611 section 4.7.2).
     public var minimumGap: UInt8 = 16
-    /// The rating of ITU-T G.107, 0…100, and the mean opinion scores that follow from the rating, 1…5 in tenths; nil if
-    /// not known.
+    /// The rating of ITU-T G.107, 0…100; nil if it is not known.
     public var rating: UInt8?
+    /// The mean opinion score for listening only, in tenths of a point from 1 to 5; nil if it is not known.
     public var listeningQuality: UInt8?
+    /// The mean opinion score for a conversation, in tenths of a point from 1 to 5; nil if it is not known.
     public var conversationalQuality: UInt8?
-    /// The jitter buffer's present and maximum delay, written in milliseconds.
+    /// The jitter buffer's present delay, written in milliseconds.
     public var nominalDelay = Duration.zero
+    /// The jitter buffer's maximum delay, written in milliseconds.
     public var maximumDelay = Duration.zero
 
     static let blockType: UInt8 = 7

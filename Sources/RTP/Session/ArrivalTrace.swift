@@ -5,7 +5,8 @@ internal import TenfourPackets
 /// computes the playout delay that the recovery of lost packets needs.
 struct ArrivalTrace: Sendable {
     var roundTrip = RoundTrip()
-    /// The delay of playout behind the fastest packet, as the caller last reported it; nil before that.
+    /// The playout delay that the caller last reported, measured from the arrival of the fastest packet; nil before the
+    /// first report.
     var playoutDelay: Duration?
     private(set) var missing = NACKList()
     private(set) var repair = RecoveryDelay()
@@ -15,25 +16,32 @@ struct ArrivalTrace: Sendable {
     /// The smallest transit time (arrival less timestamp) of recent packets, in nanoseconds.
     private var transit = RecentMinimum()
     private var frameCount = FrameCount(960)
-    /// The newest packet. `place` is the time at which the packet would have arrived with the smallest transit time.
+    /// The newest packet: the time at which it would have arrived with the smallest transit time (`place`), and its
+    /// arrival.
     private var last: (place: Instant, arrival: Instant)?
     /// The largest delay of recent packets beyond the smallest transit time, in nanoseconds.
     private var lateness = RecentMaximum()
+    /// The copy that was farthest from its packet recently: the distance in packets, and the time of the copy's
+    /// arrival.
     private var farthestCopy: (distance: Int, at: Instant)?
+    /// The time at which the packet after the newest one is suspected missing; nil if no such packet is expected.
     private var tailDeadline: Instant?
+    /// The time of the last request to a source that answers no requests.
     private var lastTrial: Instant?
 
     /// The length of the period whose losses reports and decisions take into account.
     private static let window = Duration.seconds(5)
-    /// The time after its last lost packet for which a source counts as lossy.
+    /// The time for which a source counts as lossy after its last lost packet.
     static let memoryOfLoss = window
-    /// The time for which the distance of a copy is remembered, measured up to the newest packet: during a pause nothing is
-    /// forgotten.
+    /// The time for which the distance of a copy is remembered. It ends with the arrival of the newest packet and not
+    /// at the present time, so that nothing is forgotten during a pause.
     private static let memoryOfCopies = Duration.milliseconds(500)
     /// The largest plausible change of the transit time, in nanoseconds: 10 s. After a larger change, measuring starts
     /// again, because the source's timestamps have jumped.
     private static let longestTransitChange: Int64 = 10_000_000_000
+    /// The smallest rise of the playout delay for recovery: 20 ms.
     private static let step = FrameCount(960)
+    /// The time between two requests to a source that answers no requests.
     private static let trialInterval = Duration.seconds(2)
     /// The shortest time after which a packet that is due is suspected missing. Only the packet after the newest one is
     /// suspected; other missing packets are noticed when the next packet arrives.
@@ -84,9 +92,9 @@ struct ArrivalTrace: Sendable {
         }
     }
 
-    /// Whether a redundant copy of a packet is to be passed on, because the packet is missing or was sent before we began
-    /// to listen. `distance` is the number of packets from the copied packet to the packet that carries the copy, which has
-    /// just arrived.
+    /// Whether the caller is to get a redundant copy of a packet, because the packet is missing or was sent before we
+    /// began to listen. `distance` is the number of packets from the copied packet to the packet that carries the copy,
+    /// which has just arrived.
     func wants(_ sequenceNumber: SequenceNumber, distance: Int) -> Bool {
         missing.contains(sequenceNumber) || distance >= pattern.count
     }
@@ -161,8 +169,8 @@ struct ArrivalTrace: Sendable {
         if missing.hasDueLoss(at: now) { roundTrip.forgetWhatIsOld(at: now) }
     }
 
-    /// Returns the packets to request now, at most `limit`; none if no request is due or every retransmission would arrive
-    /// too late.
+    /// Returns the packets to request now, at most `limit`; none if no request is due or every retransmission would
+    /// arrive too late. `depth` is the longest time that playout may wait for a packet.
     mutating func nextRequests(depth: Duration, limit: Int, at now: Instant) -> [SequenceNumber] {
         defer { missing.postpone(for: nil, at: now) }
         guard hasDueRequest(depth: depth, at: now) else { return [] }
@@ -192,7 +200,7 @@ struct ArrivalTrace: Sendable {
     // MARK: - Playout delay for recovery
 
     /// Computes `repair`, the playout delay that the recovery of lost packets needs: at most `limit`, and `limit` if
-    /// `expectsLoss` is true. `asks` is true if lost packets are requested.
+    /// `expectsLoss` is true. `asks` is true if lost packets are requested; `concealment` is our decoder's concealment.
     mutating func adviseDepth(
         limit: Duration, asks: Bool, expectsLoss: Bool, concealment: PacketLossConcealment, at now: Instant
     ) {
@@ -208,8 +216,8 @@ struct ArrivalTrace: Sendable {
             let prediction = PredictedScore(
                 lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,
                 frame: frame, concealment: concealment)
-            // The loss of a few seconds varies at random, and each change of the playout delay time-scales the audio. So the
-            // advice rises in steps of at least 20 ms, and falls only when the loss is over.
+            // The loss of a few seconds varies at random, and each change of the playout delay time-scales the audio.
+            // So the delay for recovery rises in steps of at least 20 ms, and falls only when the loss is over.
             let worthwhile = FrameCount(RecoveryDelay.worthwhileDepth(prediction))
             let isWorthAStep = worthwhile >= repair.retransmissionTime + Self.step || worthwhile == advice.limit
             advice.retransmissionTime =

@@ -34,7 +34,7 @@ struct BandwidthEstimate: Sendable {
     private static let growth = Duration.milliseconds(40)
     private static let cutInterval = Duration.seconds(1)
     private static let cutCount = 3
-    /// The time until the effect of reductions shows in the reports, which cover the last seconds.
+    /// The time until reports, which cover the last seconds, show the effect of reductions.
     private static let timeToBeFelt = Duration.seconds(8)
     private static let calm = Duration.seconds(3)
     /// The time after congestion for which the estimate rises slowly near the bit rate that caused it.
@@ -45,7 +45,7 @@ struct BandwidthEstimate: Sendable {
         most = bitRate
     }
 
-    /// Updates the estimate with a receiver's report. `lossShare` is 0…1.
+    /// Updates the estimate with a receiver's report. `lossShare` is 0…1; a report without `roundTrip` is ignored.
     mutating func update(lossShare: Double, roundTrip: Duration?, at now: Instant) {
         guard let roundTrip else { return }
         let usual = fastest.value ?? roundTrip

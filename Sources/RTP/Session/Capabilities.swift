@@ -9,8 +9,8 @@ public struct Capabilities: Hashable, Sendable {
     /// The payload type under which the participant accepts redundant coding (RFC 2198); nil if the participant accepts
     /// none.
     public var redPayloadType: UInt8?
-    /// The longest playout delay behind the fastest packet that the participant allows for the recovery of lost packets; nil
-    /// if not stated.
+    /// The longest playout delay that the participant allows for the recovery of lost packets, measured from the
+    /// arrival of the fastest packet; nil if not stated.
     public var depth: Duration?
     /// The participant's concealment of packets that stay lost; `.plain` if not stated.
     public var concealment: PacketLossConcealment
@@ -31,7 +31,7 @@ public struct Capabilities: Hashable, Sendable {
     }
 
     private static let prefix = "tenfour"
-    /// The largest depth that is accepted from a peer, in milliseconds.
+    /// The largest `depth` that a peer may state, in milliseconds; a larger one is ignored.
     private static let deepest = 10_000
 }
 

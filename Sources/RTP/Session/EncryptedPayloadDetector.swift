@@ -22,17 +22,19 @@ struct EncryptedPayloadDetector: Sendable {
         return differentCount <= allowedCount
     }
 
-    /// Returns true once: when the TOCs of eight packets differ too much. The user must then be warned.
+    /// Returns true once: at the first call after eight packets whose TOCs differ too much. The user must then be
+    /// warned.
     mutating func isNewlyDoubted() -> Bool {
         guard !hasBeenDoubted, count == Self.window, differentCount > allowedCount else { return false }
         hasBeenDoubted = true
         return true
     }
 
-    /// The largest number of different TOCs in the last packets with which the newest packet is played. Eight random TOCs
-    /// contain five or more different ones in 999 of 1000 cases; an encoder uses two or three. The first three packets must
-    /// have the same TOC, because a packet missing at the start is not heard, but noise at full scale is. Random TOCs pass
-    /// this test every few seconds, so only two different ones are allowed after a failure.
+    /// The newest packet is played if the last packets, at most eight, have at most this number of different TOCs.
+    /// Eight random TOCs contain five or more different ones in 999 of 1000 cases; an encoder uses two or three. The
+    /// first three packets must have the same TOC, because a packet missing at the start is not heard, but noise at
+    /// full scale is. Random TOCs pass this test every few seconds, so only two different ones are allowed after a
+    /// failure.
     private var allowedCount: Int {
         if hasBeenDoubted { return 2 }
         return count < 4 ? 1 : (count + 1) / 2

@@ -29,6 +29,7 @@ public struct ReceiverView: Hashable, Sendable {
     public var lossShare: Double
     /// The number of our packets that the receiver has lost since it began to receive.
     public var lostCount: Int
+    /// The interarrival jitter that the receiver measured.
     public var jitter: Duration
     /// The round trip; nil until a report of the receiver refers to one of our sender reports.
     public var roundTrip: Duration?

@@ -3,7 +3,7 @@ internal import TenfourPackets
 
 /// Records which of a source's last 1024 packets the network delivered; packets recovered later count as lost.
 struct LossPattern: Sendable {
-    /// Bit n of word m is set if the packet with the number 64m + n, modulo 1024, arrived.
+    /// Bit n of word m is set if the packet arrived whose extended sequence number, modulo 1024, is 64m + n.
     private var bits = InlineArray<16, UInt64>(repeating: 0)
     private var highest: Int64 = 0
     /// The number of recorded packets, up to the highest.

@@ -60,13 +60,15 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     }
 
     public var mode = Mode.auto
-    /// The bit rate of all payload that we send, in bit/s; retransmissions come on top, at most 15 %.
+    /// The bit rate of the whole payload that we send, redundant copies included, in bit/s. Retransmissions come on top
+    /// of it, at most 15 %.
     public var bitRate = 32_000
     /// The duration of one packet that we send.
     public var frameCount = FrameCount(960)
     /// Whether the encoder offers in-band FEC.
     public var hasInBandFEC = true
-    /// The largest playout delay behind the fastest packet that is allowed for the recovery of lost packets.
+    /// The largest playout delay allowed for the recovery of lost packets, measured from the arrival of the fastest
+    /// packet.
     public var maximumDelay = Duration.milliseconds(100)
     /// Our decoder's concealment of lost packets, which our reports state to the senders.
     public var concealment = PacketLossConcealment.plain
@@ -84,7 +86,8 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
 
     public init() {}
 
-    /// Returns the largest playout delay allowed for recovery, given the round trip.
+    /// Returns the largest playout delay allowed for recovery; `maximumDelay` if `roundTrip` is nil, because it is
+    /// unknown.
     public func depth(roundTrip: Duration?) -> Duration {
         guard followsRoundTrip, let roundTrip else { return maximumDelay }
         return min(maximumDelay, roundTrip * 4 + .milliseconds(40))

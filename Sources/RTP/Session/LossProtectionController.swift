@@ -31,8 +31,8 @@ struct LossProtectionController: Sendable {
     func isLossy(at now: Instant) -> Bool { lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false }
 
     /// Chooses the protection again. `isFresh` is true if a report has just arrived, and `retransmits` if NACKs are
-    /// answered; `savedBits` is `RedundancyEncoder.level`. Returns the bit rate of all payload if the protection has
-    /// changed, otherwise nil.
+    /// answered; `savedBits` is `RedundancyEncoder.level`. If the protection has changed, returns the bit rate of the
+    /// whole payload, redundant copies included; otherwise nil.
     mutating func update(
         _ receivers: Receivers, _ configuration: RTPSessionConfiguration, retransmits: Bool, savedBits: Double,
         isFresh: Bool, at now: Instant
@@ -67,8 +67,8 @@ struct LossProtectionController: Sendable {
         return hasChanged ? bandwidth.bitRate : nil
     }
 
-    /// Adapts `encoderShare`: an encoder that exceeds its bit rate uses up the bits saved for copies, so that copies are
-    /// left out.
+    /// Adapts `encoderShare`. An encoder that exceeds its bit rate uses up the bits saved for copies, so that copies
+    /// are left out.
     private mutating func adjustEncoderShare(_ savedBits: Double) {
         let target = RedundancyEncoder.targetLevel
         if savedBits < target { encoderShare = max(encoderShare - Self.encoderShareStep, 0.9) }

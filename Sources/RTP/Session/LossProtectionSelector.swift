@@ -13,7 +13,7 @@ struct LossProtectionSelector: Sendable {
     /// The state of the network and the receivers, and the available bit rate.
     struct Situation {
         var prediction: PredictedScore
-        /// The bit rate of all payload, in bit/s.
+        /// The bit rate of the whole payload, redundant copies included, in bit/s.
         var bitRate: Int
         /// Whether the receivers accept copies.
         var takesCopies: Bool
@@ -37,9 +37,9 @@ struct LossProtectionSelector: Sendable {
     private static let worthHurrying = 0.3
     /// The shortest time between two changes of the scheme.
     private static let shortestStay = Duration.seconds(3)
-    /// The time for which protection continues after the last reported loss: `patience` while reports arrive,
-    /// `patienceInSilence` while none arrive.
+    /// The time for which protection continues after the last reported loss while reports arrive.
     private static let patience = Duration.seconds(1)
+    /// The shortest time for which protection continues after the last reported loss while no reports arrive.
     private static let patienceInSilence = Duration.seconds(15)
     /// The number of report intervals without a report after which protection may end: a single report may be lost.
     private static let patienceInIntervals = 2
@@ -49,8 +49,8 @@ struct LossProtectionSelector: Sendable {
 
     init(_ lossProtection: LossProtection) { self.lossProtection = lossProtection }
 
-    /// Chooses again. `isFresh` is true if the loss in `situation` has just been reported. Returns whether the
-    /// protection has changed.
+    /// Chooses the scheme again. `isFresh` is true if the loss in `situation` has just been reported. Returns whether
+    /// the protection has changed.
     mutating func update(_ situation: Situation, isFresh: Bool, at now: Instant) -> Bool {
         let before = lossProtection
         if isFresh, situation.prediction.lossShare > 0 {
@@ -59,7 +59,8 @@ struct LossProtectionSelector: Sendable {
         } else if lastLoss.map({ now - $0 >= patience(situation, isFresh) }) ?? true {
             take(Self.unprotected(situation), at: now)
         } else {
-            // If the receivers no longer accept the present scheme, no protection is better than this scheme.
+            // If the present scheme has become impossible, for example because the receivers no longer accept copies,
+            // protection ends.
             take(Self.fitted(lossProtection, situation) ?? Self.unprotected(situation), at: now)
         }
         return lossProtection != before

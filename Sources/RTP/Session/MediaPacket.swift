@@ -53,8 +53,8 @@ public struct MediaPacket: Equatable, Sendable {
         return packet
     }
 
-    /// Adds a copy of the packet `distance` packets earlier. There is room for seven, the most that `RedundantPayload`
-    /// holds.
+    /// Adds a copy of the packet `distance` packets earlier. `age` is the time from that packet to this one, in frames
+    /// at 48 000 Hz. A packet holds at most seven copies, as `RedundantPayload` does.
     mutating func add(copyOfPacketBefore distance: Int, age: FrameCount, _ description: PacketDescription) {
         copies[copyCount] = Copy(distance: distance, age: age, description: description)
         copyCount += 1

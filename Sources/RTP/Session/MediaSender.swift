@@ -25,7 +25,8 @@ struct MediaSender: Sendable {
     /// Whether a receiver reported loss within the last five seconds.
     func isLossy(at now: Instant) -> Bool { protection.isLossy(at: now) }
 
-    /// Puts a packet of our stream into `outbox`. Returns its header.
+    /// Puts a packet of our stream into `outbox`. `position` is the start of its audio, in frames at 48 000 Hz since
+    /// the start of the stream. Returns the packet's header.
     mutating func send(
         _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, under ssrc: SSRC,
         _ configuration: RTPSessionConfiguration, _ outbox: inout Outbox, now: Instant

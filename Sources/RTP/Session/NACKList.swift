@@ -23,13 +23,15 @@ struct NACKList: Sendable {
 
     struct Entry: Sendable {
         var number: Int64
-        /// The latest time at which the packet would have arrived with the smallest transit time. Playout needs the packet
-        /// at this time plus the playout delay.
+        /// The latest time at which the packet would have arrived with the smallest transit time. Playout needs the
+        /// packet at this time plus the playout delay.
         var place: Instant
+        /// The time at which the gap was noticed.
         var noticed: Instant
         /// The number of requests sent for the packet. The first request is sent only after the wait for reordering
         /// (`wait`).
         var requestedCount = 0
+        /// The time of the first request for the packet; nil before this request.
         var firstAsked: Instant?
         /// The time at which the next request for the packet is due; before the packet counts as lost, the time at which
         /// the wait for reordering ends.
@@ -46,7 +48,8 @@ struct NACKList: Sendable {
     static let capacity = 128
     /// The longest time after a gap was noticed within which the missing packet still counts as reordered.
     private static let longestReordering = Duration.milliseconds(60)
-    /// The time after its playout time for which an entry is kept, so that a late retransmission is recognized.
+    /// The time for which an entry is kept after the playout time of its packet, so that a late retransmission is
+    /// recognized.
     private static let memory = Duration.seconds(1)
 
     init() { entries.reserveCapacity(Self.capacity) }

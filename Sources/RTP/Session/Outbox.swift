@@ -7,7 +7,8 @@ struct Outbox: Sendable {
     private var remotes: ArraySlice<Endpoint> = []
     private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
 
-    /// The largest number of waiting retransmissions and RTCP datagrams. Later datagrams are dropped.
+    /// The largest number of waiting retransmissions and RTCP datagrams. When it is reached, later datagrams are
+    /// dropped.
     private static let maximumCount = 128
 
     /// Queues a media packet for `remotes`; it replaces the media packet queued before. `write` appends the bytes of the

@@ -87,7 +87,7 @@ struct ParticipantTable: Sendable {
         if configuration.isGroup || configuration.isRemote(sender) { listeners.heard(ssrc, at: now) }
         // Behind a relay no reporter has an address, and the relay's roster lists the members.
         guard !sender.address.isUnspecified else { return }
-        // An unknown sender can invent any number of reporters.
+        // An unknown sender can invent any number of reporters, so the number of reporters of such senders is limited.
         let isAdmitted =
             reporters.knows(ssrc) || configuration.isRemote(sender)
             || reporters.all.count { !configuration.isRemote($0.endpoint) } < Reporters.maximumStrangerCount

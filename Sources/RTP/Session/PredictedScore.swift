@@ -12,18 +12,18 @@ struct PredictedScore: Sendable {
     var meanBurst: Double
     /// The round trip; nil if unknown, and then no retransmission is expected in time.
     var roundTrip: Duration?
-    /// The largest playout delay behind the fastest packet.
+    /// The longest playout delay, measured from the arrival of the fastest packet.
     var depth: Duration
     /// The duration of a packet.
     var frame: Duration
     /// The receiver's concealment of packets that stay lost.
     var concealment = PacketLossConcealment.plain
 
-    /// The part of `depth` that is lost to the period of the card and to a late thread.
+    /// The part of `depth` that the period of the card and a late playback thread may use up.
     private static let margin = Duration.microseconds(6_500)
-    /// The largest number of requests for one packet that the model counts.
+    /// The largest number of requests for one packet that the prediction takes into account.
     private static let maximumTryCount = 8
-    /// The longest burst in the sum, in packets.
+    /// The longest burst that the prediction takes into account, in packets. Longer bursts count as not recovered.
     private static let longestBurst = 32
 
     /// Returns the predicted score, 1…4.5.
@@ -133,9 +133,9 @@ struct PredictedScore: Sendable {
         return share
     }
 
-    /// Returns the probability that no retransmission arrives in time. The loss of the first packet of a burst is noticed
-    /// after `ArrivalTrace.shortestTail`, the loss of its other packets when the burst has ended. Each round trip after
-    /// that is one attempt, in which the NACK or the retransmission may be lost.
+    /// Returns the probability that no retransmission arrives in time. The loss of the first packet of a burst is
+    /// noticed after `ArrivalTrace.shortestTail`, the loss of its other packets when the burst has ended. Each round
+    /// trip after that allows one request; the NACK or the retransmission may be lost.
     private func shareNotRetransmitted(burstEnd: Int, isFirst: Double) -> Double {
         guard let roundTrip else { return 1 }
         return isFirst * shareNotRetransmitted(missedAfter: ArrivalTrace.shortestTail, roundTrip)

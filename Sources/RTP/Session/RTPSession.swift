@@ -106,9 +106,9 @@ public struct RTPSession: ~Copyable, Sendable {
         members[index].played.update(missing: missing, due: due, at: now)
     }
 
-    /// Records the delay of a source's playout behind its fastest packet. Call it whenever the delay may have changed: lost
-    /// packets are requested as long as they can still arrive in time. Before the first call, the maximum depth of the
-    /// configuration is used.
+    /// Records the playout delay of a source, measured from the arrival of its fastest packet. Call it whenever the
+    /// delay may have changed: lost packets are requested as long as they can still arrive in time. Before the first
+    /// call, the largest playout delay that the configuration allows is used.
     public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
         guard let index = members.index(of: ssrc) else { return }
         members[index].trace.playoutDelay = delay

@@ -18,8 +18,9 @@ struct ReceiverFeedback: Sendable {
         let clockRate: SampleRate
         let wallClock: NTPTime
         let arrival: Instant
-        /// Whether a receiver at a configured remote has reported on our stream.
+        /// Whether the datagram contains a report on our stream by a receiver at a configured remote.
         fileprivate(set) var hasFreshReport = false
+        /// Whether the datagram contains new capabilities of a receiver at a configured remote.
         fileprivate(set) var hasNewCapabilities = false
         /// The receiver's view of our stream, as far as the datagram has been read.
         fileprivate var view: (receiver: SSRC, view: ReceiverView)?

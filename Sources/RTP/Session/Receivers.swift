@@ -56,8 +56,8 @@ struct Receiver: Sendable {
         return pattern.told
     }
 
-    /// Updates `pattern`. Random loss varies widely within a few seconds, so new values are smoothed; only the end of all
-    /// loss, and loss at least twice as high, take effect immediately.
+    /// Updates `pattern`. Random loss varies widely within a few seconds, so new values are smoothed. Only two changes
+    /// take effect immediately: the end of all loss, and loss at least twice as high as before.
     mutating func update(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
@@ -104,7 +104,7 @@ struct Receivers: Sendable {
         return echoes
     }
 
-    /// Changes a receiver by `change`. Adds the receiver first if it is new and there is room for it.
+    /// Changes a receiver by `change`. A new receiver is added first; if the list is full, it is ignored.
     mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {
         all.removeAll { now - $0.lastReport > Self.timeout && !($0.ssrc == ssrc && $0.address == address) }
         if let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) {

@@ -4,8 +4,8 @@ public import TenfourAudioCore
 public struct RecoveryDelay: Hashable, Sendable {
     /// The time from a packet to the last of its copies; zero if the source sends no copies.
     public var lookAhead = FrameCount(0)
-    /// The playout delay behind the fastest packet that lets requested packets arrive in time; zero if no packets are
-    /// requested.
+    /// The playout delay at which requested packets arrive in time, measured from the arrival of the fastest packet;
+    /// zero if no packets are requested.
     public var retransmissionTime = FrameCount(0)
     /// The largest playout delay that recovery may cause.
     public var limit = FrameCount(0)

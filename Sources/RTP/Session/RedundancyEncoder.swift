@@ -17,7 +17,7 @@ struct RedundancyEncoder: Sendable {
     /// this level.
     static let targetLevel = 0.25
 
-    /// `bitRate` is the bit rate of all payload, in bit/s.
+    /// `bitRate` is the bit rate of the whole payload, in bit/s: the newest packet and its redundant copies.
     init(bitRate: Int) {
         let perSecond = Double(bitRate) / 8
         bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.targetLevel)

@@ -10,8 +10,9 @@ struct ReportSchedule: Sendable {
     /// The time to which the next report was moved forward, because of loss or a new participant; nil if it was not
     /// moved.
     private var early: Instant?
-    /// `last` is the time of the last report, or of joining; `beforeLast` is the time of the report before that.
+    /// The time of the last report, or of joining the session.
     private var last: Instant?
+    /// The time of the report before the last one.
     private var beforeLast: Instant?
     private var averageByteCount = 120.0
     private var memberCount = 1
@@ -21,7 +22,9 @@ struct ReportSchedule: Sendable {
     struct Membership {
         /// The number of members, including ourselves.
         var memberCount: Int
+        /// The number of members that send media.
         var senderCount: Int
+        /// Whether we send media.
         var isSender: Bool
     }
 
@@ -31,8 +34,8 @@ struct ReportSchedule: Sendable {
     private static let minimum = 5.0
     /// The length of the headers of IPv4 and UDP, in bytes.
     private static let overhead = 28
-    /// The divisor of the interval, e − 3/2: reconsideration would otherwise make reports rarer than 5 % of the bit rate
-    /// allows (RFC 3550 section 6.3.1).
+    /// The divisor of the interval, e − 3/2. Without it, reconsideration would make reports rarer than 5 % of the bit
+    /// rate allows (RFC 3550 section 6.3.1).
     private static let compensation = 1.21828
     /// The number of intervals without a report after which a member is removed.
     private static let patience = 5.0

@@ -17,7 +17,7 @@ struct Retransmitter: Sendable {
     private var numbers = TokenBucket(perSecond: 1_000, most: 500)
     private var bytes: TokenBucket
 
-    /// The limit of media and retransmissions together, as a factor of the bit rate.
+    /// The limit of media and retransmissions together, as a multiple of the media's bit rate.
     private static let bitRateFactor = 1.15
     /// The number of seconds of unused bit rate that are saved up: random loss comes in clusters of seconds.
     private static let savedSeconds = 2.0

@@ -37,8 +37,8 @@ struct RoundTrip: Hashable, Sendable {
         smooth(duration, at: now)
     }
 
-    /// Forgets the round trip if no measurement has confirmed it for 15 seconds. If only NACKs measure it, a value that is
-    /// too large would otherwise stay: it could prevent the very requests that would correct it.
+    /// Forgets the round trip if no measurement has confirmed it for 15 seconds. If only NACKs measured it, a value
+    /// that is too large could stay for ever, because it prevents the requests that would correct it.
     mutating func forgetWhatIsOld(at now: Instant) {
         guard let lastMeasured, now - lastMeasured > Self.worth else { return }
         (value, recent) = (nil, RecentMinimum())

@@ -6,7 +6,7 @@ public struct SendStream: Hashable, Sendable {
     public private(set) var packetCount = 0
     /// The number of payload bytes in the sent packets.
     public private(set) var byteCount = 0
-    /// The view of the receiver that reported last.
+    /// The view of the receiver that reported last; nil before the first report.
     public internal(set) var lastReceiverView: ReceiverView?
     /// Counts of retransmissions; `packetCount` and `byteCount` do not include them.
     public internal(set) var retransmission = RetransmissionCounts()
@@ -18,8 +18,10 @@ public struct SendStream: Hashable, Sendable {
     private(set) var lastSent: Instant?
     /// Whether we have sent any packet or report, so that others can know of us.
     var hasSpoken = false
-    /// The counts when the SSRC last changed. Sender reports state the increase since then (RFC 3550 section 6.4.1).
+    /// The number of packets sent before the SSRC last changed. Sender reports state the increase since then (RFC 3550
+    /// section 6.4.1).
     private var packetCountBefore = 0
+    /// The number of payload bytes sent before the SSRC last changed.
     private var byteCountBefore = 0
 
     init(_ identity: Identity, _ encoding: AudioEncoding) {

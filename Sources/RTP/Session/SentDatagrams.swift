@@ -20,9 +20,9 @@ package struct SentDatagrams: Sendable {
         var lastRemote = 0
     }
 
-    /// The capacities in packets and in bytes, powers of two: enough for 1.5 seconds of the shortest packets, and of the
-    /// highest bit rate.
+    /// The capacity in packets, a power of two: enough for 1.5 seconds of the shortest packets.
     private static let count = 1_024
+    /// The capacity in bytes, a power of two: enough for 1.5 seconds of the highest bit rate.
     private static let byteCount = 131_072
     /// A datagram older than this is not sent again: no receiver waits for it.
     package static let memory = Duration.milliseconds(1_500)

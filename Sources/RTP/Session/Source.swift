@@ -17,7 +17,7 @@ public struct Source: Sendable {
     public internal(set) var lastHeard: Instant
     let firstPacket: Instant
     private(set) var lastPacket: Instant
-    /// The time of the source's first packet or report.
+    /// The time of the source's first packet or report, whichever arrived first.
     var since: Instant
     /// The time of the source's first packet after its last pause, in which its microphone was closed.
     private var sendingSince: Instant
@@ -44,6 +44,7 @@ public struct Source: Sendable {
     private static let timeout = Duration.seconds(10)
     /// The longest time by which a BYE may overtake packets.
     private static let grace = Duration.milliseconds(200)
+    /// The largest value of `credit`, in bytes.
     private static let maximumCredit = 65_536
 
     init(ssrc: SSRC, endpoint: Endpoint, at now: Instant) {

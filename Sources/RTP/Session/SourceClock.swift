@@ -27,11 +27,12 @@ struct SourceClock: Sendable {
 
     /// The longest silence before a talkspurt, 10 s. A longer one means that the timestamps count from another origin.
     private static let longestSilence = FrameCount(480_000)
-    /// A packet more than this number of packets before the newest is not late: the source has restarted (RFC 3550 appendix
-    /// A.1).
+    /// The largest number of packets by which a packet may arrive late. A larger step back means that the source has
+    /// restarted (RFC 3550 appendix A.1).
     private static let maximumMisorder = 100
 
-    /// A gap in the arrivals that is longer than the missing packets by more than this time is a silence.
+    /// A gap between two arrivals is a silence if it exceeds the duration of the packets between them by more than this
+    /// time.
     private static let shortestSilence = Duration.milliseconds(500)
 
     /// The encoding of the newest packet; Opus before the first.
