@@ -27,8 +27,8 @@ enum AEAD {
         }
     }
 
-    /// Decrypts `sealed`, a body and its 16-byte tag, in place; the body is then at the beginning of `sealed`. Returns false if
-    /// `sealed` is not authentic; the body is then zeroed.
+    /// Decrypts `sealed`, which consists of a body and its 16-byte tag, in place. The decrypted body is at the
+    /// beginning of `sealed`. If `sealed` is not authentic, the body is zeroed, and the result is false.
     static func open(
         _ sealed: inout MutableSpan<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>
     ) -> Bool {

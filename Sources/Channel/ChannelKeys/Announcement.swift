@@ -23,9 +23,9 @@ public struct Announcement: Hashable, Sendable {
     /// receiver's clock, if the sender's or the receiver's clock is not synchronised.
     public static let maximumClockError: UInt64 = 120_000
 
-    /// Makes and authenticates an announcement. `clock` is the sender's clock in this epoch: if the epoch has a timing,
-    /// the time at which the epoch was created plus the time that has passed since then. Only its whole seconds are
-    /// sent.
+    /// Makes and authenticates an announcement. `clock` is the time of day to announce, of which only the whole seconds
+    /// are sent. If the epoch has a timing, it must be the time at which the epoch was created plus the time that has
+    /// passed since the creation.
     public init(
         suite: SRTPSuite, ssrc: SSRC, epoch: Epoch, index: PacketIndex, at clock: WallClock, under root: MediaRoot
     ) {
@@ -38,8 +38,9 @@ public struct Announcement: Hashable, Sendable {
         tag = expectedTag(under: root)
     }
 
-    /// The sender's clock in milliseconds since 1970, below 2⁶³. The value is less than a second too early. If the
-    /// epoch has a timing, the value is exact when a whole number of seconds has passed since the epoch was created.
+    /// The announced time of day in milliseconds since 1970, below 2⁶³. It is less than a second earlier than the
+    /// sender's clock was. If the epoch has a timing, the time is exact when a whole number of seconds has passed since
+    /// the epoch was created.
     public var milliseconds: Int64 {
         let whole = Int64(min(seconds, 1 << 48)) * 1_000
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
@@ -51,7 +52,7 @@ public struct Announcement: Hashable, Sendable {
         Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }
 
-    /// Parses an announcement without authenticating it: check `isAuthentic`.
+    /// Parses an announcement without authenticating it. The caller must check `isAuthentic`.
     init(parsing bytes: Span<UInt8>) throws(ControlParseError) {
         guard bytes.count == Self.byteCount else { throw .length(bytes.count) }
         guard let suite = SRTPSuite(rawValue: bytes[0]) else { throw .value }

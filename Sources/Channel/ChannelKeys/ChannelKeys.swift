@@ -30,7 +30,7 @@ public struct ChannelKeys: Sendable, Equatable {
         mediaRoot = MediaRoot(HKDF.expand(listenKey, "media root", count: 32))
     }
 
-    /// Derives the keys of a link. A passphrase takes about 0.1 s and 64 MiB of memory.
+    /// Derives the keys from a link. If the link contains a passphrase, this takes about 0.1 s and 64 MiB of memory.
     public init(_ link: ChannelLink) throws(PassphraseError) {
         switch link.opening {
         case .secret(let secret): self.init(name: link.name, secret: secret)
@@ -39,7 +39,7 @@ public struct ChannelKeys: Sendable, Equatable {
         }
     }
 
-    /// Returns the join key of a role; nil for talking if the keys come from a listen link.
+    /// Returns the join key of a role; nil for the talk role if the keys come from a listen link.
     public func joinKey(for role: Role) -> JoinKey? { role == .talk ? talkJoin : listenJoin }
 }
 

@@ -108,7 +108,8 @@ public struct Cookies: Sendable {
 }
 
 extension PeerAddress {
-    /// Stands for the relay's address in receipts, so that a receipt is never valid as a cookie.
+    /// The address that is used instead of the relay's address in receipts, so that a receipt is never valid as a
+    /// cookie.
     fileprivate static let nowhere = PeerAddress(v4: 0, port: 0)
 }
 

@@ -1,7 +1,7 @@
 public import TenfourPackets
 
-/// Identifies one of a sender's SRTP keys: 16 bytes that begin with the sender's clock, different for each key
-/// (Protocol/05-channel-keys.md).
+/// Identifies one of a sender's SRTP keys: 16 bytes that begin with the time of day at which the sender created the
+/// epoch, different for each key (Protocol/05-channel-keys.md).
 ///
 /// A sender's later epoch is a greater number than its earlier epochs.
 public struct Epoch: Hashable, Comparable, Sendable {
@@ -23,8 +23,8 @@ public struct Epoch: Hashable, Comparable, Sendable {
     public init(rawValue: UInt128) { self.rawValue = rawValue }
 
     /// Makes the epoch for the time `clock`. The epoch is greater than `last`, unless the clock has been set back by
-    /// more than `maximumLead` since `last` was made. `random` must be a new random number for each epoch; 24 of its
-    /// bits are used, or 80 if `timing` is nil.
+    /// more than 5 s (`maximumLead`) since `last` was made. `random` must be a new random number for each epoch; 24 of
+    /// its bits are used, or 80 if `timing` is nil.
     public init(at clock: WallClock, timing: Timing? = nil, random: UInt128, after last: Epoch? = nil) {
         var milliseconds = UInt128(clock.sinceEpoch) & Self.clockMask
         if let last, milliseconds + UInt128(Self.maximumLead) > last.rawValue >> 80 {

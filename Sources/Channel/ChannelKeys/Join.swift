@@ -83,8 +83,8 @@ public struct RelayID: Hashable, Sendable {
 /// REFUSAL: the relay's answer to a JOIN that it rejects.
 public struct Refusal: Hashable, Sendable {
     public enum Reason: UInt8, Sendable, CaseIterable {
-        /// The relay does not know the channel, or the secret differs. This reason is not authenticated: anybody may have sent
-        /// it.
+        /// The relay does not know the channel, or the member's secret is wrong. Anybody may have sent a refusal with
+        /// this reason, because it is not authenticated.
         case unproved = 0
         case full = 1
         case limited = 2

@@ -10,7 +10,8 @@ public struct JoinAttempt: Sendable {
     /// forged cookie before the relay.
     private var joins: [Join] = []
 
-    /// The maximum number of different cookies that are answered: the relay's cookie, and forged cookies that arrived earlier.
+    /// The maximum number of different cookies that are answered with a JOIN: the relay's cookie, and forged cookies
+    /// that arrived earlier. Further cookies are ignored.
     public static let maximumCookieCount = 4
 
     /// Whether a COOKIE has answered HELLO. From then on, JOIN is sent instead of HELLO.
@@ -20,10 +21,10 @@ public struct JoinAttempt: Sendable {
 
     /// The result of receiving a datagram during the attempt to join.
     public enum Answer: Sendable {
-        /// The datagram is a new cookie: send the JOIN for it.
+        /// The datagram contains a new cookie. The caller must send the JOIN for it.
         case cookie
         case welcome(Welcome.Terms, SessionKeys)
-        /// The relay refused the JOIN. The reason `unproved` is only a hint: anybody may have sent it.
+        /// The relay refused the JOIN. The reason `unproved` is only a hint, because anybody may have sent it.
         case refusal(Refusal.Reason)
         /// The datagram belongs to another attempt, is a repetition, or is not authentic.
         case nothing
@@ -42,10 +43,10 @@ public struct JoinAttempt: Sendable {
         self.share = share
     }
 
-    /// Appends the next datagram to send: HELLO, or the JOIN for the latest cookie. 128 bytes.
+    /// Appends the next datagram to send, 128 bytes: HELLO, or the JOIN for the latest cookie.
     public func write(into datagram: inout OutputSpan<UInt8>) { write(datagramCount - 1, into: &datagram) }
 
-    /// Appends one of the datagrams to repeat; `number` is its index, 0..<`datagramCount`. 128 bytes.
+    /// Appends one of the datagrams to repeat, 128 bytes. `number` is its index, 0..<`datagramCount`.
     public func write(_ number: Int, into datagram: inout OutputSpan<UInt8>) {
         if joins.indices.contains(number) {
             joins[number].write(into: &datagram)

@@ -49,7 +49,7 @@ public struct KeyShare: Sendable {
     }
 }
 
-/// An X25519 public key, as it is sent.
+/// An X25519 public key: the 32 bytes that are sent.
 public struct SharePoint: Hashable, Sendable {
     private let firstHalf: UInt128
     private let secondHalf: UInt128

@@ -3,8 +3,8 @@ public import TenfourPackets
 
 /// A member's name, microphone and SSRC, which it sends to the other members of the channel.
 ///
-/// The info is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward the info and cannot read
-/// it. The wire format is in Protocol/06-control.md, section "Roster".
+/// The info is sent as `SealedMemberInfo`, encrypted with a key that only members have. So relays forward the info, but
+/// cannot read it. The wire format is in Protocol/06-control.md, section "Roster".
 public struct MemberInfo: Hashable, Sendable {
     /// The name, safe to display, at most 64 bytes of UTF-8. Empty if the member hides its name.
     public let name: String

@@ -48,9 +48,10 @@ public struct RecordOpener: Sendable {
     public enum Failure: Error, Hashable, Sendable {
         /// The record's counter was used before, or is older than the replay window.
         case replayed
-        /// The tag is wrong: the other side of the session did not seal the record, or it was changed in transit.
+        /// The tag is wrong. The other side of the session did not encrypt the record, or it was changed in transit.
         case forged
-        /// The other side of the session sealed the record, but its content is invalid. The record's counter counts as used.
+        /// The other side of the session encrypted the record, but its content is invalid. The record's counter counts
+        /// as used.
         case malformed(ControlParseError)
     }
 

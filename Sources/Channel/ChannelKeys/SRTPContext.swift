@@ -46,8 +46,9 @@ public struct SRTPContext: ~Copyable, Sendable {
         suite = key.suite
     }
 
-    /// Encrypts an RTP packet of our SSRC in place and appends its tag; `packet` must have room for the tag. Never encrypt a
-    /// packet twice: a retransmission repeats the encrypted bytes. The C function is `srtp_protect`.
+    /// Encrypts an RTP packet of our SSRC in place and appends its tag; `packet` must have room for the tag. Never
+    /// encrypt a packet twice. To retransmit a packet, send its encrypted bytes again. The C function is
+    /// `srtp_protect`.
     public mutating func protect(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
         guard packet.freeCapacity >= suite.tagByteCount else { throw .noRoom }
         let status = unsafe packet.withUnsafeMutableBufferPointer { bytes, count in

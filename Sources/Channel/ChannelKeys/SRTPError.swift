@@ -12,7 +12,7 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed
     /// The packet's SSRC is not the SSRC of the cryptographic context.
     case otherSource
-    /// The key has encrypted the maximum number of packets: a new epoch is due.
+    /// The key has encrypted the maximum number of packets. A new epoch, which has a new key, must begin.
     case keyUsedUp
     /// The caller's buffer has no room for the tag.
     case noRoom

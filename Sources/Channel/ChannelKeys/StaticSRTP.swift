@@ -52,9 +52,9 @@ public struct StaticSRTP: ~Copyable, Sendable {
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
     }
 
-    /// Decrypts a datagram in place and returns the length of the RTP or RTCP packet in bytes. Accepts any bytes: throws if the
-    /// bytes were not encrypted with this key, and then changes nothing but `datagram`. The C functions are `srtp_unprotect`
-    /// and `srtp_unprotect_rtcp`.
+    /// Decrypts a datagram in place and returns the length of the RTP or RTCP packet in bytes. Accepts any bytes. If
+    /// they were not encrypted with this key, it throws, and has changed nothing but `datagram`. The C functions are
+    /// `srtp_unprotect` and `srtp_unprotect_rtcp`.
     public mutating func unprotect(_ datagram: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
         guard datagram.count >= 2 else { throw .malformed }
         let isControl = RTCPCompound.isRTCP(secondByte: datagram[1])

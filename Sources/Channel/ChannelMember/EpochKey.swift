@@ -40,8 +40,8 @@ struct EpochKey: Sendable {
             && announcement.index.rawValue - index.rawValue <= Self.reach && clock.isClose(to: announcement, at: boot)
     }
 
-    /// Whether the announced `index` is more than 32 767 packets ahead of the latest packet, so that the rollover
-    /// counter can no longer be found from a sequence number.
+    /// Whether the announced `index` is more than 32 767 packets ahead of the latest decrypted packet. If so, the
+    /// rollover counter can no longer be found from a sequence number.
     func isBeyondReach(_ index: PacketIndex) -> Bool { index.rawValue > highest.rawValue + 0x7FFF }
 
     func isExpired(at boot: Int64) -> Bool { clock.isExpired(at: boot) }

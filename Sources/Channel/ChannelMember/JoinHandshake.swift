@@ -106,8 +106,8 @@ struct JoinHandshake: Sendable {
         deadline = now + Self.interval
     }
 
-    /// Passes a datagram from `endpoint` to the attempt at this endpoint, and returns the datagram's meaning. After a cookie,
-    /// this attempt becomes the current one: call `writeJoin` immediately.
+    /// Passes a datagram from `endpoint` to the attempt at this endpoint, and returns the result. After a cookie, this
+    /// attempt becomes the current one, and the caller must call `writeJoin` immediately.
     mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
         if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
             let answer = earlier[place].joinAttempt.receive(datagram)
@@ -155,8 +155,8 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// Begins to join again after the relay was lost: within 250 ms if it had answered in the session, or after a pause
-    /// if it had not.
+    /// Begins to join again after the relay was lost. The new attempt begins within 250 ms if the relay had answered in
+    /// the session, or after a pause if it had not.
     mutating func rejoin(hadAnswer: Bool, at now: Instant, using generator: inout CSPRNG) {
         guard !isActive else { return }
         if hadAnswer {

@@ -87,8 +87,9 @@ struct LeaseKeepalive: Sendable {
         return .lost
     }
 
-    /// Probes the relay immediately if it has been silent for 500 ms, or if a probe is planned already. Call this when UNKNOWN
-    /// SESSION arrives: the datagram reports that the relay does not know our session, but is not authenticated.
+    /// Probes the relay immediately if it has been silent for 500 ms, or if a probe is planned already. Call this when
+    /// UNKNOWN SESSION arrives. This datagram reports that the relay does not know our session, but it is not
+    /// authenticated.
     mutating func doubt(at now: Instant, using generator: inout some RandomNumberGenerator) {
         guard !isLost, now - lastHeard >= Self.longestSilence || probe != nil else { return }
         beginProbe(at: now, now, using: &generator)
@@ -105,7 +106,7 @@ struct LeaseKeepalive: Sendable {
         }
     }
 
-    /// Expects media from now on, because we or another member talk: the relay is probed if it is silent for 500 ms.
+    /// Expects media from now on, because we or another member talk. The relay is probed if it is silent for 500 ms.
     mutating func talkContinues(at now: Instant) {
         if suspicion == nil, probe == nil, !isLost { suspicion = now + Self.longestSilence }
     }

@@ -5,8 +5,8 @@ internal import TenfourSession
 /// Posts each change of our membership as an event, once.
 struct MembershipStanding: Sendable {
     private var current = Standing.unknown
-    /// The time at which a refusal for the reason `unproved` is reported, unless the relay lets us in before; nil if
-    /// there is no such refusal.
+    /// The time at which a refusal for the reason `unproved` is reported, unless the relay lets us in before that time;
+    /// nil if there is no such refusal.
     private(set) var deadline: Instant?
     private var lastCollision: Instant?
 

@@ -143,7 +143,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return context != nil
     }
 
-    /// The maximum length in bytes of a padded packet without its SRTP tag, so that the datagram fits into an Ethernet frame
-    /// with all headers.
+    /// The maximum length in bytes of a padded packet without its SRTP tag. The datagram then fits into an Ethernet
+    /// frame with all headers.
     private static let maximumPaddedByteCount = 1_424
 }

@@ -13,7 +13,8 @@ struct SenderClock: Sendable {
     /// The sender's clock and RTP timestamp when it created the epoch; nil if the epoch has no timing.
     private let start: (clock: Int64, timestamp: RTPTimestamp)?
 
-    /// The maximum delay of a packet, relative to the fastest packet of its epoch, in milliseconds.
+    /// The maximum delay of a packet, relative to the fastest packet of its epoch, in milliseconds. A packet with a
+    /// longer delay is discarded.
     static let patience: Int64 = 2_000
     /// The time for which packets are still decrypted after the latest time that the sender has announced, in
     /// milliseconds by the sender's clock.

@@ -2,7 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The keys of the other talkers: at most eight for each talker. The key that decrypted the latest packet is tried first.
+/// The SRTP keys of the other talkers, at most eight for each talker. The key that decrypted the latest packet is tried
+/// first.
 ///
 /// Every member can announce epochs for every SSRC. So a key that has decrypted packets keeps its slot until it
 /// expires; until then, no key that has decrypted nothing can replace it.
@@ -28,9 +29,9 @@ struct Talkers: ~Copyable, Sendable {
 
     private static let maximumCount = 64
     private static let maximumKeyCount = 128
-    /// The maximum number of keys of a talker.
+    /// The maximum number of SRTP keys that are stored for a talker.
     private static let maximumOwnCount = 8
-    /// The maximum number of a talker's keys that have decrypted packets.
+    /// The maximum number of keys that are stored for a talker and have decrypted packets.
     private static let maximumOpenedCount = 4
     /// The highest packet rate of a talker: one packet for every 2.5 ms, the shortest Opus frame.
     private static let mostPacketsPerSecond = 400
@@ -50,7 +51,7 @@ struct Talkers: ~Copyable, Sendable {
 
     /// The result of handling an authentic announcement.
     enum AnnouncementResult: Equatable {
-        /// There is a new or revived key: held packets may be decrypted now.
+        /// The announcement brings a new key, or makes an expired key valid again. Held packets may be decrypted now.
         case begun
         case known
         /// The announced epoch is older than the epoch that the talker uses.

@@ -74,7 +74,7 @@ public struct LinkTestClient: ~Copyable {
     }
 
     private static let handshakeInterval = Duration.milliseconds(200)
-    /// The time in which the first reply must arrive: long enough for a satellite link.
+    /// The time in which the first reply must arrive. It is long enough for a satellite link.
     private static let handshakeTimeout = Duration.seconds(2)
     /// The time for which the client waits for the last packets, after it has sent all of them.
     private static let drainTime = Duration.seconds(2)

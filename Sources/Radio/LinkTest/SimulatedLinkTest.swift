@@ -25,8 +25,8 @@ public struct SimulatedLinkTest: ~Copyable {
     private static let clientEndpoint = Endpoint(.v4(0xC000_0201), port: 40_000)
     private static let serverEndpoint = Endpoint(.v4(0xC000_0202), port: 5_004)
 
-    /// Creates a test. The direction to the server uses `seed`, the direction back the next seed, as in badlink. The
-    /// host of `configuration` is ignored.
+    /// Creates a test. The direction to the server uses `seed`, and the direction back uses `seed` + 1, as the tool
+    /// badlink does. The host of `configuration` is ignored.
     public init(
         _ configuration: LinkTestClient.Configuration, there: NetworkModel, back: NetworkModel, seed: UInt64,
         hear: ((Span<Float>, SimulatedReceiver.Pull) -> Void)? = nil

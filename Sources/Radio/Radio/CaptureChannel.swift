@@ -30,7 +30,7 @@ struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// Counts the next frames. `soundsLeft` and `soundsRight` state whether the channel held a sample other than zero.
     @_noAllocation @_noLocks
     mutating func append(_ frames: Int, soundsLeft: Bool, soundsRight: Bool) {
-        // Silence in both channels reveals no defect: the microphone may be switched off.
+        // Silence in both channels reveals no defect, because the microphone may be switched off.
         guard soundsLeft || soundsRight else { return }
         sinceLeft = soundsLeft ? 0 : sinceLeft + frames
         sinceRight = soundsRight ? 0 : sinceRight + frames

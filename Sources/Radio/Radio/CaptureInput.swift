@@ -13,7 +13,7 @@ struct CaptureInput: ~Copyable, Sendable {
     }
 
     let format: LPCMFormat
-    /// The format that the card granted; nil for a file.
+    /// The sample format of the card, as negotiated with it; nil if the source is not a card.
     let granted: NegotiatedFormat?
     /// Receives a notice when a reconnected card has another format; nil without a card.
     let changes: CardChanges?

@@ -5,8 +5,8 @@ internal import TenfourPackets
 internal import TenfourSession
 internal import TenfourUV
 
-/// Protects media with a channel's keys. The session joins a relay elsewhere, or is itself the relay of the channel's
-/// members. Use it on the network thread only.
+/// Encrypts and decrypts media with a channel's keys. The session joins a relay elsewhere, or is itself the relay of
+/// the channel's members. Use it on the network thread only.
 final class ChannelLine: Protection {
     private var channel: Channel
     private let relay: OwnRelay?

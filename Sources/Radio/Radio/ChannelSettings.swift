@@ -12,12 +12,12 @@ public struct ChannelSettings: Sendable {
     /// The SRTP suite of our own packets.
     public var suite = SRTPSuite.aesCounterMode
     public var clock = ClockTrust.kernel
-    /// The name that the other members see; nil sends none. It is encrypted for the members.
+    /// The name that the other members see; nil if we send no name. It is encrypted for the members.
     public var name: String?
 
     /// A relay, or a tenfour that is the relay of its own channel.
     public struct Relay: Sendable {
-        /// The relay's id, as in the link.
+        /// The relay's id, made from the host and port in the link.
         public var id: RelayID
         /// The host name to look up again when the relay stops answering. If it is nil, the addresses in `endpoints`
         /// are kept.

@@ -89,8 +89,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
     }
 
-    /// Skips audio that the source has missed, in frames at the source's rate: the stream's time advances, and the next
-    /// packet begins a talkspurt. Returns whether a packet was pushed.
+    /// Skips audio that the source has missed, `missed` frames at the source's rate. The stream's time advances by this
+    /// audio, and the next packet begins a talkspurt. Returns whether a packet was pushed.
     @_noAllocation @_noLocks
     mutating func skip(_ missed: FrameCount, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
         let scaled = missed.rawValue * rate.hertz + remainder

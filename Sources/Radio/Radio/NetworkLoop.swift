@@ -339,7 +339,7 @@ internal import TenfourUV
                 rtpSession.playout(
                     of: talker.ssrc, due: talker.playout.due, missing: talker.playout.missing, at: loop.now)
             }
-            // The decoder may have suspended its models because they were too slow.
+            // The decoder may have suspended its neural models because they were too slow.
             rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
             snapshot.add(report, present: rtpSession.sources, before: talkers)
             talkers = snapshot.talkers

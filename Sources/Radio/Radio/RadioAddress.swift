@@ -4,7 +4,7 @@ public import TenfourChannelKeys
 public enum RadioAddress: Equatable, Sendable {
     /// `rtp://HOST:PORT`, or without a scheme: standard RTP, which everybody on the path can hear.
     case rtp(StreamAddress)
-    /// `srtp://HOST:PORT`: standard SRTP. The key is given separately.
+    /// `srtp://HOST:PORT`: standard SRTP. The address does not contain the key.
     case srtp(StreamAddress)
     /// `tenfour://HOST:PORT/NAME#SECRET`: a channel.
     case channel(ChannelLink)

@@ -15,8 +15,8 @@ public struct RadioConfiguration: Sendable {
     public var rtpSession: RTPSessionConfiguration
     /// Settings for a multicast group that we receive or send to; nil for unicast.
     public var multicast: Multicast?
-    /// The peer of a call by name, whose name is looked up again when its address changes; nil keeps the addresses of
-    /// `rtpSession`.
+    /// The peer of a call by name, whose name is looked up again when its address changes; nil if the addresses of
+    /// `rtpSession` stay in use.
     var partner: Partner?
     /// The protection of media and reports, in both directions.
     public var protection = Protection.none
@@ -49,7 +49,7 @@ public struct RadioConfiguration: Sendable {
     public struct Multicast: Hashable, Sendable {
         /// The group to join; nil for a session that only sends.
         public var group: IPAddress?
-        /// The name of the interface, such as `eth0`; nil lets the routing table decide.
+        /// The name of the interface, such as `eth0`; nil if the routing table decides.
         public var interface: String?
         /// The time to live: the number of routers that packets may pass, plus one.
         public var timeToLive: UInt8
@@ -180,7 +180,7 @@ public struct LiveTimePitchSettings: Hashable, Sendable {
 
 /// The settings for playing received packets.
 public struct PlayoutSettings: Hashable, Sendable {
-    /// A fixed playout delay, counted from the arrival of the fastest packet; nil adapts the delay to the network.
+    /// A fixed playout delay, counted from the arrival of the fastest packet; nil if the delay adapts to the network.
     public var fixedDelay: Duration?
     /// The minimum of an adaptive playout delay, in addition to a period of the card.
     public var minimumDelay = Duration.zero
@@ -200,7 +200,7 @@ public struct PlayoutSettings: Hashable, Sendable {
     /// The neural models of libopus that are used, if the library has them.
     public var decoder = DecoderChoice.auto
     /// The initial playback rate and pitch. If it is set, both can be changed during the session, and playback is
-    /// delayed by another tenth of a second; nil plays audio unchanged.
+    /// delayed by another tenth of a second. If it is nil, audio is played unchanged.
     public var timePitch: LiveTimePitchSettings?
 
     public init() {}

@@ -84,8 +84,8 @@ public final class RadioSession: Sendable {
         }
     }
 
-    /// Asks the session to end, which takes up to a tenth of a second, or until the card's queue is played: it sends a
-    /// good-bye and closes files and devices. `wait` returns afterwards.
+    /// Asks the session to end. It sends a BYE and closes files and devices, which takes up to a tenth of a second, or
+    /// until the card's queue is played. `wait` returns afterwards.
     public func stop() {
         controls.isStopping.store(true, ordering: .releasing)
         network.wakeup.signal()

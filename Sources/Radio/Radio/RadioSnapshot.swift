@@ -16,7 +16,7 @@ public struct RadioSnapshot: Sendable {
     public var lossProtection: LossProtection
     /// The number of discarded datagrams, by reason.
     public var discards: DiscardCounts
-    /// The talkers who are heard or were heard: at most eight.
+    /// The talkers who are heard or were heard, at most eight.
     public var talkers: [TalkerSnapshot] = []
     /// The participants of a session without a channel, including those who only send reports.
     public var participants: [ParticipantSnapshot] = []

@@ -4,8 +4,8 @@ internal import TenfourPackets
 ///
 ///     rtp://10.0.0.7:5004    rtp://[2001:db8::7]    rtp://@239.0.1.10:5004    rtp://:5004    bob.local    bob.local:6000
 ///
-/// The scheme and the port may be left out. An `@` before a multicast address, as players write it, is accepted and
-/// ignored: multicast is recognized by the address.
+/// The scheme and the port may be left out. An `@` before a multicast address, as some media players write it, is
+/// accepted and ignored: multicast is recognized by the address.
 public struct StreamAddress: Hashable, Sendable {
     /// A name or an address; empty for any address of this machine.
     public var host: String

@@ -48,8 +48,8 @@ public struct SimulatedReceiver: ~Copyable {
         try self.init(of: ssrc, session: session, playout: playout)
     }
 
-    /// Creates a receiver with the caller's session, which may send reports and NACKs: the caller must send `nextDatagram`
-    /// and call `timeElapsed` at `nextDeadline`.
+    /// Creates a receiver with the caller's session, which may send reports and NACKs. The caller must send the
+    /// datagrams that `nextDatagram` returns, and call `timeElapsed` at `nextDeadline`.
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)

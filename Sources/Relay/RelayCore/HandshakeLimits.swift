@@ -30,8 +30,8 @@ struct HandshakeLimits: Sendable {
         hostJoins = AddressLimits(Self.hostJoinPrice, seed: generator.next())
     }
 
-    /// Counts a HELLO, or a JOIN without a valid cookie, against the limit of its host. Returns false if the limit is exceeded:
-    /// the datagram must then not be answered.
+    /// Counts a HELLO, or a JOIN without a valid cookie, against the limit of its host. Returns false if the limit is
+    /// exceeded; the caller must not answer such a datagram.
     mutating func allowsStranger(at address: IPAddress, _ now: Instant) -> Bool { strangers.spend(address, at: now) }
 
     /// Subtracts one HELLO from the count of the sender's host, because the sender has become a member.
@@ -42,14 +42,14 @@ struct HandshakeLimits: Sendable {
 
     mutating func proofFailed(at address: IPAddress, _ now: Instant) { _ = failures.spend(address, at: now) }
 
-    /// Counts a record with an unknown session id against the limit of its host. Returns false if the limit is exceeded: the
-    /// record must then not be answered.
+    /// Counts a record with an unknown session id against the limit of its host. Returns false if the limit is
+    /// exceeded; the caller must not answer such a record.
     mutating func allowsUnknownSession(at address: IPAddress, _ now: Instant) -> Bool {
         unknownSessions.spend(address, at: now)
     }
 
-    /// Counts a member that joins against the limits of its host and of all hosts. Returns false if a limit is exceeded: the
-    /// member must then not join.
+    /// Counts a member that joins against the limits of its host and of all hosts. Returns false if a limit is
+    /// exceeded; the caller must refuse such a member.
     mutating func allowsJoin(at address: IPAddress, _ now: Instant) -> Bool {
         hostJoins.spend(address, at: now) && joins.spend(Self.joinPrice, at: now)
     }

@@ -85,8 +85,8 @@ extension Relay {
     /// that long only while the network accepts no datagrams.
     var hasRoomForStrangers: Bool { outbox.count < 4_096 }
 
-    /// Sends the WELCOME again to a JOIN whose cookie was used. The whole JOIN is compared with the first JOIN that used the
-    /// cookie: a different JOIN is dropped without checking its proof.
+    /// Sends the WELCOME again to a JOIN whose cookie was used. The whole JOIN is compared with the first JOIN that
+    /// used the cookie. A different JOIN is dropped without checking its proof.
     private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
@@ -115,8 +115,8 @@ extension Relay {
         return .handled
     }
 
-    /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be the
-    /// latest that `sessions.draw` has returned.
+    /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be
+    /// the latest id that `sessions.draw` has returned.
     package mutating func admit(
         _ keys: SessionKeys, as role: Role, to channel: ChannelIndex, at endpoint: Endpoint, _ now: Instant
     ) -> MemberID {

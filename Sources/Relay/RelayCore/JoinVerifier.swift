@@ -43,9 +43,9 @@ struct JoinVerifier: Sendable {
     /// The step that follows the checks of a JOIN.
     enum Check {
         case discard(RelayDiscard)
-        /// The JOIN's cookie has created a session already: the WELCOME may be sent again.
+        /// The JOIN's cookie has created a session already. The WELCOME may be sent again.
         case repeatWelcome
-        /// The same JOIN was refused before: this refusal is sent again.
+        /// The same JOIN was refused before. This refusal is sent again.
         case repeatRefusal(Refusal)
         /// The JOIN is queued until the rate limit of wrong proofs allows the check of its proof.
         case wait
@@ -77,8 +77,8 @@ struct JoinVerifier: Sendable {
         return false
     }
 
-    /// Counts a member that joins from `address`. Returns false if the join rate of its host or of the relay is exceeded: the
-    /// member must then not join.
+    /// Counts a member that joins from `address`. Returns false if the join rate of its host or of the relay is
+    /// exceeded; the caller must refuse such a member.
     mutating func allowsJoin(at address: IPAddress, _ now: Instant) -> Bool { limits.allowsJoin(at: address, now) }
 
     /// Returns the refusal of a JOIN, and stores it if the JOIN's proof was valid. `key` is the key that the JOIN was checked
@@ -141,8 +141,8 @@ struct JoinVerifier: Sendable {
 
     mutating func sessionEnded(of member: MemberID) { welcomes[member] = nil }
 
-    /// Counts a record with an unknown session id against the limit of its host. Returns false if the limit is exceeded: the
-    /// record must then not be answered.
+    /// Counts a record with an unknown session id against the limit of its host. Returns false if the limit is
+    /// exceeded; the caller must not answer such a record.
     mutating func allowsUnknownSession(at address: IPAddress, _ now: Instant) -> Bool {
         limits.allowsUnknownSession(at: address, now)
     }

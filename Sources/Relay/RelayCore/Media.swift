@@ -6,7 +6,8 @@ internal import TenfourSession
 
 /// Handles the datagrams of talkers that are forwarded to the channel: SRTP and announcements, each with a hop tag.
 extension Relay {
-    /// The longest media datagram that is forwarded, in bytes without its hop tag: it fits into an Ethernet frame.
+    /// The length in bytes of the longest media datagram that is forwarded, without its hop tag. It fits into an
+    /// Ethernet frame.
     public static let maximumMediaByteCount = 1_500
     private static let announcementPrice = CellRateLimit.Price(perSecond: 1, most: 8)
 

@@ -8,7 +8,7 @@ struct MissingRanges: Sendable {
 
     private struct Entry: Sendable {
         var number: SequenceNumber
-        /// The time to request the packet; once it was requested, the time to forget it.
+        /// The time at which the packet is requested. After the request, the time at which the packet is forgotten.
         var due: Instant
         var isAsked = false
     }

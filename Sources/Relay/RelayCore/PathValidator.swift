@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Checks that a member whose packets arrive from a new address really has moved there: only the member can answer an encrypted
-/// challenge, while an eavesdropper could replay its packets from any address.
+/// Checks that a member whose packets arrive from a new address really has moved there. Only the member can answer an
+/// encrypted challenge, while an eavesdropper could replay its packets from any address.
 struct PathValidator: Sendable {
     private var paths: [MemberID: Path] = [:]
 

@@ -49,7 +49,7 @@ public struct Relay: ~Copyable, Sendable {
     /// The buffer that holds the record decrypted last.
     var opened: [UInt8]
 
-    /// The lease of a member, in seconds: its session ends if it is not renewed within this time.
+    /// The duration of a member's lease, in seconds. A session ends if its lease is not renewed within this time.
     static let lease: UInt16 = 30
     /// A new session ends if its first record has not arrived within this time after WELCOME.
     static let patience = Duration.seconds(3)

@@ -22,7 +22,7 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case rekeyed
     /// A JOIN that was answered before, or that reuses the cookie of an earlier JOIN.
     case replayedJoin
-    /// A JOIN whose X25519 public key is a point of low order, so that anybody could compute the agreed secret.
+    /// A JOIN whose X25519 public key is a point of low order, with which anybody could compute the agreed secret.
     case weakShare
     /// A JOIN, or the first record of a session, for which the channel or the relay has no room.
     case full

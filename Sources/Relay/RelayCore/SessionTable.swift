@@ -6,7 +6,7 @@ internal import TenfourSession
 /// The session of one member in a channel.
 struct MemberSession: Sendable {
     var endpoint: Endpoint
-    /// The time at which the session ends, unless it is renewed before.
+    /// The time at which the session ends, unless the member renews its lease before that time.
     var deadline: Instant
     var records = CellRateLimit()
     /// Limits retransmissions to the member, relative to the packets that its channel has forwarded.
@@ -124,8 +124,8 @@ struct SessionTable: ~Copyable, Sendable {
         return MemberID(Int(number))
     }
 
-    /// Inserts a session in state `waiting` and returns its member. The session id of `keys` must be the latest that `draw` has
-    /// returned.
+    /// Inserts a session in state `waiting` and returns its member. The session id of `keys` must be the latest id that
+    /// `draw` has returned.
     mutating func insert(_ session: MemberSession, _ keys: SessionKeys) -> MemberID {
         let member = next
         var session = session

@@ -74,7 +74,7 @@ struct TalkerStream: Sendable {
 
     func isOver(at now: Instant) -> Bool { now - lastPacket >= Self.pause }
 
-    /// The time at which the stream must be polled, if nothing arrives before.
+    /// The time at which the stream must be polled, if no packet of it arrives before that time.
     var nextDeadline: Instant {
         let next = min(nextReport, lastPacket + Self.pause)
         return missing.nextDeadline.map { min($0, next) } ?? next

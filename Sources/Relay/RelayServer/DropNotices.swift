@@ -15,7 +15,7 @@ struct DropNotices {
         if let last, now - last < Self.interval { return nil }
         let counts = Self.counts(of: status)
         // The counts of a removed channel disappear, and a new channel of the same name starts from zero. So if a count
-        // is lower than before, all its packets were dropped since then.
+        // is lower than at the last notice, all packets that it counts were dropped after that notice.
         let drops = counts.compactMap { reason, count in
             let before = told[reason] ?? 0
             let fresh = count < before ? count : count - before

@@ -15,7 +15,7 @@ final class FanOutWorker {
     private let packets: RingBufferProducer<QueuedPacket>
     private var thread: WorkerThread?
 
-    /// The maximum number of packets that are queued for the thread: more than arrive in 20 ms.
+    /// The maximum number of packets that are queued for the thread. Fewer packets arrive in 20 ms.
     private static let packetCapacity = 256
 
     /// Opens the event loop and a socket at `endpoint`, the address and port of the relay. `start` starts the thread.

@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 public import TenfourSession
 
-/// An error in a relay's configuration: its place and its reason. The description also states the remedy. It never
-/// contains a part of a key.
+/// An error in a relay's configuration: the line, file or option in which it is, and its reason. The description also
+/// states the remedy. It never contains a part of a key.
 public struct RelayFileError: Error, Hashable, Sendable {
     public var place: Place
     public var reason: Reason

@@ -7,7 +7,8 @@ struct WaitingAnnouncements {
     private var waiting: [Waiting] = []
     /// The bytes of the waiting announcements, one after the other. This array and `waiting` keep their capacity.
     private var bytes: [UInt8] = []
-    /// The last two epochs of each talker: near the end of an epoch, the talker announces its next epoch in addition.
+    /// The last two epochs of each talker. There may be two, because a talker also announces its next epoch near the
+    /// end of an epoch.
     private var known: [MemberID: (Epoch, Epoch?)] = [:]
 
     private struct Waiting {
