@@ -6,8 +6,8 @@ internal import TenfourUV
 
 extension ParsableCommand {
     /// Parses `arguments` (nil: the arguments of the process), runs the command and exits with one of
-    /// `Console.exitCodes`. Messages go to standard error, help to standard output. `check` examines the arguments
-    /// before they are parsed. `reminder` is appended to usage errors.
+    /// `Console.exitCodes`. Messages go to standard error and begin with `name`; help goes to standard output. `check`
+    /// is called before the arguments are parsed. `reminder` is appended to usage errors.
     public static func runAndExit(
         named name: String, _ arguments: [String]? = nil, check: () throws -> Void = {},
         reminder: @autoclosure () -> String = ""
@@ -50,6 +50,7 @@ struct Usage {
     private var help = ""
     /// The values that the option accepts, if the parser lists them.
     private var choices: [String] = []
+    /// The command that shows the help; empty if the message has no usage line.
     private var command = ""
 
     init(_ text: String) {

@@ -3,7 +3,8 @@ import TenfourRadio
 
 /// Detects a port or a file typed in place of an address.
 enum ArgumentHint {
-    /// Throws `.usage` for a port or an audio file in place of a host. `port` and `file` return the remedy.
+    /// Throws `.usage` if `text` is a port or names an audio file, but a host is expected. `port` and `file` return the
+    /// remedy for the error message.
     static func check(_ text: String, port: (String) -> String, file: (String) -> String) throws(RadioError) {
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             throw RadioError(.usage, "'\(text)' is a port, not a host: \(port(text))")

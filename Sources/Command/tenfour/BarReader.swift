@@ -17,8 +17,8 @@ struct BarReader {
     /// A function that is called if the address is a playlist, with the name of the entry that is read and the number
     /// of entries.
     var reportEntry: (String, Int) -> Void = { _, _ in }
-    /// A function that is called regularly with the share of the recording read so far, 0…1; nil if the length is
-    /// unknown.
+    /// A function that is called regularly with the proportion of the recording read so far, 0…1, or with nil if the
+    /// length is unknown.
     var reportProgress: (Double?) -> Void = { _ in }
 
     /// The bars and marks of a recording.

@@ -50,8 +50,8 @@ struct FetchOptions: ParsableArguments {
         )
     }
 
-    /// Applies the options to `settings`. With `waitsForLive`, a live stream that breaks off is retried without limit
-    /// unless an option sets one.
+    /// Applies the options to `settings`. If `waitsForLive` is true, a live stream that breaks off is retried without a
+    /// time limit, unless an option sets one.
     func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
         settings.proxy = proxy.map(Secrets.reveal)
         settings.timeout = timeout.duration
@@ -91,7 +91,7 @@ struct DownloadOptions: ParsableArguments {
         }
     }
 
-    /// Applies all options but `startAfter`, which belongs to the player.
+    /// Applies all options but `startAfter`, which belongs to the player. For `waitsForLive` see `FetchOptions.apply`.
     func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
         fetch.apply(to: &settings, waitsForLive: waitsForLive)
         settings.bufferedDuration = buffer.duration

@@ -9,8 +9,9 @@ enum Environment {
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
         "buffer-all", "allow-http", "anonymous",
     ]
-    /// Options that take several values; the variable separates them by spaces.
+    /// Options that take several values. In the variable the values are separated by spaces.
     private static let lists: Set = ["rtp-in", "rtp-out"]
+    /// The options of all sessions.
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",
         "report",

@@ -58,6 +58,7 @@ struct ProcessStopMonitor {
     /// The time between the last two polls. It is kept, since the SIGCONT handler may run only after the poll that
     /// follows the stop.
     private var lastGap = Duration.zero
+    /// The end of the last stop that was counted; nil if there was none.
     private var end: SuspendingClock.Instant?
 
     /// The shortest time between two polls that counts as a stop.

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Reads single keys without echo.
+/// Reads single key presses from the terminal without echo.
 ///
 /// The terminal's settings are restored while the process is stopped or in the background, and at the end.
 struct Keyboard: ~Copyable {
@@ -9,7 +9,7 @@ struct Keyboard: ~Copyable {
     /// Whether the terminal is in single-key mode.
     private let isRaw = Atomic(false)
 
-    /// Returns nil if standard input is no terminal.
+    /// Sets single-key mode. Returns nil if standard input is no terminal.
     init?() {
         var settings = termios()
         guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
@@ -76,7 +76,7 @@ struct Keyboard: ~Copyable {
 
     // MARK: Reading
 
-    /// The time in which all bytes of one key arrive, in milliseconds.
+    /// The maximum time until the next byte of an escape sequence arrives, in milliseconds.
     private static let escapeTimeout: Int32 = 25
 
     /// Reads the key of an escape sequence: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.

@@ -67,8 +67,8 @@ struct LinkOptions: ParsableArguments {
         throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
     }
 
-    /// Returns the channel's link that `address(typed:)` finds. Throws if that finds nothing, or an address that is no
-    /// channel's link.
+    /// Returns the channel's link that `address(typed:)` finds. Throws if `address(typed:)` finds nothing, or an
+    /// address that is not a channel's link.
     func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
         switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link

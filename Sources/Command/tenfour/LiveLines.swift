@@ -2,8 +2,8 @@ import TenfourWaveform
 
 /// A status line with optional level meters above it, redrawn in place.
 ///
-/// The cursor rests at the start of the first line: a terminal that becomes narrower wraps lines but keeps the cursor's
-/// position in the text, so everything from the cursor on can be erased.
+/// The cursor rests at the start of the first line. If the terminal becomes narrower, it wraps the lines but keeps the
+/// cursor's position in the text, so everything from the cursor on can be erased.
 struct LiveLines {
     /// The number of lines on the screen.
     private var count = 0

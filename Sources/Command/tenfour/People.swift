@@ -4,7 +4,8 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourRadio
 
-/// Composes the list of members and talkers who are present, for the status line and for the key w.
+/// Composes the list of members and talkers who are present, for the status line and for the list that the user
+/// requests with the key w.
 struct People {
     /// The people present: those with an open microphone first, then all others, each in the order of arrival.
     private var persons: [Person] = []
@@ -15,13 +16,15 @@ struct People {
     private struct Person {
         var name: String
         var isOpen: Bool
-        /// Seconds since 1970.
+        /// The time at which the person arrived, in seconds since 1970.
         var since: Int
+        /// The time at which the person last opened or closed the microphone, in seconds since 1970.
         var changed: Int
     }
 
-    /// The maximum number of names in the status line, and the maximum number of characters of a name.
+    /// The maximum number of names in the status line.
     private static let shownCount = 3
+    /// The maximum number of characters of a name.
     static let nameLength = 24
 
     /// Creates the list from a snapshot; nil if the relay sends no roster. `now` is in seconds since 1970.
@@ -94,7 +97,8 @@ struct People {
     /// The number and the names, such as `2 here: Anna (open), Ben`.
     var summary: String { names.isEmpty ? head : "\(head): \(names)" }
 
-    /// One line per person, at most 80 columns with its prefix.
+    /// The number of people present, then one line for each person whose name or address is known, then the numbers of
+    /// all others. Each line has at most 80 columns, including its prefix.
     var lines: [String] {
         let width = persons.map(\.name.count).max() ?? 0
         var lines = persons.map { person in

@@ -7,7 +7,7 @@ import TenfourPlayer
 import TenfourRadio
 import TenfourRings
 
-/// Runs a player in the terminal: handles signals and keys, prints titles and a status line.
+/// Runs a player in the terminal: handles signals and key presses, prints titles and a status line.
 struct PlayRunner {
     var quiet: Bool
     var verbose: Bool
@@ -137,7 +137,7 @@ struct PlayRunner {
     private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
 }
 
-/// The keys that control playback: the keys of mpv, and keys for the pitch.
+/// The keyboard keys that control playback: the keys of mpv, and keys for the pitch.
 enum PlayKeys {
     enum Action {
         case pause, reset, mute, next, previous, quit, help

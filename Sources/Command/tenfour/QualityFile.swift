@@ -33,7 +33,8 @@ struct QualityFile {
     }
 
     /// Returns the JSON members for received audio, followed by the members for sent audio. In a session that only
-    /// sends, the members for received audio also have the other end's values.
+    /// sends, a member for received audio has the value of the member for sent audio with the same name, if there is
+    /// one.
     private func members(
         _ summary: QualitySummary, sent: [(String, JSON)]?, _ snapshot: RadioSnapshot
     ) -> [(String, JSON)] {

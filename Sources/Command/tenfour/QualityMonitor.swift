@@ -10,11 +10,15 @@ import TenfourSession
 struct QualityMonitor {
     /// The quality of all talkers together.
     private(set) var heard: QualityMeter
+    /// The delivery of our own stream.
     private(set) var sent: SentMeter
+    /// The quality of each talker.
     private var each: [SSRC: QualityMeter] = [:]
+    /// The number of frames of each talker that were decoded until the last update.
     private var decoded: [SSRC: FrameCount] = [:]
 
-    /// With `keepsSeconds` the figures of each second are kept for a report. `coding` is the encoding of our stream.
+    /// Creates a monitor. If `keepsSeconds` is true, the figures of each second are kept for a report. `coding` is the
+    /// encoding of our stream.
     init(keepsSeconds: Bool, coding: CodingSettings) {
         heard = QualityMeter(keepsSeconds: keepsSeconds)
         sent = SentMeter(keepsSeconds: keepsSeconds, coding: coding)

@@ -1,7 +1,7 @@
 import TenfourAudioCore
 import TenfourUV
 
-/// Handles the keys of a relay in a terminal.
+/// Reads the keys that the user presses in the terminal of a running relay.
 final class RelayKeys {
     static let help = "q stops the relay and tells its members, ? shows the keys; tenfour relay status shows its state"
 
@@ -10,13 +10,14 @@ final class RelayKeys {
 
     private static let interval = Duration.milliseconds(200)
 
-    /// Returns nil if standard input is no terminal. The terminal's settings are restored when this object is released.
+    /// Sets the terminal's single-key mode. Returns nil if standard input is no terminal. The terminal's settings are
+    /// restored when this object is released.
     init?() {
         guard let keyboard = Keyboard() else { return nil }
         self.keyboard = keyboard
     }
 
-    /// Calls `press` for each key while `loop` runs and this object lives.
+    /// Calls `press` with each key that the user presses, while `loop` runs and this object lives.
     func listen(on loop: EventLoop, _ press: @escaping (Character) -> Void) throws(NetworkError) {
         let timer = try loop.makeTimer { [unowned self, unowned loop] in
             if case .character(let key)? = keyboard.key(within: 0, beforeStopping: {}) { press(key) }

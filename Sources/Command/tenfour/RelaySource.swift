@@ -52,7 +52,7 @@ struct RelaySource: ParsableArguments {
     }
 
     /// Reads the file and applies the options. Throws `.unavailable` if the file cannot be read or other users can read
-    /// its keys, `.configuration` if the configuration has an error.
+    /// the channels' secret keys in it, `.configuration` if the configuration has an error.
     func read() throws(RadioError) -> Read {
         var file = RelayFile()
         var access: WholeFile.Access?
@@ -142,8 +142,9 @@ private enum WholeFile {
         var owner: uid_t
         var mode: mode_t
 
-        /// The reason why the keys in this file are not safe, with the remedy; nil if they are safe. Files in systemd's
-        /// credentials directory always are: systemd restricts who can read them, whatever owner and mode they show.
+        /// The reason why the channels' secret keys in this file are not safe, with the remedy; nil if they are safe.
+        /// Keys in systemd's credentials directory are always safe, since systemd restricts who can read its files,
+        /// whatever owner and mode they show.
         func weakness(of path: String) -> String? {
             if Self.isCredential(path) { return nil }
             if owner != geteuid(), owner != 0 {

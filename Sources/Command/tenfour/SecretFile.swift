@@ -86,7 +86,7 @@ enum SecretFile {
         return code
     }
 
-    /// Returns an `errno`, or 0.
+    /// Writes `bytes` to the descriptor `file`. Returns 0 or an `errno`.
     private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -103,8 +103,8 @@ enum SecretFile {
             .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code))); choose another path")
     }
 
-    /// Returns the path of a file with a channel's link that was typed in place of an address, with or without a
-    /// leading @.
+    /// Returns the path in `text`, with or without a leading @, if it names a file with a channel's link, which was
+    /// typed in place of an address; nil if it does not.
     static func link(namedBy text: String) -> String? {
         let path = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let scheme = Array("tenfour://".utf8)

@@ -12,6 +12,7 @@ enum Secrets {
 
     /// The typed text that each placeholder stands for.
     private static let typed = Mutex<[String: String]>([:])
+    /// The values of the variables `link` and `key`, by the variable's name.
     private static let variables = Mutex<[String: String]>([:])
 
     /// Returns the arguments after the program's name with `…` in place of secrets, and overwrites the secrets in the
@@ -141,7 +142,8 @@ struct ArgumentSecret {
         return user.lowerBound..<max(link.upperBound, user.upperBound)
     }
 
-    /// Returns the range of the user and password in an address.
+    /// Returns the range of the user and password in an address; nil if there are none. If `needsScheme` is true, text
+    /// without `://` is not taken for an address.
     private static func userInfo(_ bytes: [UInt8], from start: Int, needsScheme: Bool) -> Range<Int>? {
         let mark = Array("://".utf8)
         let scheme = bytes.indices.first { $0 >= start && bytes[$0...].starts(with: mark) }

@@ -189,8 +189,8 @@ struct Send: ParsableCommand {
     }
 }
 
-/// Returns whether `input` is a pipe or device, which can only be read once and in order, and does not begin with a WAV
-/// header.
+/// Returns whether `input` is standard input that does not begin with a WAV header, or a named pipe or device. Such
+/// input can only be read once and in order.
 func isPipe(_ input: String) -> Bool {
     guard case .file(let path) = AudioLocation(input) else { return false }
     if path == "-" { return !StandardInput.isWAV }

@@ -14,17 +14,19 @@ struct SentMeter {
     private var seconds: [Second] = []
     private var current = Second()
     private var whole = Second()
-    /// The counts at each receiver's last report.
+    /// The number of packets that each receiver had reported as lost, and the number of packets that we had sent, at
+    /// the time of its last report.
     private var reported: [SSRC: (lostCount: Int, packetCount: Int)] = [:]
-    /// The time of the last report, since the start.
+    /// The time from the start of the session to the last receiver report; nil if none has arrived.
     private(set) var lastReport: Duration?
-    /// The number of packets that we had sent at the time of the last report.
+    /// The number of packets that we had sent at the time of the last receiver report.
     private var packetCountAtReport = 0
     /// The number of packets that we had sent when the present outage of the relay began; nil if there is no outage.
     private var packetCountAtOutage: Int?
     /// The number of packets that we had sent when the relay last returned. The relay's reports count packets from then
     /// on.
     private var packetCountAtReturn = 0
+    /// The number of packets reported as lost before the relay last returned.
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
     private let coding: CodingSettings
@@ -37,11 +39,11 @@ struct SentMeter {
         var duration = Duration.seconds(1)
         var packetCount = 0
         var byteCount = 0
-        /// The sum over all packets of the codec's bit rate, in bit/s.
+        /// The codec's bit rate in bit/s, summed over all packets. Divided by `packetCount` it is the mean bit rate.
         var bitRateSum = 0
-        /// The last report.
+        /// The last receiver report; nil if none has arrived.
         var view: ReceiverView?
-        /// The loss according to the last receiver's reports; nil without reports.
+        /// The loss according to the receiver that reported last; nil without reports.
         var loss: Loss?
         /// The number of packets sent while the relay was unreachable.
         var outageCount = 0
@@ -53,7 +55,8 @@ struct SentMeter {
         var packetCount = 0
     }
 
-    /// `coding` is the encoding of our stream.
+    /// Creates a meter. If `keepsSeconds` is true, the figures of each second are kept. `coding` is the encoding of our
+    /// stream.
     init(keepsSeconds: Bool, coding: CodingSettings) {
         self.keepsSeconds = keepsSeconds
         self.coding = coding
@@ -124,7 +127,7 @@ struct SentMeter {
     /// nil if there was neither a report nor such an outage.
     var lostCount: Int? { withOutageEnded.whole.lostCount }
 
-    /// The JSON members, in total and per second, including the present incomplete second.
+    /// The JSON members of the whole session and of each second, including the present incomplete second.
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
         let withOutageEnded = withOutageEnded
         return (
@@ -148,7 +151,8 @@ extension SentMeter.Second {
         return max(loss?.lostCount ?? 0, 0) + outageCount
     }
 
-    /// The lost share of the packets covered by reports or outages, 0…1.
+    /// The proportion of lost packets, 0…1, among the packets covered by reports or outages; nil if there are no such
+    /// packets.
     private var lossShare: Double? {
         let packetCount = (loss?.packetCount ?? 0) + outageCount
         guard let lostCount, packetCount > 0 else { return nil }
@@ -158,8 +162,8 @@ extension SentMeter.Second {
     /// The codec's mean bit rate, in bit/s.
     private var bitRate: Int? { packetCount > 0 ? bitRateSum / packetCount : nil }
 
-    /// The call quality at the receiver according to its reports, which do not include its playout delay; nil without
-    /// reports.
+    /// Returns the call quality at the receiver, computed by the E-model from the receiver's reports; nil without
+    /// reports. The receiver's playout delay is not included, since reports do not state it.
     private func model(_ coding: CodingSettings) -> EModel? {
         guard let view, let lossShare else { return nil }
         return EModel(

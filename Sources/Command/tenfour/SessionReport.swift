@@ -7,12 +7,12 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// The report at the end of a session.
+/// The text that is printed at the end of a session.
 struct SessionReport {
     let snapshot: RadioSnapshot
     let names: TalkerNames
     let talkers: [SSRC: QualitySummary]
-    /// The time of the last report, since the start.
+    /// The time from the start of the session to the last receiver report; nil if none arrived.
     private let lastReport: Duration?
     /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was unreachable;
     /// nil if there was neither a report nor such an outage.
@@ -69,7 +69,7 @@ struct SessionReport {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns the decoder's library and models, such as `libopus 1.5.2, deep PLC and LACE`.
+    /// Returns the decoder's library and neural models, such as `libopus 1.5.2, deep PLC and LACE`.
     private func text(of decoder: DecoderSnapshot) -> String {
         let models =
             switch decoder.models {
@@ -92,7 +92,8 @@ struct SessionReport {
         return lost + ", but sent no report in the last \(silence) s"
     }
 
-    /// The time without a report after which the text says so. Reports usually arrive about every five seconds.
+    /// The longest time without a receiver report that the text does not mention. Receiver reports usually arrive about
+    /// every five seconds.
     private static let longestSilence = Duration.seconds(15)
 
     /// Texts about audio that was received but not played or not recorded.

@@ -7,23 +7,23 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// Runs a session in the terminal: handles signals and keys, prints events, a status line and a report.
+/// Runs a session in the terminal: handles signals and key presses, prints events, a status line and a report.
 struct SessionRunner {
     var quiet: Bool
     var verbose: Bool
-    /// Whether keys control the microphone and the speaker.
+    /// Whether keyboard keys control the microphone and the speaker.
     var keys: Bool
     /// Whether level meters are shown above the status line.
     var levels = false
-    /// The file for the call quality report.
+    /// The path of the file for the call quality report; nil if none is written.
     var report: String?
     /// The player whose audio is sent; nil if no player is used. If there is one, the keys control it.
     var streamer: Streamer?
 
     /// The time between two updates of the status line, in milliseconds.
     private var interval: Int32 { levels ? 100 : 200 }
-    /// The number of packets that cannot be decrypted before a notice says so, since stray datagrams may reach any
-    /// port.
+    /// The number of undecryptable packets that are ignored before a notice reports them, since stray datagrams may
+    /// reach any port.
     private static let toleratedCount = 10
     private static let help = "space opens and closes the microphone, m mutes the speaker, q quits"
     private static let hearingHelp = "m mutes the speaker, q quits"
@@ -228,7 +228,8 @@ struct SessionRunner {
     /// Returns the notice about `event`; nil if it needs none. `names` are the names known before the event.
     private func notice(for event: Event, _ names: TalkerNames, _ channelStatus: ChannelStatus) -> String? {
         switch event {
-        // Members are announced from the relay's roster; this notice is about the first audio of a talker.
+        // The arrival of a member is announced from the relay's roster, so this notice only says that the member's
+        // audio is received.
         case .sourceAppeared(let ssrc, _) where channelStatus.lists(ssrc):
             verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
         case .sourceLeft(let ssrc, _) where channelStatus.lists(ssrc):

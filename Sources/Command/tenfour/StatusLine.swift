@@ -57,7 +57,8 @@ struct StatusLine {
         return (snapshot.capture != nil ? [ownLevel] : []) + (snapshot.playback != nil ? [heardLevel] : [])
     }
 
-    /// Adds `ON AIR  -12 dBFS  31.9 kbit/s`, the receiver's view and network errors.
+    /// Adds the state of our stream, such as `ON AIR -12 dBFS 31.9 kbit/s`, the receiver's reports about it, and
+    /// network errors.
     private mutating func addOwn(
         _ capture: RadioSnapshot.CaptureSnapshot, _ snapshot: RadioSnapshot, _ session: RadioSession,
         _ channelStatus: ChannelStatus, to fields: inout StatusFields
@@ -122,7 +123,7 @@ struct StatusLine {
         if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST", rank: StatusFields.alert) }
     }
 
-    /// Adds the share of audio that the card or the machine skipped.
+    /// Adds a warning with `share`, the proportion (0…1) of audio that the card or the machine skipped.
     private func addMissing(_ share: Double?, to fields: inout StatusFields) {
         guard let missing = percent(share) else { return }
         fields.addPart(
@@ -162,7 +163,7 @@ struct StatusLine {
         if let score = recent.score { fields.add("score \(decimal(score, places: 1))", rank: 1) }
     }
 
-    /// Formats a share as percent; nil if it rounds to zero.
+    /// Formats `share`, a proportion of 0…1, as percent. Returns nil if it rounds to zero.
     private func percent(_ share: Double?) -> String? {
         share.flatMap { $0 >= 0.0005 ? decimal($0 * 100, places: 1) + "%" : nil }
     }

@@ -1,14 +1,17 @@
 import TenfourPackets
 import TenfourSession
 
-/// Limits the notices about strangers: anybody who reaches our port can join, leave and change a name at any rate.
+/// Limits the notices about strangers, since anybody who reaches our port can join, leave and change a name at any
+/// rate.
 ///
 /// A stranger is a peer whose address the user has not typed. Notices about other peers are always shown.
 struct StrangerNotices {
     private var known: Set<IPAddress>
-    /// The start of the minute that began with a notice about a stranger.
+    /// The start of the minute that began with a notice about a stranger; nil if no such minute is running.
     private var start: ContinuousClock.Instant?
+    /// The number of notices about strangers that were shown in this minute.
     private var shownCount = 0
+    /// The number of notices about strangers that were left out in this minute.
     private var hiddenCount = 0
 
     /// The maximum number of notices per minute. Ten talkers that join together cause twenty notices.

@@ -116,7 +116,8 @@ struct Talk: ParsableCommand {
         if let streamer, case .failed(let error) = streamer.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// Opens a player for a pipe, or for a file that libsndfile does not read.
+    /// Opens a player for a pipe or a device (`isPipe`) if no raw format is stated. Returns nil for other input, which
+    /// the session reads directly.
     private func openStreamer(_ raw: RawFormat?, channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil, isPipe(input) else { return nil }
         return try SentAudio.open(AudioLocation(input).path, channelCount: channelCount)

@@ -14,7 +14,7 @@ struct TalkerNames {
         /// Whether audio of this talker was received.
         var wasHeard = false
         var isGone = false
-        /// The number of the talker's last event: the events of all talkers are counted from 1.
+        /// The number of the talker's last event, counted from 1 over the events of all talkers.
         var lastChange = 0
     }
 

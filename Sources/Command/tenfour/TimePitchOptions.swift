@@ -32,7 +32,8 @@ struct TimePitchOptions: ParsableArguments {
     }
 }
 
-/// The keys of rate and pitch: `[`, `]`, `{` and `}` as in mpv, `(` and `)` for the pitch; backspace resets both.
+/// The keyboard keys that change rate and pitch: `[`, `]`, `{` and `}` as in mpv, `(` and `)` for the pitch; backspace
+/// resets both.
 enum TimePitchKeys {
     static let help =
         "[ and ] change the speed by a tenth, { and } halve and double it, ( and ) lower and raise the pitch, backspace resets both, m mutes, q quits"

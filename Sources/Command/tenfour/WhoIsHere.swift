@@ -1,11 +1,13 @@
 import TenfourChannelMember
 import TenfourRadio
 
-/// The key w: lists the members and talkers present, and in a channel the listeners' names, fifty at a time.
+/// Handles the key w, which lists the members and talkers present, and in a channel the listeners' names, fifty at a
+/// time.
 struct WhoIsHere {
     let isChannel: Bool
-    /// The start of the next page of listeners; nil while none is requested or shown.
+    /// The position of the first listener on the next page; nil if the next press of w starts the list again.
     private var nextPage: Int?
+    /// Whether a page of listeners was requested and has not arrived yet.
     private var isAsked = false
 
     init(isChannel: Bool, isAsked: Bool = false) {
