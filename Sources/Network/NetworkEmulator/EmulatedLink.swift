@@ -20,8 +20,8 @@ public struct EmulatedLink: Sendable {
     private var duplicationGenerator: SeededRandom
     private var lastDelivery = Instant(nanoseconds: .min)
 
-    /// Creates a link that begins at `beginning`; stalls, detours and timed traces count from this time. If it is nil,
-    /// the link begins with its first packet.
+    /// Creates a link that begins at `beginning`; the times of stalls, detours and timed traces are counted from there.
+    /// If it is nil, the link begins with its first packet.
     public init(_ network: NetworkModel, seed: UInt64, beginning: Instant? = nil) {
         self.network = network
         self.beginning = beginning

@@ -6,7 +6,7 @@
 /// 20 ms.
 public struct NamedNetwork: Hashable, Sendable {
     public var name: String
-    /// One line: a description and the source of the figures.
+    /// A description in one line, with the source of the figures.
     public var summary: String
     public var model: NetworkModel
 

@@ -12,7 +12,7 @@ public struct Trace: Hashable, Sendable {
     /// The time from which each entry is valid, in nanoseconds after the first entry; empty if each packet takes the
     /// next entry.
     let times: [Int64]
-    /// The time after which a timed trace repeats, in nanoseconds.
+    /// The time after which a timed trace repeats, in nanoseconds; zero for a trace without times.
     let period: Int64
 
     /// Creates a trace in which each packet takes the next entry, whenever the packet is sent. At least one entry is

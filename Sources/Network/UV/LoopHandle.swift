@@ -26,7 +26,8 @@ import CUV
         unsafe uv_close(handle, handleClosed)
     }
 
-    /// Whether this handle alone keeps the loop running. Default: true. The C functions are `uv_ref` and `uv_unref`.
+    /// Whether `EventLoop.run()` goes on while only this handle is left. Default: true. The C functions are `uv_ref`
+    /// and `uv_unref`.
     public final var keepsLoopRunning: Bool {
         get { unsafe !isClosed && uv_has_ref(handle) != 0 }
         set {

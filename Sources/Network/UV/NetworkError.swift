@@ -3,8 +3,8 @@ import Glibc
 public import TenfourSession
 package import TenfourThreads
 
-/// The reason why the machine or the network refused an operation at start: the C function that failed, its error
-/// number, and the remedy.
+/// The reason why opening a socket or another start operation failed: the C function that failed, its error number, and
+/// the remedy.
 ///
 /// A failure of a single datagram is not a `NetworkError`; `SocketStatistics` counts it.
 public struct NetworkError: Error, Hashable, Sendable {

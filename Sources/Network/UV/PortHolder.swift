@@ -13,7 +13,7 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
     public var description: String { isThisProcess ? "this program itself" : "\(program) (process \(process))" }
 
     /// Finds the process that uses `port`; nil if none can be found. `/proc/net/udp` and `udp6` list the sockets of a
-    /// port, `/proc/PID/fd` the sockets of a process. `root` replaces `/proc` in tests.
+    /// port, `/proc/PID/fd` the sockets of a process. Tests pass another folder than `/proc` as `root`.
     public init?(of port: UInt16, root: String = "/proc") {
         let sockets = Self.sockets(of: port, root: root)
         guard !sockets.isEmpty else { return nil }

@@ -43,7 +43,7 @@ public enum Resolver {
 
     deinit { unsafe request.deallocate() }
 
-    /// Cancels the lookup: the completion will not be called.
+    /// Cancels the lookup, so that its completion is not called.
     public func cancel() {
         guard completion != nil else { return }
         completion = nil

@@ -60,7 +60,8 @@ public struct SocketOptions: Hashable, Sendable {
     public var multicastInterface: String?
 
     /// The length of the longest datagram in bytes. A longer received datagram is counted as truncated and discarded; a
-    /// longer outgoing one is refused with EMSGSIZE. Any datagram that fits an Ethernet frame fits the default.
+    /// longer outgoing one is not sent, and its error is EMSGSIZE. Any datagram that fits an Ethernet frame fits the
+    /// default.
     public var longestDatagram = 2048
 
     /// The number of datagrams that wait while the kernel's buffer is full. When more wait, the oldest is dropped.

@@ -3,9 +3,9 @@ import Glibc
 
 /// A marker that a socket yields its UDP port to the next program of this machine that needs the port.
 ///
-/// `SO_REUSEADDR` alone is no such sign: many programs set it and do not intend to give up the port. The marker is a
-/// Unix socket with the port in its abstract name, which every process can see in `/proc/net/unix`. It disappears when
-/// its process ends for any reason.
+/// `SO_REUSEADDR` alone cannot be the marker: many programs set it and do not intend to give up the port. The marker is
+/// a Unix socket with the port in its abstract name, which every process can see in `/proc/net/unix`. It disappears
+/// when its process ends for any reason.
 struct YieldedPort: ~Copyable {
     private let sign: Int32
 

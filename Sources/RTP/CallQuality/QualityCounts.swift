@@ -5,7 +5,7 @@ public import TenfourPackets
 public struct QualityCounts: Hashable, Sendable {
     /// The number of RTP packets that were sent, according to their sequence numbers.
     public var expected: Int
-    /// The number of expected packets that have not arrived. Some may still be on their way.
+    /// The number of expected packets that have not arrived. Some of them may still arrive.
     public var lost: Int
     /// The number of bursts of loss. `lost` divided by this number is the mean number of packets lost in a row.
     public var lossRuns: Int

@@ -4,8 +4,8 @@ public import TenfourPackets
 
 /// Computes a summary of each second and of the whole time from counts that the caller passes in repeatedly.
 ///
-/// A summary adds up the counts of all talkers. A talker whose counts begin again is treated as the same talker after a
-/// pause.
+/// A summary adds up the counts of all talkers. A talker whose counts begin again at zero is treated as the same talker
+/// after a pause.
 public struct QualityMeter: Sendable {
     /// The summary of the whole time so far.
     public private(set) var whole = QualitySummary()
@@ -19,7 +19,7 @@ public struct QualityMeter: Sendable {
     private var before: [SSRC: QualityCounts] = [:]
     private let keepsSeconds: Bool
 
-    /// The number of completed seconds in `recent`.
+    /// The number of completed seconds that `recent` summarises.
     private static let recentCount = 5
     /// The largest number of talkers that are measured, so that a flood of SSRCs cannot fill the memory.
     private static let maximumTalkerCount = 256

@@ -15,7 +15,8 @@ public struct QualityReport: Sendable {
         self.talkers = talkers
     }
 
-    /// Sets a round-trip time that was measured outside of RTCP. The scores use half of it.
+    /// Sets a round-trip time that was measured by other means than RTCP. The scores use half of it as the network's
+    /// delay.
     public mutating func setRoundTrip(_ roundTrip: Duration) {
         whole.roundTrip = roundTrip
         for index in seconds.indices { seconds[index].roundTrip = roundTrip }

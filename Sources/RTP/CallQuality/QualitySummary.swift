@@ -15,27 +15,27 @@ public struct QualitySummary: Hashable, Sendable {
     public private(set) var lost = 0
     /// The number of bursts of loss. `lost` divided by this number is the mean number of packets lost in a row.
     public private(set) var lossRuns = 0
-    /// The playout statistics of this time; `delay`, `target` and drift are the values at its end.
+    /// The playout statistics of the summarised period; `delay`, `target` and drift are the values at its end.
     public private(set) var playout = PlayoutStatistics()
-    /// The interarrival jitter at the end of this time (RFC 3550 section 6.4.1); nil if it is not known.
+    /// The interarrival jitter at the end of the summarised period (RFC 3550 section 6.4.1); nil if it is not known.
     public private(set) var jitter: Duration?
-    /// The network's round-trip time at the end of this time; nil if it is not known.
+    /// The network's round-trip time at the end of the summarised period; nil if it is not known.
     public internal(set) var roundTrip: Duration?
-    /// Whether any talker was heard in this time or before. Without audio there is no score.
+    /// Whether any talker was heard up to the end of the summarised period. Without audio there is no score.
     public internal(set) var hasSound = false
-    /// The codec's bit rate before this time, in bit/s. It is used for a second of silence, in which the bit rate
-    /// cannot be measured.
+    /// The codec's bit rate before the summarised period, in bit/s. It is used for a second of silence, in which the
+    /// bit rate cannot be measured.
     var earlierBitRate: Int?
-    /// The duration of the packets that were received before this time.
+    /// The duration of the packets that were received before the summarised period.
     var earlierFrame: Duration?
-    /// The codec of the packets that were received before this time.
+    /// The codec of the packets that were received before the summarised period.
     var earlierEncoding: AudioEncoding?
     /// Samples of the playout delay, measured from the arrival of the fastest packet.
     public private(set) var delays = DelaySamples()
 
     public init() {}
 
-    /// Creates an empty summary for the time after `earlier`, of the same talkers.
+    /// Creates an empty summary for the period after `earlier`, of the same talkers.
     init(after earlier: Self) {
         hasSound = earlier.hasSound
         earlierBitRate = earlier.codecBitRate
@@ -60,7 +60,7 @@ public struct QualitySummary: Hashable, Sendable {
 
     mutating func add(_ delay: Duration) { delays.add(delay) }
 
-    /// Adds the summary of a later time.
+    /// Adds the summary of a later period.
     mutating func add(_ later: Self) {
         expected += later.expected
         lost += later.lost
@@ -184,7 +184,8 @@ extension QualitySummary {
 func milliseconds(_ duration: Duration?) -> JSON { .decimal(duration.map { $0 / .milliseconds(1) }, places: 2) }
 
 extension PlayoutStatistics {
-    /// Adds the difference of `now` and `before`; values that are not counts are taken from `now`.
+    /// Adds the counts of `now` less those of `before`, earlier statistics of the same talker. Values that are not
+    /// counts are taken from `now`.
     mutating func add(_ now: Self, since before: Self) {
         decoded += now.decoded - before.decoded
         concealed += now.concealed - before.concealed

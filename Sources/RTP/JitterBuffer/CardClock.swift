@@ -13,8 +13,8 @@ public struct CardClock: BitwiseCopyable, Sendable {
     /// The longest delay of a request, in nanoseconds, that counts as random: 30 ms. If the delay is longer, the card
     /// stood still (an XRUN, a suspended machine).
     private static var longestNoise: Int64 { 30_000_000 }
-    /// The longest time, in nanoseconds, by which a request may be early: 60 ms, because sound servers request up to
-    /// 2048 frames at a time. If a request is earlier, the clock was set back.
+    /// The longest time, in nanoseconds, by which a request may come early: 60 ms, because sound servers request up to
+    /// 2048 frames at a time. If a request comes earlier, the clock was set back.
     private static var longestBurst: Int64 { 60_000_000 }
     private static var smoothing: Int64 { 20 }
 

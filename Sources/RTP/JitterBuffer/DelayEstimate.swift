@@ -59,7 +59,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// if the newest packet is not late.
     private var stall: Sample?
     private var lastPoll = FrameCount(0)
-    /// The sum of all pauses, each less one second. Packets did not age in that time.
+    /// The sum of all pauses, each less one second. The measurements do not age during this time.
     private var paused = FrameCount(0)
     /// The delay for which bucket 0 stands, in frames. It moves with the drift of the clocks.
     private var origin = 0.0
@@ -119,7 +119,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         let sample = Sample(at: now, bucket: bucket(of: delay))
         if let first = stall {
             stall = nil
-            // Two late packets after a pause: the talker's timestamps stood still during it.
+            // Two late packets follow a pause, so the talker's timestamps stood still during the pause.
             if isUncertain, isTooLate(sample) { removeAll() }
             enter(first)
             peaks.insert(first.bucket, at: first.at)

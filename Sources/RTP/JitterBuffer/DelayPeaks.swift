@@ -50,7 +50,8 @@ struct DelayPeaks: ~Copyable, Sendable {
         sort()
     }
 
-    /// Lowers the peaks above `limit` by `step`, but not below `least`, because the route has become shorter.
+    /// Lowers the peaks above `limit` by `step`, but not below `least` (all in buckets), because the route has become
+    /// shorter.
     @_noAllocation @_noLocks
     mutating func lower(by step: Int, above limit: Int, notBelow least: Int) {
         for index in 0..<count where peaks[index] > limit { peaks[index] = max(peaks[index] - step, least) }

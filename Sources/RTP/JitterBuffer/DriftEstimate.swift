@@ -28,7 +28,8 @@ public struct DriftEstimate: Sendable {
     private var noise = 0.0
     /// The number of blocks of one second that the line takes into account, at most `memory`.
     private var blocks = 0.0
-    /// The distance of the last block from the line if it was too large for random variation; otherwise nil.
+    /// The distance of the last block from the line, in frames, if it was too large for random variation; nil if it was
+    /// not.
     private var outlier: Double?
 
     @_noAllocation @_noLocks

@@ -202,7 +202,7 @@ struct PlayoutController: ~Copyable, Sendable {
             start -= head.frameCount
         }
         guard now >= start + target else { return min(wanted, start + target - now) }
-        // The sequence numbers count this packet as lost, but it is recovered.
+        // The sequence numbers show this packet as lost, but its audio is recovered.
         underrun.advanceBuffering(by: head.start - start)
         playing = Playing(position: start, frameCount: head.frameCount, delay: now - start)
         return nil
@@ -296,11 +296,12 @@ struct PlayoutController: ~Copyable, Sendable {
         last = DecodedPacket(packet)
     }
 
-    /// The target delay, relative to the talker's timestamps.
+    /// The target delay: the time on the card's clock at which audio is to be played, less its position in the talker's
+    /// time.
     private func targetDelay(at now: FrameCount) -> FrameCount { delay.targetDelay(lookAhead: lookAhead(at: now)) }
 
-    /// The duration of one packet while packets are being lost, so that the next packet with its in-band FEC arrives in
-    /// time; otherwise zero.
+    /// The duration of one packet if packets were lost recently, so that the next packet with its in-band FEC arrives
+    /// in time. Zero if none were lost.
     private func lookAhead(at now: FrameCount) -> FrameCount {
         guard let last, missing.hasLoss(at: now) else { return .zero }
         return last.frameCount

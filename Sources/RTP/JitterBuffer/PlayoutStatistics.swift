@@ -7,10 +7,10 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var decoded = FrameCount.zero
     /// The number of frames that were lost or late, and were concealed by the decoder or silent in an underrun.
     public var concealed = FrameCount.zero
-    /// The part of `concealed` that was counted after it was heard, when the next packet showed that there had been no
-    /// pause.
+    /// The number of frames of `concealed` that were counted only after they were heard, when the next packet showed
+    /// that there had been no pause.
     public var concealedInHindsight = FrameCount(0)
-    /// The part of `concealed` that a neural network generated (deep PLC).
+    /// The number of frames of `concealed` that a neural network generated (deep PLC).
     public var concealedByModel = FrameCount(0)
     /// The number of frames that were lost, and recovered from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
@@ -103,18 +103,18 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         if !goesOn { holes += 1 }
     }
 
-    /// All audio that was due: decoded, recovered, concealed, and skipped by the card.
+    /// The number of frames that were due: decoded, recovered, concealed, and skipped because the card stood still.
     public var due: FrameCount {
         @_noAllocation @_noLocks get {
             heard + concealed + skipped
         }
     }
 
-    /// All audio that was decoded from packets, in any way.
+    /// The number of frames that were decoded from packets, copies, retransmissions or in-band FEC.
     public var heard: FrameCount {
         @_noAllocation @_noLocks get { decoded + recovered + recoveredByCopy + recoveredByRetransmission }
     }
 
-    /// The part of `due` that the card did not play.
+    /// The number of frames of `due` that the card did not play.
     public var missing: FrameCount { @_noAllocation @_noLocks get { skipped + unplayed } }
 }

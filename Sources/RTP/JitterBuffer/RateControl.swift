@@ -2,9 +2,9 @@ public import TenfourAudioCore
 
 /// Computes the deviation of the playout speed from the card's clock that keeps the delay at its target.
 ///
-/// The measured drift is fed forward. The remaining error is corrected in proportion: by at most a thousandth if the
-/// delay is too short, which is below two cents of pitch, and by a fifth of that if it is too long, which costs only
-/// delay. Whole periods are left to time-scaling.
+/// The measured drift is corrected directly, the remaining error in proportion to its size: by at most a thousandth if
+/// the delay is too short, which is below two cents of pitch, and by at most a fifth of that if the delay is too long,
+/// which costs only delay. Whole periods are left to time-scaling.
 public struct RateControl: Sendable {
     /// The speed deviation in parts per million; positive plays faster and shortens the delay. It changes in steps,
     /// because each change computes a new filter of the resampler.

@@ -30,7 +30,7 @@ struct TargetDelay: Sendable {
         }
     }
 
-    /// Whether a part of the delay is for recovery.
+    /// Whether a part of the target delay is for the recovery of lost packets.
     @_noAllocation @_noLocks
     func includesRecovery(lookAhead: FrameCount) -> Bool {
         max(lookAhead, recovery.lookAhead) > .zero || recovery.retransmissionTime > .zero

@@ -115,8 +115,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         for index in (place * channelCount..<end * channelCount).reversed() {
             samples[index + period * channelCount] = samples[index]
         }
-        // The audio after `place` now lies a period further back. The audio to be repeated lies a period earlier; after
-        // one period it is at the right index already.
+        // The audio after `place` now lies a period further back. The first period to be repeated lies before `place`;
+        // the audio after this period is at the right index already.
         for frame in 0..<max(period, Self.overlap) {
             let repeated = frame < period ? place - period + frame : place + frame
             fade(&samples, at: place + frame, from: place + period + frame, to: repeated, frame)

@@ -27,7 +27,8 @@ struct Underrun: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func beginBuffering(at now: FrameCount) { bufferingSince = now }
 
-    /// Records that the talkspurt begins `frames` before the first packet, so this time is not silence.
+    /// Records that the talkspurt begins `frames` before its first packet, with recovered audio. This duration is not
+    /// silence.
     @_noAllocation @_noLocks
     mutating func advanceBuffering(by frames: FrameCount) { bufferingSince = bufferingSince.map { $0 + frames } }
 

@@ -135,8 +135,8 @@ extension EModel {
 }
 
 extension EModel.Codec {
-    /// The codec of `encoding`. With G.711 the other parameters are ignored, because it has neither a choice of bit
-    /// rates nor a neural model for concealment.
+    /// The codec of `encoding`. The other parameters describe Opus and are ignored with G.711, which has neither a
+    /// choice of bit rates nor a neural network for concealment. They are explained at `opus`.
     public init(
         _ encoding: AudioEncoding, bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20),
         deepShare: Double? = nil
@@ -171,7 +171,7 @@ extension EModel.Codec {
             robustness: measured.plain + share * (measured.deep - measured.plain))
     }
 
-    /// The bit rate that is assumed if it is not known, in bit/s.
+    /// The bit rate of Opus that is assumed if the real one is not known, in bit/s.
     public static let usualBitRate = 32_000
 
     /// Measured values: `Bpl` with plain concealment and with deep PLC, and `Ie` by bit rate in kbit/s, for packets of

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 
 /// A message that one or more sources leave (RTCP packet type 203, RFC 3550 section 6.6).
 public struct Goodbye: Hashable, Sendable {
-    /// The sources that leave. The first 31 are written.
+    /// The sources that leave. Only the first 31 are written.
     public var sources: [SSRC]
     /// The reason, for people: at most 255 bytes of UTF-8 are written. When read, it is made safe for a terminal.
     public var reason: String?

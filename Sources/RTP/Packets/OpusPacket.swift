@@ -15,7 +15,7 @@ public struct OpusPacket: Sendable {
 
     /// The offset of the first Opus frame in the payload. The frames follow each other.
     private var start: Int
-    /// The end of each Opus frame, counted from `start`: at most 48 × 1275.
+    /// The end of each Opus frame, in bytes after `start`: at most 48 × 1275.
     private var ends: InlineArray<48, UInt16>
 
     /// The longest Opus frame (R2), in bytes.

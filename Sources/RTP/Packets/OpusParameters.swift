@@ -4,7 +4,7 @@
 public struct OpusParameters: Hashable, Sendable {
     /// `minptime`: the shortest packet wanted, 3…120 ms.
     public var minimumPacketTime: Int?
-    /// `useinbandfec`: can use the copy of a packet in the next packet.
+    /// `useinbandfec`: the receiver can use in-band FEC, the coarse copy of a packet in the next packet.
     public var usesInBandFEC = false
     /// `usedtx`: wants no packets during silence.
     public var usesDTX = false

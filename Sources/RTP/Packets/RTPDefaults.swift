@@ -2,10 +2,10 @@
 public enum RTPDefaults {
     /// The registered UDP port of RTP (avt-profile-1, RFC 3551 section 8). RTCP shares it, or uses the next port.
     public static let port: UInt16 = 5004
-    /// The payload type of Opus, unless a session description has another. Dynamic (RFC 3551 section 3); browsers use
-    /// the same.
+    /// The payload type of Opus, if no session description states another. It is dynamic (RFC 3551 section 3); browsers
+    /// use the same.
     public static let opusPayloadType: UInt8 = 111
-    /// The payload type of redundant coding (RFC 2198), unless a session description has another. Chromium uses the
+    /// The payload type of redundant coding (RFC 2198), if no session description states another. Chromium uses the
     /// same.
     public static let redPayloadType: UInt8 = 63
 }

@@ -115,14 +115,14 @@ extension ReceptionStatistics {
     /// The number of packets sent, from the first sequence number to the highest.
     public var expectedCount: Int { receivedCount == 0 ? 0 : Int(highest - base + 1) }
 
-    /// The number of packets lost; below zero if duplicates outnumber losses.
+    /// The number of packets lost since the beginning or the last restart; below zero if duplicates outnumber losses.
     public var cumulativeLost: Int { expectedCount - receivedCount }
 
     /// Interarrival jitter: the difference between the spacing of packets at arrival and at sending, smoothed over
     /// about sixteen packets.
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
-    /// Returns the position of a packet, by RFC 3550 appendix A.1 without its probation.
+    /// Returns the position of a packet, by RFC 3550 appendix A.1 but without its probation of new sources.
     private mutating func place(_ sequenceNumber: SequenceNumber, isRetransmission: Bool) -> Reception {
         guard receivedCount > 0 else {
             begin(at: sequenceNumber)

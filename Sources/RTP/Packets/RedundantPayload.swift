@@ -74,7 +74,8 @@ public struct RedundantPayload: Sendable {
         }
     }
 
-    /// The length of the headers of `copies` copies and of the primary payload, in bytes.
+    /// The length in bytes of all headers, if the payload has `copies` copies: those of the copies and of the primary
+    /// payload.
     public static func headerByteCount(copies: Int) -> Int { 4 * copies + 1 }
 
     /// Appends the header of a copy; `block.offset` is not written. The copies follow all headers, in the same order.

@@ -43,7 +43,7 @@ private struct SDPReader {
 
     private enum Section { case session, audio, other }
 
-    /// Values that may be given for the session, and again for a stream.
+    /// Values that a description may state for the whole session, and again for a stream.
     private struct Level {
         var connection: SessionDescription.Connection?
         var direction: SessionDescription.Direction?

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 
 /// Describes the participants behind SSRCs (SDES, RTCP packet type 202, RFC 3550 section 6.5).
 public struct SourceDescription: Hashable, Sendable {
-    /// The chunks, one for each source. The first 31 are written.
+    /// The chunks, one for each source. Only the first 31 are written.
     public var chunks: [Chunk]
 
     public init(chunks: [Chunk]) { self.chunks = chunks }
@@ -34,7 +34,7 @@ public struct SourceDescription: Hashable, Sendable {
 
     public struct Item: Hashable, Sendable {
         public var kind: Kind
-        /// The value as sent, at most 255 bytes. Use it to compare; use `text` to show.
+        /// The value as sent, at most 255 bytes. Compare values by these bytes; show `text` to people.
         public private(set) var value: [UInt8]
 
         /// Creates an item. Text beyond 255 bytes of UTF-8 is cut between two Unicode scalars.

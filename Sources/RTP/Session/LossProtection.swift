@@ -45,12 +45,12 @@ extension LossProtection: CustomStringConvertible {
     }
 }
 
-/// The settings of loss protection, made by the user and by the program for its encoder and decoder.
+/// The settings of loss protection: choices of the user, and properties of the program's encoder and decoder.
 public struct LossProtectionConfiguration: Hashable, Sendable {
     public enum Mode: String, CaseIterable, Sendable {
         /// The reports of receivers decide which protection is used.
         case auto
-        /// No copies, no NACKs, no retransmissions; the encoder is left as it is.
+        /// No copies, no NACKs, no retransmissions; the encoder's settings are not changed.
         case off
         /// Copies are always sent to receivers that accept copies; the reports decide their distances. No NACKs, no
         /// retransmissions.

@@ -11,7 +11,7 @@ struct NACKList: Sendable {
     private(set) var requestedCount = 0
     /// The number of packets that arrived as retransmissions, after a request.
     private(set) var retransmittedCount = 0
-    /// The number of requested packets that were given up since the last retransmission arrived.
+    /// The number of requested packets that never arrived, counted since the last retransmission arrived.
     private(set) var unansweredRun = 0
     /// The time at which a packet was last found to be lost, not only reordered.
     private(set) var lastLoss: Instant?
@@ -54,7 +54,8 @@ struct NACKList: Sendable {
 
     init() { entries.reserveCapacity(Self.capacity) }
 
-    /// Whether the source answers requests: fewer than 24 requested packets in a row were given up.
+    /// Whether the source answers requests. It counts as not answering after 24 requested packets in a row that never
+    /// arrived.
     var isResponsive: Bool { unansweredRun < Self.patience }
     private static let patience = 24
 
@@ -89,8 +90,8 @@ struct NACKList: Sendable {
 
     /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous newest and
     /// this one are missing. `place(n)` returns the latest time at which the packet n packets earlier would have
-    /// arrived with the smallest transit time. `startsTalkspurt` is true if a pause precedes the packet; this time may
-    /// then be wrong.
+    /// arrived with the smallest transit time. `startsTalkspurt` is true if a pause precedes the packet; the result of
+    /// `place` may then be wrong.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
@@ -202,9 +203,9 @@ struct NACKList: Sendable {
         return numbers.sorted().map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0)) }
     }
 
-    /// Postpones the due requests that are not sent because the retransmission would arrive too late or the source does not
-    /// answer. They become due again after `pause`, or after two seconds if `pause` is nil; by then their entries have
-    /// usually been removed.
+    /// Postpones the due requests that are not sent because the retransmission would arrive too late or the source does
+    /// not answer. They become due again after `pause`. If `pause` is nil, they become due again after two seconds;
+    /// most of the packets have been removed from the list by then.
     mutating func postpone(for pause: Duration?, at now: Instant) {
         for index in entries.indices where entries[index].nextRequest <= now {
             entries[index].nextRequest = now + (pause ?? .seconds(2))
@@ -217,7 +218,7 @@ struct NACKList: Sendable {
     }
 
     private static let unknownRoundTrip = Duration.milliseconds(200)
-    /// The time by which a retransmission may take longer than the measured round trip.
+    /// The time that a retransmission may take in addition to the measured round trip.
     static let slack = Duration.milliseconds(2)
     /// The shortest time between two requests for a packet: a sender refuses a request within 10 ms of the one before
     /// (`Retransmitter.shortestInterval`); 2 ms are for the variation of the network delay.
@@ -227,8 +228,8 @@ struct NACKList: Sendable {
     private static let leastRoundTrip = Duration.milliseconds(10)
     /// The resolution of round trips measured by reports: 1/65536 s.
     private static let resolution = Duration.microseconds(16)
-    /// The largest number of requests for a packet that is only suspected missing. If the talkspurt has ended, there is no
-    /// such packet.
+    /// The largest number of requests for a packet that is only suspected missing. It may never have been sent, because
+    /// the talkspurt has ended.
     private static let maximumTailRequests = 2
 
     private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {

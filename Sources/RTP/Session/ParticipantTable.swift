@@ -4,8 +4,8 @@ internal import TenfourPackets
 
 /// Keeps the participants of a session: sources of media, reporters without media, and a count of listeners.
 ///
-/// A source is added with its first packet. It is removed after its BYE, after a time-out, or when a full table needs its
-/// entry.
+/// A source is added with its first packet. It is removed after its BYE, after a time-out, or when the table is full
+/// and a new source arrives.
 struct ParticipantTable: Sendable {
     /// The sources in the order of their first packets; at most `RTPSession.maximumSourceCount`.
     private(set) var sources: [Source] = []
@@ -45,7 +45,7 @@ struct ParticipantTable: Sendable {
         sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
     }
 
-    /// Counts the members that share the bit rate of reports.
+    /// Counts the members of the session, who share the bit rate of reports.
     func membership(_ configuration: RTPSessionConfiguration, isSender: Bool) -> ReportSchedule.Membership {
         let othersCount = sources.lazy.filter { $0.goodbye == nil }.count
         return ReportSchedule.Membership(

@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Predicts how a stream will sound under loss: a small model of the scores (PESQ-WB) of speech with this codec, libopus
-/// 1.3.1 and 1.5.2, over traces of independent loss and of bursts.
+/// Predicts the score (PESQ-WB) of speech over a stream with loss. The formula is fitted to measured scores of this
+/// codec, libopus 1.3.1 and 1.5.2, over traces of independent loss and of bursts.
 ///
 /// Accurate to a quarter of a point, and more accurate in the comparison of two loss protection schemes.
 struct PredictedScore: Sendable {
@@ -38,7 +38,7 @@ struct PredictedScore: Sendable {
             // With retransmission, some packets arrive before the coarse copy is needed.
             coarse = Self.exponential(-weightOfCoarse * (lossShare - residual) * (retransmits ? 0.5 : 1))
         }
-        // A packet lost in a burst lowers the score less than a packet lost alone.
+        // A packet that is lost in a burst lowers the score less than a packet that is lost alone.
         let weight = weightOfLoss / max(meanBurst, 1).squareRoot().squareRoot()
         return 1 + (clean - 1) * Self.exponential(-weight * residual) * coarse
     }

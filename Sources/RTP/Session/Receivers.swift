@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// A receiver of our stream at the address of a configured remote, as known from its reports.
+/// A receiver of our stream at the address of a configured remote. All values come from its reports.
 struct Receiver: Sendable {
     let ssrc: SSRC
     var address: IPAddress

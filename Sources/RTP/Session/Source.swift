@@ -128,8 +128,8 @@ extension Source {
     public var roundTrip: Duration? { trace.roundTrip.value }
     /// The playout delay that the recovery of lost packets needs.
     public var repair: RecoveryDelay { trace.repair }
-    /// Whether the source's payloads look encrypted, because their Opus configuration changes at random. Nearly all of its
-    /// packets are then discarded.
+    /// Whether the source's payloads look encrypted, because the first bytes of its packets (Opus TOC) change at
+    /// random. Nearly all of its packets are then discarded.
     public var looksEncrypted: Bool { payloadDetector.hasBeenDoubted }
 }
 

@@ -3,13 +3,13 @@ internal import TenfourPackets
 
 /// Converts the timestamps of one source to 48 000 Hz.
 ///
-/// The payload type, and with it the clock rate, may change within a stream (RFC 7160). The converted time then continues at
-/// the end of the packet before the change. After it, a sender may continue its timestamps at the new rate or from another
-/// origin (RFC 7160). Only in the first case does the timestamp state the length of a silence before the change; in the
-/// other case the arrivals do.
+/// The payload type, and with it the clock rate, may change within a stream (RFC 7160). The converted time then
+/// continues at the end of the packet before the change. After the change, a sender may continue its timestamps at the
+/// new rate or from another origin. If it continues them, they state the length of a silence before the change; if it
+/// does not, the arrivals state this length.
 ///
-/// The session converts, not the jitter buffer, because jitter, transit times and the age of redundant copies need a common
-/// clock, too.
+/// The session converts, not the jitter buffer, because jitter, transit times and the age of redundant copies need a
+/// common clock, too.
 struct SourceClock: Sendable {
     private var newest: Packet?
     /// The converted time of timestamp 0, by the raw value of the encoding; nil before the first packet of that encoding.
