@@ -11,7 +11,7 @@ public enum HopTag {
 /// Appends hop tags to the datagrams of one direction of a session.
 public struct HopTagger: Sendable {
     private let key: SecretBytes
-    /// The counter of the next datagram. When it reaches `lastCounter`, a new session is due.
+    /// The counter of the next datagram. When it reaches `lastCounter`, a new session is needed.
     public private(set) var counter: UInt32 = 0
 
     public static let lastCounter: UInt32 = .max - 65_535

@@ -88,16 +88,16 @@ public struct Refusal: Hashable, Sendable {
         case unproved = 0
         case full = 1
         case limited = 2
-        /// The JOIN is for another relay, or for another role than the role of its join key. In GOODBYE: the channel has been
-        /// removed.
+        /// The JOIN is for another relay, or for another role than the role of its join key. In a GOODBYE, this reason
+        /// means that the channel has been removed.
         case refused = 3
         /// The channel has a new secret.
         case rekeyed = 4
         case stopping = 5
         /// The endpoint that ran the relay has left the channel.
         case left = 6
-        /// The channel is full, and this member's slot was given to a member from a network with fewer members. Only in
-        /// GOODBYE.
+        /// The channel is full, and this member's slot was given to a member from a network with fewer members. This
+        /// reason occurs only in a GOODBYE.
         case displaced = 7
     }
 

@@ -8,7 +8,7 @@ public struct SRTPContext: ~Copyable, Sendable {
     private let handle: SRTPSession
     private let ssrc: SSRC
     private let suite: SRTPSuite
-    /// The announced packet index; nil once a packet has been decrypted.
+    /// The announced packet index; nil after the first packet has been decrypted.
     private var announced: PacketIndex?
     /// The lowest packet index that is accepted.
     private var floor = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))

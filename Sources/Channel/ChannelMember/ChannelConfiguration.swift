@@ -22,7 +22,8 @@ public struct ChannelConfiguration: Sendable {
     /// The number of datagrams with hop tags after which a new session is needed.
     var lastHopCounter = HopTagger.lastCounter
 
-    /// `bitRate` is the bit rate of our stream, in bit/s.
+    /// `bitRate` is the bit rate of our stream in bit/s, from which the padded sizes are computed. `frameCount` is the
+    /// duration of each packet.
     public init(
         keys: ChannelKeys, role: Role, relay: RelayID, endpoints: [Endpoint], suite: SRTPSuite = .aesCounterMode,
         bitRate: Int = 24_000, frameCount: FrameCount = FrameCount(960),

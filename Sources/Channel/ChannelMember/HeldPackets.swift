@@ -27,7 +27,7 @@ struct HeldPackets: Sendable {
 
     static let maximumCount = 25
     static let maximumByteCount = 1_536
-    /// The longest time for which a packet is held.
+    /// The age after which a held packet is no longer decrypted, and any packet may replace it.
     static let memory = Duration.seconds(2)
 
     /// The number of held packets.

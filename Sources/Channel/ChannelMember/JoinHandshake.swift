@@ -32,6 +32,7 @@ struct JoinHandshake: Sendable {
     /// The longest pause between attempts to join, before it is multiplied by a random factor. It is short, so that a
     /// relay that has restarted is found soon.
     static let longestPause = Duration.seconds(4)
+    /// The pause after a refusal if a person has to change something first, before it is multiplied by a random factor.
     static let longPause = Duration.seconds(10)
 
     var isActive: Bool { deadline != nil }
@@ -71,8 +72,8 @@ struct JoinHandshake: Sendable {
     /// Resets the pause between attempts to join to 1 s, because the relay has answered in a session.
     mutating func hasSucceeded() { backoff.succeeded() }
 
-    /// Returns whether a HELLO or JOIN is due; if so, call `write`. Begins a new attempt, or a pause, if the last attempt has
-    /// had no answer.
+    /// Returns whether a HELLO or JOIN is due. If so, the caller must call `write`. Begins a new attempt to join, or a
+    /// pause, if the last attempt has had no answer.
     mutating func isDue(
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout CSPRNG
     ) -> Bool {
@@ -146,8 +147,8 @@ struct JoinHandshake: Sendable {
         outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(into: &$0) }
     }
 
-    /// Pauses after a refusal or a GOODBYE: 1 to 4 s, or 10 s if a person has to change something first, each times a
-    /// random factor of 0.5 to 1.5.
+    /// Pauses after a refusal or a GOODBYE: for 1 to 4 s, or for 10 s if a person has to change something first. This
+    /// time is multiplied by a random factor of 0.5 to 1.5.
     mutating func pause(for reason: Refusal.Reason, at now: Instant, using generator: inout CSPRNG) {
         switch reason {
         case .unproved, .full, .displaced, .limited, .stopping, .left: pause(at: now, using: &generator)
@@ -169,7 +170,8 @@ struct JoinHandshake: Sendable {
     /// The time over which the members of a lost relay spread their new attempts.
     private static let rejoinSpread = Duration.milliseconds(250)
 
-    /// Ends the attempt, and begins again after 1, 2, 4, 4 … s, each times a random factor of 0.5 to 1.5.
+    /// Ends the attempt to join, and plans the next one after 1, 2, 4, 4 … s, multiplied by a random factor of 0.5 to
+    /// 1.5.
     mutating func pause(at now: Instant, using generator: inout CSPRNG) {
         forgetAttempts()
         rest(at: now, using: &generator)
@@ -180,7 +182,8 @@ struct JoinHandshake: Sendable {
         deadline = now + backoff.next(using: &generator)
     }
 
-    /// Begins again after 10 s times a random factor of 0.5 to 1.5, because a person has to change something first.
+    /// Plans the next attempt to join after 10 s, multiplied by a random factor of 0.5 to 1.5, because a person has to
+    /// change something first.
     mutating func pauseLong(at now: Instant, using generator: inout CSPRNG) {
         begin(at: now + Self.longPause * Double.random(in: 0.5...1.5, using: &generator))
     }

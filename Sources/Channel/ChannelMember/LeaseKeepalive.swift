@@ -4,6 +4,7 @@ internal import TenfourAudioCore
 struct LeaseKeepalive: Sendable {
     /// The time at which the lease ends unless the relay answers a renewal.
     private var end: Instant
+    /// The time at which the next renewal is due.
     private var renewal: Instant
     /// The time at which a silent relay is probed; nil while no media is expected.
     private var suspicion: Instant?

@@ -10,7 +10,8 @@ struct OwnEpoch: Sendable {
     let first: SequenceNumber
     let began: Instant
     private(set) var latest: PacketIndex?
-    /// CLOCK_BOOTTIME, the time slept since the machine was started, and the RTP timestamp when the epoch was created.
+    /// The values at the time when the epoch was created: CLOCK_BOOTTIME, the time that the machine had slept since it
+    /// was started, and the RTP timestamp.
     private let drawn: (boot: Instant, suspended: Duration, timestamp: RTPTimestamp)
     /// The smallest delay of the epoch's RTP timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the
     /// epoch was created.

@@ -17,7 +17,7 @@ struct OwnMemberInfo: Sendable {
 
     /// The maximum number of transmissions of an info without acknowledgement. Older relays never acknowledge an info.
     private static let maximumSendCount = 4
-    /// The shortest time between two infos.
+    /// The shortest time between two transmissions of our info.
     private static let interval = Duration.milliseconds(250)
 
     /// `name` is nil if the member hides its name.

@@ -27,6 +27,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     private static let shortestLength = Duration.seconds(10)
     /// The time between the first announcement of the next epoch and the epoch's first packet.
     static let notice = Duration.seconds(2)
+    /// The longest time between two announcements while packets are sent.
     static let announcementInterval = Duration.seconds(1)
     private static let announcedPacketCount = 5
 

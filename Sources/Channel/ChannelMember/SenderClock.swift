@@ -16,8 +16,8 @@ struct SenderClock: Sendable {
     /// The maximum delay of a packet, relative to the fastest packet of its epoch, in milliseconds. A packet with a
     /// longer delay is discarded.
     static let patience: Int64 = 2_000
-    /// The time for which packets are still decrypted after the latest time that the sender has announced, in
-    /// milliseconds by the sender's clock.
+    /// Packets are decrypted until the sender's clock is this many milliseconds ahead of the latest time that the
+    /// sender has announced.
     static let lifetime: Int64 = 15_000
     /// The largest difference between the clock offsets of two announcements that agree, in milliseconds.
     private static let closeness: Int64 = 250

@@ -111,7 +111,7 @@ public struct LinkTestClient: ~Copyable {
         nextHandshakePacket = now
     }
 
-    // MARK: - In
+    // MARK: - Input
 
     /// Receives a datagram from the network.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
@@ -142,7 +142,7 @@ public struct LinkTestClient: ~Copyable {
         }
     }
 
-    // MARK: - Out
+    // MARK: - Output
 
     /// Appends the next datagram for the server to `buffer`, which has space for 1500 bytes; returns false if no
     /// datagram is left.

@@ -1,10 +1,10 @@
 /// The audio channels of a source that are sent.
 public enum CaptureChannel: String, CaseIterable, Hashable, BitwiseCopyable, Sendable {
-    /// The first channel only: in mono, or on both sides in stereo.
+    /// Only the first channel. A stereo stream contains it on both sides.
     case left
-    /// The second channel only, if there is one.
+    /// Only the second channel, if there is one. A stereo stream contains it on both sides.
     case right
-    /// All channels: in mono their mean, in stereo the first two.
+    /// All channels. A mono stream contains their mean, a stereo stream the first two.
     case mix
 }
 
@@ -27,7 +27,8 @@ struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// `rate` is the sample rate of the source. A channel counts as silent after 2 s.
     init(rate: Int) { patience = 2 * rate }
 
-    /// Counts the next frames. `soundsLeft` and `soundsRight` state whether the channel held a sample other than zero.
+    /// Counts the next frames. `soundsLeft` and `soundsRight` state whether these frames contain a sample other than
+    /// zero in the left and in the right channel.
     @_noAllocation @_noLocks
     mutating func append(_ frames: Int, soundsLeft: Bool, soundsRight: Bool) {
         // Silence in both channels reveals no defect, because the microphone may be switched off.

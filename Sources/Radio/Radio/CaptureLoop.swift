@@ -82,7 +82,8 @@ struct CaptureLoop: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
+    /// deallocation.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,

@@ -46,7 +46,7 @@ final class ChannelLine: Protection {
         bytes.reserveCapacity(Channel.maximumDatagramByteCount)
     }
 
-    // MARK: - In
+    // MARK: - Input
 
     /// Decrypts or handles a datagram from the network. Returns false if it was protected neither with the channel's
     /// keys nor with the session's keys.
@@ -108,7 +108,7 @@ final class ChannelLine: Protection {
         route(at: now)
     }
 
-    // MARK: - Out
+    // MARK: - Output
 
     func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint? { opened.next(into: &packet) }
 
@@ -173,5 +173,6 @@ final class ChannelLine: Protection {
     private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
     /// The shortest time between two lookups of the relay's name.
     static let findInterval = Duration.seconds(30)
+    /// The time between two readings of the wall clock.
     private static let clockInterval = Duration.seconds(1)
 }

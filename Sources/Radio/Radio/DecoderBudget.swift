@@ -68,13 +68,13 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         expected = measured
     }
 
-    /// The complexity with which to conceal a lost frame.
+    /// Returns the decoder complexity for concealing a lost frame at time `now`.
     @_noAllocation @_noLocks
     func complexityToConceal(at now: Int) -> DecoderComplexity {
         hasTime(for: expected.concealed, at: now) ? complexity : .plain
     }
 
-    /// The complexity with which to decode a received frame.
+    /// Returns the decoder complexity for decoding a received frame at time `now`.
     @_noAllocation @_noLocks
     func complexityToDecode(at now: Int) -> DecoderComplexity {
         .plc < complexity && !hasTime(for: expected.decoded, at: now) ? .plc : complexity

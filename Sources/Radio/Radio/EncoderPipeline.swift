@@ -166,8 +166,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
     }
 
-    // Reviewed: the four functions below free nothing, but the compiler's check takes the end of a Span's lifetime for
-    // a deallocation.
+    // Reviewed by hand: the four functions below free nothing. The compiler's check would take the end of a Span's
+    // lifetime for a deallocation.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {

@@ -96,6 +96,7 @@ final class PartnerTracker {
     /// The default time without a datagram after which the name is looked up: 10 s. Both ends send reports about every
     /// 5 s, whether they talk or not.
     static let interval = Duration.seconds(10)
+    /// The longest time between two lookups.
     static let longestInterval = Duration.seconds(60)
 
     init(

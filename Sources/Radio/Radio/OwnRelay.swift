@@ -14,7 +14,8 @@ final class OwnRelay {
     /// The largest number of members. A larger channel needs a separate relay.
     private static let memberCount = 32
 
-    /// `clock` is the wall-clock time at `now`.
+    /// Creates the relay of the channel with `keys`. `local` is the address at which members reach it, `clock` the
+    /// wall-clock time at `now`.
     init(
         _ keys: ChannelKeys, at local: Endpoint, _ now: Instant, _ clock: WallClock,
         using generator: inout some RandomNumberGenerator

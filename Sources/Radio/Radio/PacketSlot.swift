@@ -52,7 +52,7 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
 
     package init() {}
 
-    /// Sets a message about the source `ssrc`. The slot may still contain the bytes of an older packet.
+    /// Turns the slot into a message about the source `ssrc`. The slot may still contain the bytes of an older packet.
     package mutating func set(_ news: News, of ssrc: SSRC) {
         self.ssrc = ssrc
         self.news = news
@@ -93,7 +93,8 @@ extension Mixer {
         }
     }
 
-    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
+    /// deallocation.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket) {
         insert(packet.packet.payload, packet.info, from: packet.ssrc, arrivedAt: packet.arrival)
@@ -112,7 +113,8 @@ extension JitterBuffer {
         }
     }
 
-    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
+    /// deallocation.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         insert(packet.packet.payload, packet.info, arrivedAt: arrival)

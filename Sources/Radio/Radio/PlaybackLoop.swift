@@ -166,7 +166,8 @@ struct PlaybackStep: ~Copyable, Sendable {
         frames * output.format.rate.hertz / SampleRate.opus.hertz
     }
 
-    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
+    /// deallocation.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int,
@@ -175,7 +176,8 @@ struct PlaybackStep: ~Copyable, Sendable {
         levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
-    /// Reviewed: nothing is freed here, but the compiler's check takes the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
+    /// deallocation.
     @_semantics("no_performance_analysis")
     private static func pull(
         _ pipeline: inout PlayoutPipeline, into sound: inout FixedBuffer<Float>, at now: Instant,

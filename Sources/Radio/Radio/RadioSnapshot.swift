@@ -105,7 +105,7 @@ public struct RadioSnapshot: Sendable {
         public var level: Level
         /// The levels of the last 3.2 s, whether the microphone is open or not.
         public var levelHistory: LevelHistory
-        /// The number of overruns of the card, because the capture thread was late.
+        /// The number of overruns of the card. An overrun occurs if the capture thread is late.
         public var xrunCount: Int
         /// The duration of audio that was not captured: lost by the card, or dropped because too much audio waited.
         public var missed: Duration
@@ -124,7 +124,7 @@ public struct RadioSnapshot: Sendable {
     public struct PlaybackSnapshot: Sendable {
         /// The levels of received audio in the last 3.2 s, whether the speaker is muted or not.
         public var levelHistory: LevelHistory
-        /// The number of underruns of the card, because the playback thread was late.
+        /// The number of underruns of the card. An underrun occurs if the playback thread is late.
         public var xrunCount: Int
         /// The time in which the card stood still or was gone, whether anybody talked or not.
         public var missed: Duration

@@ -112,7 +112,7 @@ public struct SimulatedReceiver: ~Copyable {
     /// Returns the report on the whole run.
     public func report() -> QualityReport { recordedRun.report(of: ssrc, transit, finally: counts) }
 
-    // MARK: -
+    // MARK: - Datagrams and pulls
 
     private mutating func insertMedia(_ packet: MediaPacket, of datagram: Span<UInt8>, at instant: Instant) {
         if origin == nil {

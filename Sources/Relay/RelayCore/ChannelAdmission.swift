@@ -13,7 +13,7 @@ extension Relay {
             || mayDisplace(in: channel, from: sender.address)
     }
 
-    /// Whether the channel and the relay have room for one more member with that role.
+    /// Whether the channel and the relay have room for one more member with the role `role`.
     func hasRoom(in channel: ChannelIndex, as role: Role) -> Bool {
         guard let channel = channels[channel] else { return false }
         let places = channel.limits.channelMembers

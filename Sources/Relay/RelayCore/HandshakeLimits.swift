@@ -19,8 +19,10 @@ struct HandshakeLimits: Sendable {
 
     private static let failurePrice = CellRateLimit.Price(perSecond: 20, most: 20)
     private static let strangerPrice = CellRateLimit.Price(perSecond: 20, most: 2_000)
-    /// A limit at which 500 members behind one address can join again at the same time, several times in succession.
+    /// The rate limit of JOINs with a valid proof per host. It lets 500 members behind one address join again at the
+    /// same time, several times in succession.
     private static let hostJoinPrice = CellRateLimit.Price(perSecond: 200, most: 2_000)
+    /// The rate limit of JOINs with a valid proof of all hosts together.
     private static let joinPrice = CellRateLimit.Price(perSecond: 5_000, most: 5_000)
 
     init(using generator: inout CSPRNG) {

@@ -24,7 +24,7 @@ struct JoinVerifier: Sendable {
         let datagram: [UInt8]
     }
 
-    /// `generator` must be a CSPRNG outside tests.
+    /// `address` is the address of the relay, to which cookies are bound. `generator` must be a CSPRNG outside tests.
     init(address: PeerAddress, using generator: inout CSPRNG) {
         self.address = address
         cookies = Cookies(using: &generator)
@@ -100,8 +100,8 @@ struct JoinVerifier: Sendable {
     /// Removes and returns the next waiting JOIN; nil if its proof may not be checked yet.
     mutating func nextWaiting(at now: Instant) -> ProofQueue.Waiting? { proofs.next(at: now) }
 
-    /// Whether a cookie has created a session. Also checked for waiting JOINs, because a second copy of a waiting JOIN may have
-    /// been admitted.
+    /// Whether `cookie` was used to create a session. This is also checked for waiting JOINs, because a second copy of
+    /// a waiting JOIN may have been admitted.
     mutating func isSpent(_ cookie: Cookie, at now: Instant) -> Bool {
         spentCookies.turn(to: now)
         return spentCookies.contains(cookie)

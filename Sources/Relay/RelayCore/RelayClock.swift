@@ -6,7 +6,7 @@ struct RelayClock: Sendable {
     private var clock: WallClock
     private var read: Instant
 
-    /// `clock` is the wall-clock time at `now`.
+    /// Begins to extrapolate from `clock`, the wall-clock time at `now`.
     init(_ clock: WallClock, at now: Instant) {
         self.clock = clock
         read = now

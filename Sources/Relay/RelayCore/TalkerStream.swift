@@ -36,7 +36,8 @@ struct TalkerStream: Sendable {
     /// own first report to arrive before the relay's report is sent.
     static let firstReport = Duration.milliseconds(200)
 
-    /// `counts` are the counts of the same SSRC before a pause; nil if the SSRC is new.
+    /// Starts a stream with its first packet at `now`. `counts` are the packet counts of the same SSRC before a pause;
+    /// nil if the SSRC is new.
     init(_ ssrc: SSRC, _ limits: RelayLimits, _ counts: TalkerCounts?, at now: Instant) {
         self.ssrc = ssrc
         self.counts = counts ?? TalkerCounts(ssrc)

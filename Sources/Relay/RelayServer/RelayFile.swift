@@ -91,7 +91,7 @@ public struct RelayFile: Sendable, Equatable {
     }
 }
 
-// MARK: Lines
+// MARK: Parsing of lines
 
 extension RelayFile {
     mutating func note(_ error: RelayFileError) { errors.note(error) }

@@ -135,8 +135,9 @@ public import TenfourUV
         wakeup.signal()
     }
 
-    /// Applies `configuration` soon. Members of channels whose keys are unchanged stay; other members are sent GOODBYE with the
-    /// reason. The listening address and the number of threads do not change.
+    /// Applies `configuration` soon. Members of channels whose keys are unchanged stay. All other members, and the
+    /// newest listeners beyond a lowered limit, are sent GOODBYE with the reason. The listening address and the number
+    /// of threads do not change.
     public func reload(_ configuration: RelayServerConfiguration) {
         shared.withLock { $0.reload = configuration }
         wakeup.signal()
