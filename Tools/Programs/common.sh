@@ -74,6 +74,7 @@ help_if_built() {
     shift
     case $* in
     -h | --help | help) [[ ! -x $program ]] || exec "$program" --help ;;
+    --help-all) [[ ! -x $program ]] || exec "$program" --help-all ;;
     esac
 }
 

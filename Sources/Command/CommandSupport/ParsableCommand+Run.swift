@@ -7,11 +7,13 @@ internal import TenfourUV
 extension ParsableCommand {
     /// Parses `arguments` (nil: the arguments of the process), runs the command and exits with one of
     /// `Console.exitCodes`. Messages go to standard error and begin with `name`; help goes to standard output. `check`
-    /// is called before the arguments are parsed. `reminder` is appended to usage errors.
+    /// is called before the arguments are parsed. `usual` holds, by command, the options that `--help` shows;
+    /// `--help-all` shows all. `reminder` is appended to usage errors.
     public static func runAndExit(
-        named name: String, _ arguments: [String]? = nil, check: () throws -> Void = {},
-        reminder: @autoclosure () -> String = ""
+        named name: String, _ arguments: [String]? = nil, usual: [String: [String]] = [:],
+        check: () throws -> Void = {}, reminder: @autoclosure () -> String = ""
     ) -> Never {
+        let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
         do {
             try check()
             var command = try parseAsRoot(arguments)
@@ -29,7 +31,7 @@ extension ParsableCommand {
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
             if code == .success {
-                if !text.isEmpty { Console.write(text + "\n") }
+                if !text.isEmpty { Console.write((help(text, for: arguments, usual: usual) ?? text) + "\n") }
                 Glibc.exit(0)
             }
             let isUsage = code == .validationFailure
@@ -70,6 +72,8 @@ struct Usage {
             }
             if part == \.command {
                 if words.first == "See" { command = words.dropFirst().prefix { $0 != "for" }.joined(separator: " ") }
+                // The parser prefers the longest name.
+                command = command.replacing("--help-all", with: "--help")
                 continue
             }
             if part == \Self.message, words.first == "-" {

@@ -11,7 +11,7 @@ public import TenfourSession
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Settings for a network: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).", discussion: profiles
+            "Settings for lan, wifi or internet; also for quality, music or lowest delay.", discussion: profiles
         ))
     var profile: Profile = .lan
 
@@ -99,7 +99,7 @@ enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
 struct CodingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The codec: opus; pcmu or pcma for telephones, loudspeakers and intercoms that speak only G.711 (8 kHz, mono, 64 kbit/s).",
+            "The codec; pcmu and pcma are for telephones, loudspeakers and intercoms that speak only G.711 (8 kHz, mono, 64 kbit/s).",
             valueName: "opus|pcmu|pcma"))
     var codec: CodecChoice = .opus
 

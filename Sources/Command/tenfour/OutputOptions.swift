@@ -11,7 +11,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Where received audio goes: a WAV file, - for raw samples to standard output, or alsa:NAME for a sound card. With -D, it is also played.",
+            "Write what you hear to this WAV file; - writes raw samples to standard output, alsa:NAME plays it on a sound card. With -D, it is also played.",
             valueName: "destination"))
     var output: String?
 

@@ -32,7 +32,7 @@ struct Play: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Where the audio goes: a WAV file, written as fast as possible; - for raw samples to standard output; or alsa:NAME for a sound card.",
+            "Write the audio to this WAV file, as fast as possible; - writes raw samples to standard output, alsa:NAME plays it on a sound card.",
             valueName: "destination"))
     var output: String?
 

@@ -13,9 +13,9 @@ struct PlotCommand: ParsableCommand {
         commandName: "plot",
         abstract: "Draw the level of a recording over time, in decibels.",
         discussion: """
-            tenfour plot song.flac                             # in the terminal
-            tenfour plot song.flac -o song.svg                 # or song.png
-            tenfour plot heard.wav                             # a recording of recv -o: lost audio is red
+            tenfour plot song.flac               # in the terminal
+            tenfour plot song.flac -o song.svg   # or song.png
+            tenfour plot heard.wav               # written by recv -o: lost audio is red
             tenfour plot song.flac --json --bars 100
 
             Each bar stands for an equally long part of the recording and shows its mean level; the paler bar around it shows \
@@ -51,7 +51,7 @@ struct PlotCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Width and height: of a picture in pixels (default: 1200x302), in the terminal in characters and lines.",
+            "Width and height: of a picture, in pixels; in the terminal, in characters and lines. Default for a picture: 1200x302.",
             valueName: "WxH"))
     var size: PictureSize?
 

@@ -18,7 +18,7 @@ struct Recv: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where to receive: rtp://:PORT, rtp://@GROUP:PORT for multicast, srtp://:PORT, or an SDP file.",
+            "Where to receive, such as rtp://:PORT; also srtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.",
             valueName: "address"))
     var address: String?
 
@@ -31,7 +31,7 @@ struct Recv: ParsableCommand {
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
     @OptionGroup var outputs: OutputOptions
-    @OptionGroup var srtp: SRTPOptions
+    @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
     @OptionGroup(title: "Time and pitch") var timePitch: TimePitchOptions

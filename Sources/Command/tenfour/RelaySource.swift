@@ -18,14 +18,14 @@ struct RelaySource: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Accept standard RTP at this address and port for an unencrypted channel; from= accepts only one sender.",
-            valueName: "channel=bind:port[,from=address]"))
+            "Accept standard RTP for an unencrypted channel: CHANNEL=BIND:PORT, or CHANNEL=BIND:PORT,from=ADDRESS to accept only one sender.",
+            valueName: "input"))
     var rtpIn: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Forward the RTP of an unencrypted channel to this address, or to every address in a file.",
-            valueName: "channel=address:port|@file"))
+            "Forward the RTP of an unencrypted channel: CHANNEL=ADDRESS:PORT, or CHANNEL=@FILE to forward to every address in a file.",
+            valueName: "output"))
     var rtpOut: [String] = []
 
     @Option(

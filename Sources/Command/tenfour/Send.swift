@@ -22,7 +22,7 @@ struct Send: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where to send: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. The audio to send may be written before the address, as in: tenfour send speech.wav rtp://10.0.0.7.",
+            "Where to send, such as rtp://HOST:PORT; also srtp://HOST:PORT, rtp://@GROUP:PORT for multicast, an SDP file, or a channel's link or name. The audio to send may be written before the address, as in: tenfour send speech.wav rtp://10.0.0.7.",
             valueName: "address"))
     var address: String?
 
@@ -36,7 +36,7 @@ struct Send: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The audio to send: a URL, a sound file, - for standard input, or alsa:NAME. Default: the sound card.",
+            "The sound file or URL to send; - is standard input, alsa:NAME a sound card. Default: the card that -D names.",
             valueName: "source"))
     var input: String?
 
@@ -62,10 +62,10 @@ struct Send: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
     var channels: Int?
 
-    @OptionGroup var rawAudio: RawAudioOptions
+    @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
-    @OptionGroup var srtp: SRTPOptions
+    @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Downloading") var download: DownloadOptions

@@ -11,9 +11,14 @@ struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
-            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone is closed at first, \
-            because two open microphones near loudspeakers howl. Keys: space opens and closes the microphone, m mutes the \
-            speaker, w lists who is here, q quits, ? shows the keys.
+            tenfour talk bob.local         # and at bob.local: tenfour talk alice.local
+            tenfour talk family            # a channel saved by tenfour channel new --save
+            tenfour talk --link-file family.link
+
+            The microphone is closed at first, because two open microphones near loudspeakers howl.
+
+            Keys: space opens and closes the microphone (closed at first), m mutes the speaker, w lists who is here, q quits, \
+            ? shows the keys.
             """)
 
     @Argument(
@@ -36,7 +41,7 @@ struct Talk: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The audio to send instead of the microphone: alsa:NAME, a sound file, or - for standard input.",
+            "Send this sound file instead of the microphone; - is standard input, alsa:NAME another card.",
             valueName: "source"
         ))
     var input: String?
@@ -44,18 +49,18 @@ struct Talk: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Where to write what you hear, instead of playing it: alsa:NAME, a WAV file, or - for standard output.",
+            "Write what you hear to this WAV file, and do not play it; - is standard output, alsa:NAME plays it on another card.",
             valueName: "destination"))
     var output: String?
 
-    @OptionGroup var rawAudio: RawAudioOptions
+    @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions
 
     @Flag(help: "Begin with the microphone open.")
     var open = false
 
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
-    @OptionGroup var srtp: SRTPOptions
+    @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions

@@ -23,7 +23,7 @@ struct Tenfour: ParsableCommand {
         subcommands: [
             Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
             RelayCommand.self, Devices.self,
-        ])
+        ], helpNames: .help)
 
     static func main() {
         // Secrets are removed first, because until then other users can see them in the arguments.
@@ -34,7 +34,8 @@ struct Tenfour: ParsableCommand {
             for warning in Environment.warnings { Console.log("tenfour: \(warning)") }
         }
         runAndExit(
-            named: "tenfour", Environment.arguments(for: typed), check: { try CommandNames.check(typed) },
+            named: "tenfour", Environment.arguments(for: typed), usual: UsualOptions.table,
+            check: { try CommandNames.check(typed) },
             reminder: Environment.reminder(for: typed))
     }
 }

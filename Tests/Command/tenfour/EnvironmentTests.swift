@@ -38,7 +38,7 @@ struct EnvironmentTests {
                     String($0.output.1)
                 }
             }
-        ).subtracting(["help", "version"])
+        ).subtracting(["help", "help-all", "version"])
         let known = try #require(Environment.options[command])
         let typed = try #require(Self.onlyTyped[command])
         let forgotten = options.subtracting(known).subtracting(typed)

@@ -7,14 +7,14 @@ import Testing
 
     @Test(arguments: ["talk", "send", "recv", "play", "devices"])
     func everyCommandHelps(command: String) throws {
-        let help = try tenfour([command, "--help"])
+        let help = try tenfour([command, "--help-all"])
         #expect(help.end == .code(0) && help.errors == "")
         #expect(help.output.contains("USAGE: tenfour \(command)"))
         #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
     @Test func theCommandTellsWhatThereIsAndItsVersion() throws {
-        let help = try tenfour(["--help"])
+        let help = try tenfour(["--help-all"])
         #expect(help.end == .code(0))
         for word in ["talk", "send", "recv", "play", "devices", "Exit codes", "TENFOUR_BITRATE"] {
             #expect(help.output.contains(word))

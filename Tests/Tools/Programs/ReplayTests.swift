@@ -121,7 +121,7 @@ import Testing
             #expect(
                 result.end == .code(2) && result.errors.contains("see 'replay --help'") && result.output == "")
         }
-        let help = try replay("--help")
+        let help = try replay("--help-all")
         #expect(help.end == .code(0) && help.output.contains("Exit codes") && help.errors == "")
     }
 }

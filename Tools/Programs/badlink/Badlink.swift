@@ -24,7 +24,7 @@ import TenfourUV
             and RTCP N + 2 and N + 3. Ctrl-C ends badlink and prints the counts. Quantities need a unit: 40ms, 5%, 256kbit.
 
             \(Console.exitCodes)
-            """)
+            """, helpNames: .help)
 
     @Argument(help: "The address to listen at: :port or address:port.") var listen: String?
     @Argument(help: "The address to forward to: host:port.") var target: String?
@@ -52,7 +52,12 @@ import TenfourUV
             valueName: "count"))
     var printTrace: Int?
 
-    static func main() { runAndExit(named: "badlink") }
+    /// The options that --help shows; --help-all shows all.
+    static let usual = [
+        "badlink": ["network", "loss", "burst", "delay", "jitter", "rate", "seed", "back", "one-way", "report", "list"]
+    ]
+
+    static func main() { runAndExit(named: "badlink", usual: usual) }
 
     func validate() throws {
         if let printTrace, printTrace < 1 {

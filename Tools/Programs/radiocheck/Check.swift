@@ -16,8 +16,8 @@ import TenfourUV
         commandName: "radiocheck",
         abstract: "Sends speech to another station and back, measures the link, and says what to change.",
         usage: """
-            radiocheck bob.local          # bob runs radiocheck --answer, or tenfour talk
-            radiocheck --answer           # sends back the speech of others
+            radiocheck bob.local    # bob runs radiocheck --answer, or tenfour talk
+            radiocheck --answer     # sends back the speech of others
             radiocheck --network wifi-bad --seed 7
             radiocheck --network lte --json --min-score 3.5
             """,
@@ -32,7 +32,7 @@ import TenfourUV
             proved that it can receive.
 
             \(Console.exitCodes) A score below --min-score ends with 1; if nobody answers, it ends with 69.
-            """)
+            """, helpNames: .help)
 
     @Argument(
         help: ArgumentHelp(
@@ -96,7 +96,14 @@ import TenfourUV
         LossProtectionConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ")
     }
 
-    static func main() { runAndExit(named: "radiocheck") }
+    /// The options that --help shows; --help-all shows all.
+    static let usual = [
+        "radiocheck": [
+            "answer", "network", "seed", "port", "duration", "bitrate", "defence", "output", "json", "min-score",
+        ]
+    ]
+
+    static func main() { runAndExit(named: "radiocheck", usual: usual) }
 
     func validate() throws {
         let ways = (host == nil ? 0 : 1) + (answer ? 1 : 0) + (network == nil ? 0 : 1)

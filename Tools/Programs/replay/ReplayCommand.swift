@@ -30,7 +30,7 @@ import TenfourTimePitch
             as lost, because a capture does not show who requested it.
 
             \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
-            """)
+            """, helpNames: .help)
 
     @Argument(help: ArgumentHelp("The capture file; - is standard input.", valueName: "capture"))
     var path: String
@@ -85,7 +85,12 @@ import TenfourTimePitch
     @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    static func main() { runAndExit(named: "replay") }
+    /// The options that --help shows; --help-all shows all.
+    static let usual = [
+        "replay": ["output", "report", "port", "ssrc", "jitter", "max-latency", "decoder", "rate", "pitch"]
+    ]
+
+    static func main() { runAndExit(named: "replay", usual: usual) }
 
     func validate() throws {
         if let ssrc, Choice.number(ssrc) == nil {

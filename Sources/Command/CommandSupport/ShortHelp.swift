@@ -1,0 +1,165 @@
+public import ArgumentParser
+
+/// The help that `--help` prints: at most 24 lines of 80 columns. Its words are those of the parser's own help, which
+/// `--help-all` prints.
+struct ShortHelp {
+    private var usage: [String] = []
+    /// At most three lines from the beginning of the discussion, if it begins with examples.
+    private var examples: [String] = []
+    /// The paragraph of the discussion that begins with `Keys:`.
+    private var keys: [String] = []
+    private var arguments: [Row] = []
+    private var options: [Row] = []
+    private var commands: [Row] = []
+    private let abstract: String
+    private let command: String
+
+    /// Shortens `full`, the parser's help of `command`, in which each paragraph and the help of each option is one
+    /// line. `usual` holds the names of the options to keep, such as `device`, in their order; nil keeps all but those of
+    /// each command.
+    init(of full: String, command: String, usual: [String]?) {
+        let paragraphs = full.split(separator: "\n\n").map { $0.split(separator: "\n").map(String.init) }
+        abstract = String(paragraphs[0][0].trimmingPrefix("OVERVIEW: "))
+        self.command = command
+        for lines in paragraphs.dropFirst() { read(lines) }
+        examples = Self.examples(in: paragraphs.dropFirst().first ?? [], of: command)
+        options = usual.map { $0.map(option) } ?? options.filter { !$0.isOfEveryCommand }
+    }
+
+    private func option(named name: String) -> Row {
+        guard let row = options.first(where: { $0.names.contains(name) }) else {
+            preconditionFailure("\(command) has no option --\(name)")
+        }
+        return row
+    }
+
+    /// Reads a paragraph, if it is a part of the short help.
+    private mutating func read(_ lines: [String]) {
+        switch lines[0] {
+        case let line where line.hasPrefix("USAGE: "):
+            usage = lines.map { String($0.dropFirst(7)) }
+        case "ARGUMENTS:": arguments = Row.all(in: lines.dropFirst())
+        case "SUBCOMMANDS:": commands = Row.all(in: lines.dropFirst())
+        case let line where line.hasSuffix(":") && line == line.uppercased():
+            options += Row.all(in: lines.dropFirst())
+        case let line where line.hasPrefix("Keys: "): keys = lines
+        default: break
+        }
+    }
+
+    private static func examples(in lines: [String], of command: String) -> [String] {
+        let areOthers = lines.contains { $0.hasPrefix("USAGE:") || $0.hasSuffix(".") || !$0.contains(command + " ") }
+        return areOthers ? [] : lines.prefix(3).map { "  " + $0 }
+    }
+
+    /// The text, which ends with the names of `--help-all` and of the manual page.
+    var text: String {
+        var blocks = [Self.wrapped(abstract, indent: 0)]
+        blocks.append(
+            usage.enumerated().flatMap { Self.wrapped(($0 == 0 ? "Usage: " : "       ") + $1, indent: 7) })
+        blocks.append(examples)
+        blocks.append(keys.flatMap { Self.wrapped($0, indent: 0) })
+        if !arguments.isEmpty || !options.isEmpty { blocks.append(["Options:"] + Self.table(arguments + options)) }
+        if !commands.isEmpty { blocks.append(["Commands:"] + Self.table(commands)) }
+        blocks.append(last)
+        return blocks.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+
+    private var last: [String] {
+        // A command's subcommands share its page.
+        let words = command.split(separator: " ").prefix(2)
+        let page = (words[0] == "tenfour" ? [] : ["tenfour"]) + words
+        let more = commands.isEmpty ? [] : ["Help of a command: \(command) \(commands[0].label) --help."]
+        return more + ["All options: \(command) --help-all. Manual: man \(page.joined(separator: "-"))."]
+    }
+
+    private static func table(_ rows: [Row]) -> [String] {
+        let width = (rows.map(\.label.count).max() ?? 0) + 4
+        return rows.flatMap { row in
+            let label = "  " + row.label + String(repeating: " ", count: width - 2 - row.label.count)
+            return wrapped(label + row.words(within: 80 - width), indent: width)
+        }
+    }
+
+    /// Returns lines of at most 80 columns. All but the first begin with `indent` spaces.
+    private static func wrapped(_ text: String, indent: Int) -> [String] {
+        guard text.count > 80, let space = text.prefix(81).lastIndex(of: " ") else { return [text] }
+        let rest = String(repeating: " ", count: indent) + text[space...].drop { $0 == " " }
+        return [String(text[..<space])] + wrapped(rest, indent: indent)
+    }
+}
+
+/// An argument, an option or a command in the parser's help.
+private struct Row {
+    /// Such as `-D, --device <name>`.
+    var label: String
+    var words: String
+
+    /// Reads the lines of one section. The help of a row with a long label stands on a line of its own.
+    static func all(in lines: ArraySlice<String>) -> [Row] {
+        var rows: [Row] = []
+        for line in lines {
+            let indent = line.prefix { $0 == " " }.count
+            let text = line.dropFirst(indent)
+            if indent == 2 {
+                let label = text.firstRange(of: "  ").map { text[..<$0.lowerBound] } ?? text
+                rows.append(Row(label: String(label), words: String(text.dropFirst(label.count).drop { $0 == " " })))
+            } else if rows.last?.words == "" {
+                rows[rows.count - 1].words = String(text)
+            }
+        }
+        return rows
+    }
+
+    /// The long names of an option.
+    var names: Set<String> { Set(label.matches(of: /--([a-z0-9-]+)/).map { String($0.output.1) }) }
+
+    var isOfEveryCommand: Bool { names.contains("help") || names.contains("version") }
+
+    /// Returns the help, or its beginning up to the last end of a clause that fits into `width` columns, without values
+    /// and default; all of it if none fits.
+    func words(within width: Int) -> String {
+        let bare = words.replacing(/\ \((values|default)[^()]*\)$/, with: "")
+        let told = bare.hasSuffix(".") ? String(bare.dropLast()) : bare
+        guard told.count > width else { return told }
+        let all = told.replacing(/\.\ Default.*/, with: "")
+        guard all.count > width else { return all }
+        // A colon or semicolon ends more than a comma does.
+        for ends in [".;:", ",("] {
+            let clauses = all.indices.filter { index in
+                ends.contains(all[index]) && (all[index] == "(" || all[index...].dropFirst().first == " ")
+            }
+            let fitting = clauses.map { all[..<$0] }.last { $0.count <= width }
+            if let fitting { return fitting.hasSuffix(" ") ? String(fitting.dropLast()) : String(fitting) }
+        }
+        return all
+    }
+}
+
+extension NameSpecification {
+    /// The names of the option that shows help. `runAndExit` prints all of it only for `--help-all`.
+    public static let help: Self = [.short, .long, .customLong("help-all")]
+}
+
+extension ParsableCommand {
+    /// Returns the help to print for `arguments` if `text`, the parser's answer, is the full help of a command; nil if it
+    /// is something else.
+    static func help(_ text: String, for arguments: [String], usual: [String: [String]]) -> String? {
+        guard text.contains("--help-all"),
+            let (path, command) = commands.first(where: { helpMessage(for: $0.1) == text })
+        else { return nil }
+        if arguments.contains("--help-all") {
+            return text.replacing(
+                "-h, --help-all, --help  Show help information.",
+                with: "-h, --help, --help-all  Show the usual options, or all.")
+        }
+        return ShortHelp(of: helpMessage(for: command, columns: .max / 2), command: path, usual: usual[path]).text
+    }
+
+    /// This command and all below it, with their names such as `tenfour channel new`.
+    private static var commands: [(path: String, command: any ParsableCommand.Type)] {
+        let path = _commandName
+        return [(path, Self.self)]
+            + configuration.subcommands.flatMap { $0.commands.map { (path + " " + $0.path, $0.command) } }
+    }
+}

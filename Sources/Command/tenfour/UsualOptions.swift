@@ -1,0 +1,22 @@
+/// The options that `--help` shows; `--help-all` shows all.
+enum UsualOptions {
+    /// By command. Commands that are missing show all their options.
+    static let table: [String: [String]] = [
+        "tenfour": [],
+        "tenfour talk": [
+            "link-file", "device", "open", "input", "output", "port", "profile", "name", "levels",
+        ],
+        "tenfour listen": [
+            "link-file", "device", "output", "oneshot", "jitter", "profile", "name", "duration", "levels", "report",
+        ],
+        "tenfour send": [
+            "link-file", "device", "input", "sdp", "codec", "bitrate", "music", "profile", "duration", "report",
+        ],
+        "tenfour recv": [
+            "device", "output", "oneshot", "port", "srtp-key-file", "jitter", "profile", "duration", "levels", "report",
+        ],
+        "tenfour play": ["device", "output", "rate", "pitch", "volume", "start", "loop"],
+        "tenfour plot": ["output", "json", "bars", "size", "peak", "position", "floor", "dark", "blocks"],
+        "tenfour relay": ["config", "check", "example", "bind", "rtp-in", "rtp-out"],
+    ]
+}
