@@ -14,6 +14,7 @@ public struct Bottleneck: Hashable, Sendable {
 
     /// The bit rate of the link in bit/s, 1 or more.
     public var bitsPerSecond: Int
+    /// The capacity of the queue before the link.
     public var queue: Queue
     /// The number of header bytes added to each packet: 28 for IPv4 and UDP, 48 for IPv6 and UDP.
     public var headerByteCount: Int

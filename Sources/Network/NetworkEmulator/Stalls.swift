@@ -23,6 +23,7 @@ struct StallProcess {
     private var generator: SeededRandom
     /// The time at which the next stall begins, in nanoseconds since the link began.
     private var nextBeginning: Int64
+    /// The time at which the last of the stalls so far ends, in nanoseconds since the link began.
     private var end: Int64 = 0
 
     init(_ stalls: Stalls, generator: SeededRandom) {

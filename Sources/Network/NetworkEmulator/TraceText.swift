@@ -89,7 +89,9 @@ private struct TraceReader {
     private(set) var entries: [Trace.Entry] = []
     /// The times of the entries in nanoseconds since the first one.
     private(set) var times: [Int64] = []
+    /// The number of columns in the lines read so far; nil before the first line.
     private var columnCount: Int?
+    /// The time in the first line, in nanoseconds.
     private var firstTime: Int64 = 0
 
     mutating func read(_ content: Substring, line: Int) throws(TraceError) {

@@ -10,6 +10,7 @@ struct PCAPNG {
     /// The type of a section header block. It is the same in both byte orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
+    /// The longest block in bytes. A longer block counts as damage.
     private static let longestBlock = 16 << 20
     /// The largest number of interfaces of a section.
     private static let maximumInterfaceCount = 65_536

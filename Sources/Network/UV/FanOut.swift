@@ -248,8 +248,8 @@ public struct FanOutStatistics: Equatable, Sendable {
     public var offered = 0
     /// The number of packets that the kernel has accepted.
     public var sent = 0
-    /// The number of packets that were dropped: the next packet of the stream replaced them, the kernel returned
-    /// ENOBUFS twice, or the member had left.
+    /// The number of packets that were dropped, because the next packet of the stream replaced them, the kernel
+    /// returned ENOBUFS twice, or the member had left.
     public var dropped = 0
     /// The number of packets that the kernel refused to send to their destination. `SocketStatistics.failures` has the
     /// reasons.

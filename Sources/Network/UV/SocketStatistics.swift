@@ -16,6 +16,7 @@ public struct SocketStatistics: Equatable, Sendable {
     /// ECONNREFUSED: no program listens at the port. EHOSTUNREACH, ENETUNREACH: no route. EPERM: a firewall on this
     /// machine. EMSGSIZE: longer than the path's MTU, or than `SocketOptions.longestDatagram`.
     public var failures: [Int32: Int] = [:]
+    /// The failure that was counted last; nil if there was none.
     public var lastFailure: Failure?
 
     public init() {}

@@ -8,6 +8,7 @@ public import TenfourAudioCore
 public struct CardClock: BitwiseCopyable, Sendable {
     /// The number of frames requested so far at 48 000 Hz, including the frames of lost time.
     public private(set) var position = FrameCount(0)
+    /// The time of position 0 by the averaged requests; nil before the first request.
     private var origin: Instant?
 
     /// The longest delay of a request, in nanoseconds, that counts as random: 30 ms. If the delay is longer, the card
@@ -16,6 +17,7 @@ public struct CardClock: BitwiseCopyable, Sendable {
     /// The longest time, in nanoseconds, by which a request may come early: 60 ms, because sound servers request up to
     /// 2048 frames at a time. If a request comes earlier, the clock was set back.
     private static var longestBurst: Int64 { 60_000_000 }
+    /// The number of requests over which the clock averages.
     private static var smoothing: Int64 { 20 }
 
     public init() {}

@@ -19,7 +19,9 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The longest delay that is buffered: half a second, in buckets of a quarter of a millisecond. A conversation does
     /// not tolerate more.
     private static var longestHeld: Int { 2_000 }
+    /// The age up to which a packet shows the present route: 1 s.
     private static var routeMemory: FrameCount { FrameCount(48_000) }
+    /// The time before `routeMemory` in which packets of both routes may arrive: 0.5 s.
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
     /// The number of packets that is needed to measure a high quantile; with fewer packets the delay is extrapolated.
@@ -39,6 +41,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// the peaks are alike, as with a sound server that captures one quantum at a time, the reserve is at most the
     /// difference between the peaks plus 2 ms.
     private static var reservePercent: Int { 22 }
+    /// The reserve, in buckets, if the peaks are alike: 2 ms.
     private static var leastReserve: Int { 8 }
     /// The number of peaks in the last second and the half second in which a route changes.
     private static var newestPeaks: Int { 4 }
@@ -50,7 +53,9 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The delay of the fastest packet since the route became longer, in buckets. The base stays at the shorter route's
     /// delay for ten more seconds.
     private var routeBase = Int.min
+    /// The number of samples in each bucket.
     private var histogram: FixedBuffer<UInt16>
+    /// The samples of the window, in a ring in order of arrival.
     private var arrivals: FixedBuffer<Sample>
     private var first = 0
     public private(set) var count = 0
@@ -58,6 +63,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// A packet whose delay exceeds `longestHeld`: the first packet after a stall, or the first on a longer route. Nil
     /// if the newest packet is not late.
     private var stall: Sample?
+    /// The time of the last check for a change of the route.
     private var lastPoll = FrameCount(0)
     /// The sum of all pauses, each less one second. The measurements do not age during this time.
     private var paused = FrameCount(0)
@@ -65,7 +71,9 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private var origin = 0.0
     /// Whether no packet since the last pause has confirmed the earlier measurements.
     private var isUncertain = false
+    /// The bucket of the fastest packet in the window.
     private var lowestBucket = 0
+    /// The bucket of the slowest packet in the window.
     private var highestBucket = 0
 
     struct Sample: BitwiseCopyable, Sendable {

@@ -9,6 +9,7 @@ internal import TenfourAudioCore
 struct DelayPeaks: ~Copyable, Sendable {
     /// The number of half seconds whose peaks are kept: 60, half a minute.
     private static var capacity: Int { 60 }
+    /// The duration for which a peak is measured: half a second.
     private static var length: FrameCount { FrameCount(24_000) }
     /// The number of peaks that is needed to recognize an outlier: 4, or 2 s.
     private static var minimumPeakCount: Int { 4 }
@@ -16,7 +17,9 @@ struct DelayPeaks: ~Copyable, Sendable {
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
     /// The values of `peaks`, sorted in descending order.
     private var sorted = FixedBuffer(repeating: 0, count: Self.capacity)
+    /// The number of peaks.
     private var count = 0
+    /// The index of the newest peak in `peaks`.
     private var newest = 0
     /// The beginning of the newest half second.
     private var beginning = FrameCount(0)

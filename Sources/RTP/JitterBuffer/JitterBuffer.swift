@@ -166,7 +166,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
 
     // MARK: - The steps of a pull
 
-    /// Starts a pull. Returns false if there is nothing to pull.
+    /// Starts a pull of `sampleCount` samples, those of all channels together, of the audio due from `position` on.
+    /// Returns false if nothing plays or is queued.
     @usableFromInline @_noAllocation @_noLocks
     mutating func beginPull(_ sampleCount: Int, at position: FrameCount) -> Bool {
         guard !isIdle else {

@@ -34,6 +34,7 @@ package struct PacketQueue: ~Copyable, Sendable {
     package private(set) var count = 0
     /// The sequence number of the oldest packet; meaningless while the queue is empty.
     private var oldest: Int64 = 0
+    /// The sequence number of the newest packet; meaningless while the queue is empty.
     private var newest: Int64 = 0
     private let capacity: Int
     private var entries: FixedBuffer<Entry>

@@ -32,6 +32,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var timeScaled = FrameCount(0)
     /// The number of original packets that arrived after their audio was due.
     public var late = 0
+    /// The number of original packets that had arrived before.
     public var duplicates = 0
     /// The number of packets that were not queued, because they are too long or do not fit the talker's other packets.
     public var discarded = 0

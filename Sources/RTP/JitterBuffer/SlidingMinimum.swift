@@ -8,7 +8,9 @@ struct SlidingMinimum: ~Copyable, Sendable {
     private var values: FixedBuffer<Float>
     /// The serial number of each value, counted over all inserted values.
     private var moments: FixedBuffer<Int>
+    /// The index of the oldest value in the ring.
     private var first = 0
+    /// The number of values in the ring.
     private var count = 0
     private var now = 0
 

@@ -3,8 +3,9 @@ struct SpeechLevel: BitwiseCopyable, Sendable {
     /// The mean square of the loudest packet, which decays slowly.
     private var loudest: Float = 0
 
-    /// A packet is loud if it is at most 15 dB below the loudest packet, and not below −45 dBFS.
+    /// The level relative to the loudest packet from which on a packet is loud: −15 dB.
     private static var loudShare: Float { 0.03 }
+    /// The level below which no packet is loud: −45 dBFS.
     private static var quietest: Float { 3e-5 }
     /// The factor by which `loudest` decays with each packet: to one half after about ten minutes.
     private static var fading: Float { 0.999_98 }

@@ -4,10 +4,12 @@ public import TenfourAudioCore
 public struct TalkLevel: BitwiseCopyable, Sendable {
     /// The mean square of the loudest audio of the last few seconds: the talker's level while talking.
     public private(set) var loudest: Float = 0
+    /// The duration of quiet audio without interruption up to now, at most `shortest`.
     private var quiet = FrameCount(0)
 
-    /// Audio is a pause if it is 30 dB below the loudest audio, or below −70 dBFS, which nobody hears.
+    /// The level relative to the loudest audio below which audio is a pause: −30 dB.
     private static var pauseShare: Float { 1e-3 }
+    /// The level below which audio is always a pause, because nobody hears it: −70 dBFS.
     private static var inaudible: Float { 1e-7 }
     /// The time constant, in frames, with which `loudest` decays: about four seconds.
     private static var memory: Float { 200_000 }

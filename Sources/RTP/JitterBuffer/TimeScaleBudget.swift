@@ -3,8 +3,9 @@ public import TenfourAudioCore
 /// Limits the audio that may be removed or inserted, so that the tempo stays within ± 10 % in any second of speech. In
 /// pauses, where no tempo is heard, half of the audio may be changed.
 public struct TimeScaleBudget: BitwiseCopyable, Sendable {
-    /// One frame of eleven may be removed: the audio of eleven frames is then played in the time of ten.
+    /// In speech one frame of eleven may be removed: the audio of eleven frames is then played in the time of ten.
     private static var share: Int { 11 }
+    /// In a pause one frame of two may be removed.
     private static var pauseShare: Int { 2 }
     /// The largest budget that is saved up, in frames: two of the longest periods, 30 ms.
     private static var most: FrameCount { FrameCount(1_440) }
@@ -23,6 +24,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     private var isPause = false
     /// The changes in the last second of speech. A change is at least 2.5 ms long, so there are at most 40.
     private var changes = InlineArray<40, Change>(repeating: Change())
+    /// The index in `changes` at which the next change is recorded.
     private var next = 0
 
     @_noAllocation @_noLocks

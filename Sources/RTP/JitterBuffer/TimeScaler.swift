@@ -20,17 +20,21 @@ public struct TimeScaler: ~Copyable, Sendable {
 
     private static var shortestPeriod: Int { 120 }
     private static var longestPeriod: Int { 600 }
+    /// The length of the cross-fade: 7.5 ms.
     private static var overlap: Int { 360 }
     /// The longest audio that is searched: 30 ms.
     private static var searchLength: Int { 1_440 }
-    /// The search first uses means of this many samples, then all samples around the best result.
+    /// The number of samples of which each mean in `coarse` is made. The search compares these means first, then all
+    /// samples around the best result.
     private static var coarseness: Int { 4 }
     /// The highest cost at which a cut is made; it rises with each search in a row that makes no cut. The cost is one
     /// less the squared correlation (0: identical, 1: unrelated), weighted with the loudness at the cut, plus a cost
     /// for each frame of the period. In a pause the cost for each frame is negative, so that a long period is
     /// preferred.
     private static var maximumCost: Float { 0.04 }
+    /// The rise of the highest cost with each search in a row that makes no cut.
     private static var costPerRefusal: Float { 0.015 }
+    /// The cost of each frame of the period in speech.
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }
     /// The level below which a cut is not heard: −50 dBFS.
     private static var quiet: Float { 1e-5 }

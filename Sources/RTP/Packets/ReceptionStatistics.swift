@@ -24,7 +24,8 @@ public struct ReceptionStatistics: Sendable {
 
     private var base: Int64 = 0
     private var highest: Int64 = 0
-    /// A bit mask of received packets; bit n stands for the packet n before the highest sequence number.
+    /// A bit mask of received packets. Bit n stands for the packet that is n packets before the highest sequence
+    /// number.
     private var history: UInt128 = 0
     /// A bit mask like `history`, but without retransmitted packets.
     private var unaskedHistory: UInt128 = 0
@@ -118,8 +119,8 @@ extension ReceptionStatistics {
     /// The number of packets lost since the beginning or the last restart; below zero if duplicates outnumber losses.
     public var cumulativeLost: Int { expectedCount - receivedCount }
 
-    /// Interarrival jitter: the difference between the spacing of packets at arrival and at sending, smoothed over
-    /// about sixteen packets.
+    /// Interarrival jitter, in frames at the payload's clock rate: the difference between the spacing of packets at
+    /// arrival and at sending, smoothed over about sixteen packets.
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
     /// Returns the position of a packet, by RFC 3550 appendix A.1 but without its probation of new sources.

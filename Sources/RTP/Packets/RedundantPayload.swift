@@ -10,7 +10,8 @@ public struct RedundantPayload: Sendable {
     public struct Block: Hashable, BitwiseCopyable, Sendable {
         /// The payload type of the block, 0…127.
         public var payloadType: UInt8
-        /// The time from the start of this block to the start of the primary payload, 0…16 383 frames. Zero for the primary payload.
+        /// The time from the start of this block to the start of the primary payload, 0…16 383 ticks of the payload's
+        /// clock. Zero for the primary payload.
         public var age: FrameCount
         /// The offset of the block in the packet's payload.
         public var offset: Int

@@ -11,9 +11,9 @@ public struct VoIPMetrics: Hashable, Sendable {
     public var burstDensity: UInt8 = 0
     /// The share of packets lost or discarded within gaps, the times between bursts, in 1/256.
     public var gapDensity: UInt8 = 0
-    /// The mean duration of a burst: 0…65 s in milliseconds.
+    /// The mean duration of a burst, 0…65 s. Written in milliseconds.
     public var burstDuration = Duration.zero
-    /// The mean duration of a gap: 0…65 s in milliseconds.
+    /// The mean duration of a gap, 0…65 s. Written in milliseconds.
     public var gapDuration = Duration.zero
     /// The round-trip time that the reporter measured, written in milliseconds.
     public var roundTrip = Duration.zero

@@ -13,7 +13,9 @@ struct BandwidthEstimate: Sendable {
     private let most: Int
     /// The smallest round trip of the last 15 to 30 seconds.
     private var fastest = RecentMinimum(window: Self.memory)
+    /// The present series of reductions; nil if there is none.
     private var cuts: Cuts?
+    /// The time up to which the estimate contains the rise.
     private var lastRise: Instant?
     /// The bit rate and the time at which congestion last began.
     private var overflow: (bitRate: Int, at: Instant)?
@@ -29,13 +31,19 @@ struct BandwidthEstimate: Sendable {
 
     /// The lowest estimate, in bit/s: at a lower bit rate, speech is not worth sending.
     static let least = 12_000
+    /// The window of `fastest`, which remembers for one to two times this duration.
     private static let memory = Duration.seconds(15)
+    /// The smallest share of lost packets that counts as congestion, if the delay grows too.
     private static let lossShare = 0.02
+    /// The smallest growth of the round trip that counts as congestion, if packets are lost too.
     private static let growth = Duration.milliseconds(40)
+    /// The shortest time between two reductions.
     private static let cutInterval = Duration.seconds(1)
+    /// The number of reductions after which the estimate waits for their effect.
     private static let cutCount = 3
     /// The time until reports, which cover the last seconds, show the effect of reductions.
     private static let timeToBeFelt = Duration.seconds(8)
+    /// The time after the last reduction for which the estimate does not rise.
     private static let calm = Duration.seconds(3)
     /// The time after congestion for which the estimate rises slowly near the bit rate that caused it.
     private static let caution = Duration.seconds(60)

@@ -8,6 +8,7 @@ public struct Identity: Hashable, Sendable {
     /// The first sequence number: 0…32 767 from `random`, so that a receiver that misses the first packets cannot guess
     /// SRTP's rollover counter wrong. A test may begin at the wrap.
     public var firstSequenceNumber: SequenceNumber
+    /// The RTP timestamp of position 0 in our stream.
     public var firstTimestamp: RTPTimestamp
     /// The seed of the random numbers that the session draws later: for report intervals, and for a new SSRC after a
     /// collision.

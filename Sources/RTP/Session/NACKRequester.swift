@@ -16,7 +16,9 @@ internal import TenfourPackets
 struct NACKRequester: Sendable {
     /// The next time at which a source must be polled; nil while no source misses a packet.
     private(set) var deadline: Instant?
+    /// The limit of NACKs to all sources.
     private var nacks = TokenBucket(perSecond: 50, most: 10)
+    /// The limit of bytes in NACKs to all sources.
     private var bytes = TokenBucket(perSecond: 6_000, most: 3_000)
 
     private static let maximumNumberCount = 64

@@ -4,7 +4,9 @@ internal import TenfourPackets
 struct Outbox: Sendable {
     /// The last media packet, whether or not the caller has taken it.
     private(set) var media: [UInt8] = []
+    /// The remotes to which the media packet must still be sent.
     private var remotes: ArraySlice<Endpoint> = []
+    /// The waiting retransmissions and RTCP datagrams.
     private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
 
     /// The largest number of waiting retransmissions and RTCP datagrams. When it is reached, later datagrams are

@@ -25,6 +25,7 @@ struct Reporters: Sendable {
     private(set) var all: [Participant] = []
     /// The time of each participant's last report, in the order of `all`.
     private var lastReports: [Instant] = []
+    /// The number of participants at the end of `all` that first appeared in the report that is being read.
     private var newCount = 0
     /// The last participants that sent BYE, the latest at the end. A report that arrives after the BYE of its sender is
     /// ignored.

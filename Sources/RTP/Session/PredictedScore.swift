@@ -68,7 +68,7 @@ struct PredictedScore: Sendable {
     /// Gilbert's two-state model of packet loss, computed once for a stream.
     private struct LossProcess {
         let lossShare: Double
-        /// The correlation between the losses of two consecutive packets: 1 complete, 0 none.
+        /// The correlation between the losses of two consecutive packets, from 0 (none) to 1 (complete).
         let memoryOfOne: Double
 
         init(lossShare: Double, meanBurst: Double) {

@@ -11,12 +11,13 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public var payloadType: UInt8
     /// The payload types that we accept. Default: `payloadType` alone.
     public var acceptedPayloadTypes: Set<UInt8>
+    /// The port that RTCP uses.
     public var controlPort: ControlPort
     /// The name that our reports state; nil if the user gives none.
     public var name: String?
     /// The settings of loss protection.
     public var lossProtection: LossProtectionConfiguration
-    /// Whether we listen to a multicast group: then no lost packets are requested.
+    /// Whether we listen to a multicast group. If true, no lost packets are requested.
     public var hearsGroup: Bool
 
     public enum Accepted: Hashable, Sendable {

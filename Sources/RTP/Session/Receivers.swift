@@ -80,6 +80,7 @@ struct Receivers: Sendable {
 
     /// The largest number of receivers: more than the remotes that a person configures.
     private static let maximumCount = 32
+    /// The time without reports after which a receiver is removed.
     private static let timeout = Duration.seconds(30)
     /// The largest age of a reference time that is echoed: after that the drift of the two clocks falsifies the round trip.
     private static let longestEcho = Duration.seconds(15)

@@ -14,6 +14,7 @@ struct ReportSchedule: Sendable {
     private var last: Instant?
     /// The time of the report before the last one.
     private var beforeLast: Instant?
+    /// The average size of reports in bytes, with IP and UDP headers.
     private var averageByteCount = 120.0
     private var memberCount = 1
     private var isFirst = true

@@ -24,7 +24,9 @@ struct Retransmitter: Sendable {
     /// The share of the saved bit rate that is available at first. Loss may begin before a report has reduced the encoder's
     /// bit rate.
     private static let initialShare = 0.75
+    /// The largest number of retransmissions of a packet.
     private static let maximumRetransmissionCount = 8
+    /// The shortest time between two retransmissions of a packet to the same remote.
     private static let shortestInterval = Duration.milliseconds(10)
 
     /// `bitRate` is the bit rate of the media, in bit/s.

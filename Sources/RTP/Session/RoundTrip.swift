@@ -4,7 +4,9 @@ internal import TenfourAudioCore
 struct RoundTrip: Hashable, Sendable {
     /// The smoothed round trip; nil if unknown.
     private(set) var value: Duration?
+    /// The smallest measurement of the last five to ten seconds.
     private var recent = RecentMinimum()
+    /// The smallest measurement of the last 1.5 to 3 seconds.
     private var lately = RecentMinimum(window: .milliseconds(1_500))
     private var lastReport: Instant?
     private var lastMeasured: Instant?

@@ -15,6 +15,7 @@ public struct SendStream: Hashable, Sendable {
     /// The encoding of the stream. Its timestamps count at the clock rate of this encoding.
     private let encoding: AudioEncoding
     private var lastTimestamp: RTPTimestamp
+    /// The time at which the last packet was sent; nil before the first packet.
     private(set) var lastSent: Instant?
     /// Whether we have sent any packet or report, so that others can know of us.
     var hasSpoken = false

@@ -15,12 +15,15 @@ public struct Source: Sendable {
     public internal(set) var recovery = RecoveryCounts()
     /// The time of the source's last packet or report.
     public internal(set) var lastHeard: Instant
+    /// The time of the source's first packet.
     let firstPacket: Instant
+    /// The time of the source's last packet.
     private(set) var lastPacket: Instant
     /// The time of the source's first packet or report, whichever arrived first.
     var since: Instant
     /// The time of the source's first packet after its last pause, in which its microphone was closed.
     private var sendingSince: Instant
+    /// The reason in the source's BYE, and the time of its arrival; nil before a BYE.
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
     /// Whether our first report to the source was sent or is scheduled.

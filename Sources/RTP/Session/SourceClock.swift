@@ -18,7 +18,7 @@ struct SourceClock: Sendable {
     private struct Packet: Sendable {
         var sequenceNumber: SequenceNumber
         var wireTimestamp: RTPTimestamp
-        /// The converted timestamp, at 48 000 Hz.
+        /// The timestamp of the packet, converted to 48 000 Hz.
         var time: RTPTimestamp
         var frameCount: FrameCount
         var encoding: AudioEncoding
