@@ -18,10 +18,11 @@ public protocol AudioDecoder: ~Copyable {
     ) -> Bool
 
     /// Fills the front of `samples` with `frameCount` frames that continue the audio decoded before and fade during a
-    /// long loss. `frameCount` is a multiple of 2.5 ms, at most 20 ms. Returns the method; nil if the decoder refuses.
+    /// long loss. `frameCount` is a multiple of 2.5 ms, at most 20 ms. Returns the method of concealment; nil if the
+    /// decoder cannot conceal the frames.
     mutating func conceal(_ frameCount: FrameCount, into samples: inout MutableSpan<Float>) -> ConcealmentMethod?
 
-    /// Resets the decoder: the next packet begins another stream.
+    /// Resets the decoder. Call it before the first packet of another stream.
     mutating func reset()
 }
 

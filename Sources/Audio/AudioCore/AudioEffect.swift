@@ -30,7 +30,7 @@ extension AudioEffect where Self: ~Copyable {
     public mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount { .zero }
 }
 
-/// The frames consumed and produced by one call.
+/// The numbers of frames consumed and produced by one call of an effect.
 public struct EffectProgress: Hashable, BitwiseCopyable, Sendable {
     public var consumed: FrameCount
     public var produced: FrameCount

@@ -12,7 +12,7 @@ public struct AudioFileError: Error, Hashable, Sendable {
         case notPermitted
         case isDirectory
         case isEmpty
-        /// The file is not audio. The value is a message, from libsndfile or our own.
+        /// The file is not an audio file. The value is a message of libsndfile or of this module.
         case isNotSound(String)
         /// libsndfile, which is loaded when a file first needs it, is not installed. The value is the system's message.
         case libraryIsMissing(String)

@@ -29,10 +29,11 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         case raw
     }
 
-    /// Creates or truncates the file. `-` is standard output. Default: WAV for a file, raw for standard output.
+    /// Creates or truncates the file. `-` is standard output. Default of `container`: WAV for a file, raw for standard
+    /// output.
     ///
-    /// With `createsOnFirstWrite` an existing file stays unchanged until the first `write`, and a new file is removed
-    /// if `write` is never called.
+    /// If `createsOnFirstWrite` is true, an existing file stays unchanged until the first `write`, and a new file is
+    /// removed if `write` is never called.
     public init(
         path: String, format: LPCMFormat, coding: SampleCoding = .signed16, container: Container? = nil,
         createsOnFirstWrite: Bool = false

@@ -93,7 +93,7 @@ public struct WAVMarks: Equatable, Sendable {
         parse(points, texts)
     }
 
-    /// Parses the body of a `cue ` chunk and of an `adtl` list.
+    /// Parses `points`, the body of a `cue ` chunk, and `texts`, the body of an `adtl` list.
     init(points: [UInt8], texts: [UInt8]) { parse(points, texts) }
 
     private mutating func parse(_ points: [UInt8], _ texts: [UInt8]) {

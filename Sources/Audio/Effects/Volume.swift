@@ -8,7 +8,7 @@ public struct Volume: ~Copyable, InPlaceEffect, Sendable {
 
     private var ramp: Ramp
 
-    /// The gain of the last frame.
+    /// The gain of the last processed frame, 0…1.
     public var gain: Float { ramp.value }
     /// The gain at the end of the present fade, 0…1.
     public var target: Float { ramp.target }

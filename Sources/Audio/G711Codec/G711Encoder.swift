@@ -10,7 +10,7 @@ public struct G711Encoder: AudioEncoder, Sendable {
 
     public init(law: G711Law) { self.law = law }
 
-    /// 64 000 bit/s, whatever the audio.
+    /// The bit rate in bit/s, which is the same for any audio.
     public static let bitRate = 64_000
 
     public var encoding: AudioEncoding { law == .mu ? .pcmu : .pcma }

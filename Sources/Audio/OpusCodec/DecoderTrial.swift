@@ -29,7 +29,7 @@ public struct DecoderTrial: Hashable, Sendable {
         stackByteCount = depth
     }
 
-    /// The result without a trial: no models.
+    /// The result without a trial: no neural models and no costs.
     public static let none = Self()
 
     private init() {}

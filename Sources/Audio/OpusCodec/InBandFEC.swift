@@ -26,13 +26,13 @@ private struct SilkLayout {
     let frameCount: Int
     let channelCount: Int
 
-    /// Returns nil if the frames have no SILK part.
+    /// Parses the TOC byte. Returns nil if the frames have no SILK part.
     @_noAllocation @_noLocks
     init?(toc: UInt8) {
         switch toc >> 3 {
-        // SILK only, in three bandwidths: 10, 20, 40, 60 ms.
+        // Configurations 0…11 are SILK only, in three bandwidths, with frames of 10, 20, 40 or 60 ms.
         case let configuration where configuration < 12: frameCount = max(Int(configuration % 4), 1)
-        // Hybrid, in two bandwidths: 10, 20 ms.
+        // Configurations 12…15 are hybrid, in two bandwidths, with frames of 10 or 20 ms.
         case let configuration where configuration < 16: frameCount = 1
         default: return nil
         }

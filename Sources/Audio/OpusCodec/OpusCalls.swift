@@ -5,7 +5,7 @@
 private import COpus
 internal import TenfourAudioCodec
 
-/// Calls `opus_encode_float`. Returns the number of bytes written, or an error below zero.
+/// Calls `opus_encode_float`. Returns the number of bytes written, or an error code below zero.
 @_semantics("no_performance_analysis")
 internal func callEncode(
     _ state: OpaquePointer, _ samples: Span<Float>, _ channelCount: Int, _ packet: inout MutableSpan<UInt8>
@@ -19,7 +19,7 @@ internal func callEncode(
     }
 }
 
-/// Calls `opus_encoder_ctl` for a setting. Returns zero, or an error below zero.
+/// Calls `opus_encoder_ctl` for a setting. Returns zero, or an error code below zero.
 @_semantics("no_performance_analysis")
 internal func callSet(_ state: OpaquePointer, _ setting: OpusError.Function, _ value: Int32) -> Int32 {
     switch setting {
@@ -36,7 +36,7 @@ internal func callSet(_ state: OpaquePointer, _ setting: OpusError.Function, _ v
     }
 }
 
-/// Calls `opus_decoder_ctl` for the complexity. Returns zero, or an error below zero.
+/// Calls `opus_decoder_ctl` for the complexity. Returns zero, or an error code below zero.
 @_semantics("no_performance_analysis")
 internal func callSetComplexity(_ decoder: OpaquePointer, _ complexity: Int32) -> Int32 {
     unsafe tenfour_opus_set_decoder_complexity(decoder, complexity)
@@ -70,7 +70,7 @@ internal func callDecode(
     unsafe callDecode(state, packet.bytes, &samples, frameCount: frameCount, previous: previous)
 }
 
-/// Calls `opus_decode_float` without a packet, to conceal. Returns the number of frames written, or an error below
+/// Calls `opus_decode_float` without a packet, to conceal. Returns the number of frames written, or an error code below
 /// zero. The caller has checked that the frames fit into `samples`.
 @_semantics("no_performance_analysis")
 internal func callConceal(_ state: OpaquePointer, _ samples: inout MutableSpan<Float>, frameCount: Int) -> Int32 {

@@ -42,7 +42,7 @@ public struct OpusError: Error, Hashable, Sendable {
         self.function = function
     }
 
-    /// Converts `result`, the negative value that a C function returned.
+    /// Converts `result`, the negative value that `function` returned, to an error.
     @_noAllocation @_noLocks
     internal init(_ result: Int32, in function: Function) {
         code =

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The clock of the calling thread.
+/// The clock that measures the processor time of the calling thread.
 package enum ThreadTime {
     /// Returns the processor time of the calling thread since its start, in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`).
     /// Any thread may call it.

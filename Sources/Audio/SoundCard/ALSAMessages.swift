@@ -1,6 +1,6 @@
 import CALSA
 
-/// alsa-lib's messages about a failure. No other file uses the shim's thread-local text.
+/// alsa-lib's messages about a failure. No other file uses the thread-local text of the C shim.
 enum ALSAMessages {
     /// Makes alsa-lib keep its messages on the calling thread instead of writing them to stderr. Any thread may call
     /// it.

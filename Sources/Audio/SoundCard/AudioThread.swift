@@ -5,7 +5,7 @@ import Glibc
 ///
 /// alsa-lib's messages on this thread do not reach stderr. A thread that is not joined runs until `body` returns.
 @safe public struct AudioThread: ~Copyable {
-    /// The prefix of every audio thread's name, by which tools find them in `/proc/self/task`.
+    /// The prefix of every audio thread's name, by which tools find the audio threads in `/proc/self/task`.
     public static let namePrefix = "tf-audio"
 
     private let thread: pthread_t

@@ -139,7 +139,8 @@ extension CaptureCard: @unchecked Sendable {}
 
 // MARK: Reading
 extension CaptureCard {
-    /// Reads up to `frameCount` frames, or returns a negative errno; never zero.
+    /// Reads up to `frameCount` frames into `samples`, from frame `first` on. Returns the number of frames read, never
+    /// zero, or a negative errno.
     @_noAllocation @_noLocks
     private mutating func read(into samples: inout MutableSpan<Float>, from first: Int, frameCount: Int) -> Int {
         let count = device.read(into: &samples, channelCount: channelCount, from: first, frameCount: frameCount)

@@ -20,7 +20,8 @@ public struct Interruption: Hashable, Sendable {
     }
 
     public let cause: Cause
-    /// Frames that were not played or not captured, as far as known; silence replaced them. At the granted rate.
+    /// The number of frames, at the granted rate, that were not played or not captured, as far as known. Silence
+    /// replaced them.
     public let missed: FrameCount
     /// The number of frames by which the schedule of a playing card's demands fell behind: the missed frames less the growth
     /// of the card's queue. Playout drops the same number to restore its delay.
@@ -34,7 +35,7 @@ public struct Interruption: Hashable, Sendable {
     }
 }
 
-/// Interruptions since the card was opened.
+/// The numbers of interruptions since the card was opened.
 public struct InterruptionCounts: Hashable, Sendable {
     public internal(set) var xruns = 0
     public internal(set) var suspensions = 0

@@ -1,4 +1,5 @@
-/// The loss of a card, and its return: closes the card and reopens it by a schedule. Used by both directions.
+/// Handles the loss of a card and its return: closes the card and reopens it by a schedule. Used for playback and
+/// capture.
 struct LostCard: ~Copyable {
     /// Collects the differences between a reopened card and the card before its loss.
     let changes = CardChanges()

@@ -7,27 +7,27 @@ import Glibc
 /// must. In each call alsa-lib takes a mutex of its own, which only our thread takes. Only `setAvailMin` allocates; it
 /// is not called during normal playback.
 enum PCMCalls {
-    /// Calls `snd_pcm_writei`: returns the frames written, or a negative errno.
+    /// Calls `snd_pcm_writei`. Returns the number of frames written, or a negative errno.
     @_semantics("no_performance_analysis")
     static func write(_ pcm: OpaquePointer, _ bytes: UnsafeRawPointer, _ frameCount: Int) -> Int {
         unsafe snd_pcm_writei(pcm, bytes, snd_pcm_uframes_t(frameCount))
     }
 
-    /// Calls `snd_pcm_readi`: returns the frames read, or a negative errno.
+    /// Calls `snd_pcm_readi`. Returns the number of frames read, or a negative errno.
     @_semantics("no_performance_analysis")
     static func read(_ pcm: OpaquePointer, _ bytes: UnsafeMutableRawPointer, _ frameCount: Int) -> Int {
         unsafe snd_pcm_readi(pcm, bytes, snd_pcm_uframes_t(frameCount))
     }
 
-    /// Calls `snd_pcm_prepare`: returns zero or a negative errno.
+    /// Calls `snd_pcm_prepare`. Returns zero or a negative errno.
     @_semantics("no_performance_analysis")
     static func prepare(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_prepare(pcm) }
 
-    /// Calls `snd_pcm_start`: returns zero or a negative errno.
+    /// Calls `snd_pcm_start`. Returns zero or a negative errno.
     @_semantics("no_performance_analysis")
     static func start(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_start(pcm) }
 
-    /// Calls `snd_pcm_resume`: returns zero, `-EAGAIN` while the card wakes, `-ENOSYS` if the card cannot resume, or
+    /// Calls `snd_pcm_resume`. Returns zero, `-EAGAIN` while the card wakes, `-ENOSYS` if the card cannot resume, or
     /// another negative errno.
     @_semantics("no_performance_analysis")
     static func resume(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_resume(pcm) }
@@ -39,7 +39,7 @@ enum PCMCalls {
         unsafe snd_pcm_sw_params(pcm, parameters)
     }
 
-    /// Calls `snd_pcm_status` and reads the clock around it.
+    /// Calls `snd_pcm_status` and reads the clock before and after the call.
     @_semantics("no_performance_analysis")
     static func observe(_ pcm: OpaquePointer, _ status: OpaquePointer) -> Observation {
         var before = now()
@@ -114,7 +114,7 @@ struct Observation {
     /// The time of the observation, in nanoseconds of `CLOCK_MONOTONIC`; the driver's timestamp if it is usable.
     var at: Int64
 
-    /// Describes a closed PCM.
+    /// Creates the observation of a closed PCM at `moment`.
     @_noAllocation @_noLocks
     init(closedAt moment: Int64) { at = moment }
 }

@@ -18,7 +18,7 @@ struct NegotiatedParameters: Equatable {
     var sampleFormat: SampleFormat
     var period: Int
     var buffer: Int
-    /// The requested queue, limited by the buffer.
+    /// The requested `queue`, converted to the granted rate and limited by the buffer.
     var queue = 0
 
     /// Sets `queue`: for playback at least one and a half periods, for capture at most the buffer less one period.

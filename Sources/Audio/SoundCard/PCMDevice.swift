@@ -160,7 +160,7 @@ extension PCMDevice {
     }
 
     /// Converts and writes at most one period of `samples` (interleaved, `channelCount` per frame) from `firstFrame`
-    /// on. Returns the frames written, or a negative errno. Does not block.
+    /// on. Returns the number of frames written, or a negative errno. Does not block.
     @_noAllocation @_noLocks
     func write(_ samples: Span<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
@@ -171,7 +171,7 @@ extension PCMDevice {
         return unsafe PCMCalls.write(pcm, staging, count)
     }
 
-    /// Writes at most one period of silence. Returns the frames written, or a negative errno. Does not block.
+    /// Writes at most one period of silence. Returns the number of frames written, or a negative errno. Does not block.
     @_noAllocation @_noLocks
     func writeSilence(frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
@@ -181,8 +181,8 @@ extension PCMDevice {
         return unsafe PCMCalls.write(pcm, staging, count)
     }
 
-    /// Reads and converts at most one period into `samples` at `firstFrame`. Returns the frames read, or a negative
-    /// errno. Does not block.
+    /// Reads and converts at most one period into `samples` at `firstFrame`. Returns the number of frames read, or a
+    /// negative errno. Does not block.
     @_noAllocation @_noLocks
     func read(
         into samples: inout MutableSpan<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int
@@ -197,7 +197,7 @@ extension PCMDevice {
         return count
     }
 
-    /// Reads and discards at most one period.
+    /// Reads and discards at most one period. Returns the number of frames discarded, or a negative errno.
     @_noAllocation @_noLocks
     func discard(frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
@@ -206,7 +206,7 @@ extension PCMDevice {
 }
 
 extension SoundCardError {
-    /// Explains the `code` that `snd_pcm_open` returned.
+    /// Creates the error for `code`, which `snd_pcm_open` returned.
     init(opening name: String, _ direction: Direction, code: Int32) {
         let explanation = ALSAMessages.last
         let isMissing = [ENOENT, ENODEV, ENXIO].contains(-code)

@@ -12,7 +12,7 @@ package struct PeriodTimer: BitwiseCopyable, Sendable {
 
     package init(rate: SampleRate) { self.rate = rate }
 
-    /// The time at which frames were due, and the number of frames given up before them.
+    /// The time at which the requested frames were due, and the number of frames that were given up before them.
     package struct Tick: BitwiseCopyable {
         package var due: Instant
         package var missed = FrameCount.zero

@@ -36,7 +36,7 @@ enum ProcessorTime {
         return unsafe sigaction(SIGXCPU, &action, nil) == 0
     }
 
-    /// Called in the signal handler.
+    /// Counts a lowered thread. Called in the signal handler.
     fileprivate static func countLowered() { lowered.add(1, ordering: .relaxed) }
 }
 

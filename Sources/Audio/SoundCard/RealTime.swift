@@ -15,7 +15,7 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     /// allows.
     case lowered
 
-    /// The origin of the priority.
+    /// The part of the system that granted the priority.
     public enum Grantor: Hashable, BitwiseCopyable, Sendable {
         /// The kernel, by the limit `rtprio` or for root.
         case limit
@@ -23,7 +23,7 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         case realtimeKit
     }
 
-    /// The reasons why both requests failed.
+    /// The reasons why neither the kernel nor RealtimeKit granted the priority.
     public struct Denial: Error, Hashable, BitwiseCopyable, Sendable {
         /// The errno of `pthread_setschedparam`.
         public var code: Int32

@@ -15,7 +15,7 @@ public struct RealtimeKit {
     /// refuses.
     var limitProcessorTime: (Int64) -> Bool = ProcessorTime.limit
 
-    /// The reason for a denial.
+    /// The reason why the priority was not granted.
     public enum Denial: Error, Hashable, BitwiseCopyable, Sendable {
         case noLibrary, noBus, noService, refused, timedOut, wrongAnswer
         /// The kernel refused the limit on processor time.

@@ -65,7 +65,8 @@ enum PollOutcome: Equatable {
 }
 
 extension RecoveryAction {
-    /// Decides by the `code` of an ALSA call (zero or above, or a negative errno) and the PCM's state after it.
+    /// Chooses the recovery by the `code` that an ALSA call returned (zero or above, or a negative errno) and the PCM's
+    /// state after the call.
     @_noAllocation @_noLocks
     init(code: Int32, state: PCMState) {
         // The state takes precedence: the error of a stopped PCM depends on its plugin, and some plugins return stale
@@ -86,8 +87,8 @@ extension RecoveryAction {
         }
     }
 
-    /// Decides by the result of a `poll` and the PCM's state before it. An underrun during the poll is `.troubled` too, so
-    /// the caller checks the state again before it reports a loss.
+    /// Chooses the recovery by the result of a `poll` and the PCM's state before it. An underrun during the poll is
+    /// `.troubled` too, so the caller checks the state again before it reports a loss.
     @_noAllocation @_noLocks
     init(poll outcome: PollOutcome, state: PCMState) {
         switch outcome {

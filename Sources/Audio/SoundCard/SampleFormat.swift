@@ -2,7 +2,7 @@
 enum SampleFormat: CaseIterable {
     case int16, int32, float, packed24, low24
 
-    /// Bytes per sample.
+    /// The number of bytes per sample.
     var byteCount: Int {
         @_noAllocation @_noLocks get {
             switch self {
@@ -57,7 +57,7 @@ enum SampleFormat: CaseIterable {
     }
 }
 
-/// Maps between our channels and the card's.
+/// Converts frames between our channel count and the card's.
 private struct SampleConversion {
     /// The index in `samples` of the first sample to convert.
     let first: Int

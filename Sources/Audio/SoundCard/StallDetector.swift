@@ -18,7 +18,7 @@ struct StallDetector {
         return now - movedAt > timeout
     }
 
-    /// Restarts the timeout after a time without observations or expected movement.
+    /// Restarts the timeout. Call it after a time in which the position was not observed or not expected to move.
     @_noAllocation @_noLocks
     mutating func reset() { position = Int.min }
 }

@@ -40,7 +40,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
     private var pauseLength = 0
     private var isFilling = true
     private var isCatchingUp = false
-    /// Whether the maximum lag is reached.
+    /// Whether the lag has reached the maximum and is not yet 200 ms shorter.
     private var isFull = false
 
     private let reserve: Int

@@ -25,7 +25,8 @@ struct TimeStretcher: ~Copyable, Sendable {
     private var place = 0
     /// The number of input frames dropped from the front of `input`.
     private var base = 0
-    /// The difference between the position and the exact timing, in input frames; positive if the position is ahead.
+    /// The difference between the present position and the position by exact timing, in input frames; positive if the
+    /// present position is ahead.
     private var drift = 0.0
     /// The number of frames to copy before the planned cross-fade, or before the next planning.
     private var copyCount = 0
@@ -42,7 +43,7 @@ struct TimeStretcher: ~Copyable, Sendable {
 
     /// The number of frames appended so far.
     var appendedCount: Int { base + input.count }
-    /// The input position of the next output frame.
+    /// The position in the input, in frames, of the next output frame.
     var position: Double { Double(base + place) + (faded > 0 ? Double(jump) * Double(fadeWeight) : 0) }
 
     /// Whether all appended frames have been rendered.

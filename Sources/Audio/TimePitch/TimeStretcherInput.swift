@@ -11,7 +11,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     private let capacity: Int
     /// The downmix at a lower resolution: each element is the sum of `coarseness` frames.
     private var means: FixedBuffer<Float>
-    /// Element i is the energy of all `means` before index i.
+    /// Element i is the sum of the squares of all `means` before index i.
     private var energies: FixedBuffer<Double>
     private var meanCount = 0
 
@@ -152,7 +152,8 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         return best.map { Splice(wait: $0.wait, jump: $0.jump) }
     }
 
-    /// The signed square of the correlation of two segments; squared, since a square root would take time.
+    /// Returns the correlation of two segments times its magnitude: the signed square, since a square root would take
+    /// time.
     private func similarity(_ one: Int, _ other: Int, length: Int) -> Float {
         var product: Float = 0
         var oneEnergy: Float = 1e-9

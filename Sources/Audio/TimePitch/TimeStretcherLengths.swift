@@ -12,7 +12,7 @@ struct TimeStretcherLengths: Sendable {
     let searchLength: Int
     /// The maximum deviation from the exact timing, up to tempo 2.
     private let maximumDrift: Int
-    /// The length of a copy while no splice is possible.
+    /// The length of the audio that is copied while no splice is possible.
     let pace: Int
     /// The length of the audio between two splices at high tempo.
     private let second: Int

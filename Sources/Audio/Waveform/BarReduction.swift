@@ -11,8 +11,9 @@ public import TenfourAudioCore
 /// - The bars are exact to the bit, whatever the block sizes, if the audio has at most 65 536 frames, or if its
 ///   expected and actual length differ by at most 16 384 frames, as with a length from a codec's header.
 ///
-/// - Other audio is represented by sums over at least 32 768 cells, a bar that begins or ends within a cell has its
-///   share of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is exact.
+/// - Other audio is represented by sums over at least 32 768 cells. A bar that begins or ends within a cell gets a
+///   proportional part of the cell's sum, and `Bars.isExact` is false. A second pass with the length now known is
+///   exact.
 public struct BarReduction: ~Copyable {
     /// The requested number of bars, limited to `barCounts`.
     public let barCount: Int

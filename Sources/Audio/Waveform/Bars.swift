@@ -1,12 +1,12 @@
 public import TenfourAudioCore
 
-/// The levels of equal parts of a recording, in decibels with full scale at 0.
+/// The levels of equal parts of a recording, in decibels. 0 dB is full scale.
 public struct Bars: Equatable, Sendable {
     /// The mean level of each bar.
     public var averages: [Float] = []
     /// The highest level of each bar.
     public var peaks: [Float] = []
-    /// The lowest possible level.
+    /// The lowest level that a bar can have.
     public var floor: Float
     /// The number of frames of the recording, including frames after the last bar.
     public var frameCount: FrameCount

@@ -71,8 +71,8 @@ public struct TerminalPicture: Sendable {
         return String(repeating: " ", count: max(TerminalStyle.marginWidth - 1 - text.count, 0)) + text
     }
 
-    /// A line with a block character per column, whose height shows the share of concealed audio; nil if no audio is
-    /// concealed.
+    /// A line with a block character per column, whose height shows the proportion of concealed audio; nil if no audio
+    /// is concealed.
     private var marks: String? {
         let shares = MarkedRange.shares(of: .concealed, in: markedRanges, count: columnCount, length: step)
         guard shares.contains(where: { $0 > 0 }) else { return nil }
@@ -107,7 +107,7 @@ public struct TerminalPicture: Sendable {
 public struct TerminalStyle: Hashable, Sendable {
     /// The width in characters, including the decibel axis.
     public var width = 80
-    /// The height in lines, without the time axis: an even number.
+    /// The height in lines, without the time axis. It is an even number.
     public var height = 16
     public var shows = PictureStyle.Shown.both
     public var usesBlocks = false

@@ -9,7 +9,7 @@ public struct WaveformPicture: Sendable {
     public var rows: [Row]
     public var style: PictureStyle
 
-    /// One recording.
+    /// One recording of the picture.
     public struct Row: Sendable {
         public var title: String
         public var bars: Bars

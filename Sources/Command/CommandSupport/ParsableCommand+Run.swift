@@ -116,7 +116,7 @@ extension Console {
         unavailable; 78 configuration error.
         """
 
-    /// Throws `.usage` if more than one of these options has the value `-`, which is standard output.
+    /// Throws `.usage` if more than one of the options in `places` has the value `-`, which is standard output.
     public static func checkStandardOutput(_ places: [(option: String, path: String?)]) throws(RadioError) {
         let options = places.filter { $0.path == "-" }.map(\.option)
         guard options.count > 1 else { return }

@@ -32,8 +32,9 @@ public struct QRSymbol: Sendable, Equatable {
     /// The width of the drawn code, in characters.
     public var textWidth: Int { width + 2 * Self.margin }
 
-    /// Draws the code for a terminal, with its margin, two rows of modules per line. With `inColours` the code is black
-    /// on white, by escape sequences. Without colours, it is readable only as light text on a dark background.
+    /// Draws the code for a terminal, with its margin, two rows of modules per line. If `inColours` is true, the code
+    /// is black on white, by escape sequences. If it is false, the code is readable only as light text on a dark
+    /// background.
     public func text(inColours: Bool) -> String {
         let places = -Self.margin..<(width + Self.margin)
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { row in

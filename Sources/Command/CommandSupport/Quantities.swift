@@ -127,7 +127,7 @@ public func checkDepth(_ depth: Duration?, of option: String) throws {
 
 extension Profile: ExpressibleByArgument {}
 
-/// Formats a number with `places` decimal places; `trimming` removes trailing zeros.
+/// Formats a number with `places` decimal places. If `trimming` is true, trailing zeros are removed.
 public func decimal(_ number: Double, places: Int, trimming: Bool = false) -> String {
     guard number.isFinite else { return "–" }
     var scale = 1.0

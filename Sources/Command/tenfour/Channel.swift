@@ -16,7 +16,7 @@ struct ChannelCommand: ParsableCommand {
         subcommands: [NewChannel.self, ChannelKeysCommand.self])
 }
 
-/// Prints a channel's secrets: links and keys to standard output, explanations to standard error.
+/// Prints a channel's secrets: links and secret keys to standard output, explanations to standard error.
 struct ChannelPrint {
     var talk: ChannelLink?
     var listen: ChannelLink
@@ -42,7 +42,7 @@ struct ChannelPrint {
         ])
     }
 
-    /// Prints the channel; with `drawsCodes`, each link also as a QR code.
+    /// Prints the channel. If `drawsCodes` is true, each link is also drawn as a QR code.
     func write(drawsCodes: Bool) {
         if let talk { write(talk, drawsCodes, "this link lets people talk and listen:") }
         write(listen, drawsCodes, "this link lets people only listen:")

@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 
 /// Options from environment variables: `TENFOUR_FRAME=10ms` means `--frame 10ms`. Typed options override variables.
-/// Variables with links and keys are handled by `Secrets`.
+/// Variables with links and secret keys are handled by `Secrets`.
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",

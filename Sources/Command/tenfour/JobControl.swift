@@ -63,7 +63,7 @@ struct ProcessStopMonitor {
 
     /// The shortest time between two polls that counts as a stop.
     private static let shortest = Duration.milliseconds(700)
-    /// The time after a stop for which it affects the status line's figures, which cover five seconds.
+    /// The time for which a stop affects the status line's figures after its end. The figures cover five seconds.
     private static let memory = Duration.seconds(6)
 
     init() { JobControl.watchContinuation() }

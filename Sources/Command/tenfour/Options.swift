@@ -68,7 +68,7 @@ struct CommonOptions: ParsableArguments {
         throw ValidationError("--anonymous hides your name, and --name sets one: write only one of these two options.")
     }
 
-    /// The name that other talkers and members see; nil with `--anonymous`.
+    /// The name that other talkers and members see; nil if `--anonymous` is given.
     private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
 
     func rtpSession(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {

@@ -6,8 +6,8 @@ import TenfourRadio
 enum PassphraseInput {
     private static let maximumByteCount = 1_024
 
-    /// Reads one line; at a terminal twice, for confirmation. Throws `.usage` for a missing or weak passphrase. `tag`
-    /// is random for each channel.
+    /// Reads one line; at a terminal the line is typed twice, for confirmation. Throws `.usage` for a missing or weak
+    /// passphrase. `tag` is random for each channel.
     static func read(tag: UInt64) throws(RadioError) -> Passphrase {
         guard isAsked else { return try passphrase(try line(), tag) }
         Terminal.log(rules)

@@ -121,7 +121,7 @@ struct PlayRunner {
         }
     }
 
-    /// Performs the action of `key`. Returns true for the key that quits.
+    /// Performs the action of the pressed `key`. Returns true for the key that quits.
     private func handle(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayStatusLine) -> Bool {
         switch PlayKeys.action(for: key) {
         case .quit: return true

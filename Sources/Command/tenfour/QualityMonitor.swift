@@ -43,7 +43,7 @@ struct QualityMonitor {
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
-    /// Records an event. Only the reports of receivers are used.
+    /// Records the reports of receivers and ignores all other events.
     mutating func record(_ event: Event) {
         if case .receiverReported(let receiver, let view) = event { sent.record(view, of: receiver) }
     }

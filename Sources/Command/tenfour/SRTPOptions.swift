@@ -2,7 +2,7 @@ import ArgumentParser
 import TenfourChannelKeys
 import TenfourRadio
 
-/// The options for the key of `srtp://`.
+/// The options for the SRTP key of an address that begins with `srtp://`.
 struct SRTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -94,8 +94,8 @@ struct SentMeter {
         packetCountAtReport = whole.packetCount
     }
 
-    /// Records the start or end of the relay's outage. If the relay stops answering, the outage starts at the relay's
-    /// last report. If the relay says goodbye, the outage starts at this event.
+    /// Records the start or end of an outage of the relay. If the relay stops answering, the outage starts at the last
+    /// receiver report. If the relay says goodbye, the outage starts at this event.
     mutating func record(_ event: ChannelEvent) {
         guard whole.loss != nil else { return }
         switch event {

@@ -96,7 +96,7 @@ struct SessionReport {
     /// every five seconds.
     private static let longestSilence = Duration.seconds(15)
 
-    /// Texts about audio that was received but not played or not recorded.
+    /// The lines about audio that was received but not played or not recorded.
     private var leftOut: [String] {
         let misplaced = snapshot.talkers.reduce(0) { $0 + $1.playout.discarded }
         let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
@@ -119,7 +119,8 @@ struct SessionReport {
 
     private func text(of talker: RadioSnapshot.TalkerSnapshot) -> [String] {
         let whole = talkers[talker.ssrc] ?? QualitySummary()
-        // Retransmitted packets are not included: received and lost packets together are all packets of the stream.
+        // Retransmitted packets are not counted as received, so the received and the lost packets together are all
+        // packets of the stream.
         let received = whole.expected - max(whole.lost, 0)
         let retransmitted = talker.recovery.retransmittedCount
         return ["received    \(count(received, "packet")) from \(names[talker.ssrc])"]

@@ -148,7 +148,7 @@ struct SessionRunner {
         }
     }
 
-    /// Performs the action of `key`. Returns true for the key that quits.
+    /// Performs the action of the pressed `key`. Returns true for the key that quits.
     private func handle(
         _ key: Keyboard.Key, _ session: RadioSession, _ configuration: RadioConfiguration,
         _ channelStatus: ChannelStatus, _ who: inout WhoIsHere, _ line: inout StatusLine

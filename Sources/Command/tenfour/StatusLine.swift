@@ -184,7 +184,7 @@ struct Meter {
     }
 }
 
-/// The payload's bit rate over the last second.
+/// Measures the payload's bit rate over the last second.
 private struct SentRate {
     private(set) var kilobits = 0.0
     private var byteCount = 0

@@ -61,7 +61,7 @@ struct TalkerNames {
         }
     }
 
-    /// Applies an event of a channel's member, by the SSRC of its audio.
+    /// Applies an event about a channel's member, whom the SSRC of the member's audio identifies.
     mutating func apply(_ event: ChannelEvent) {
         switch event {
         case .membersKnown(let members): for talker in members.talkers { apply(talker) }

@@ -6,7 +6,8 @@
     @safe
     final class ContainerFile {
         let handle: UnsafeMutablePointer<AVFormatContext>
-        /// Kept alive, since FFmpeg reads through it while the container is open.
+        /// The stream through which FFmpeg reads. It is stored here, so that it exists as long as the container is
+        /// open.
         private let stream: ByteStream
 
         init(_ stream: ByteStream, _ format: UnsafePointer<AVInputFormat>, _ name: String) throws(ReaderError) {

@@ -25,7 +25,7 @@
         /// The largest number of input frames per call.
         static let inputLimit = 2_048
 
-        /// Returns nil if libswresample does not support the conversion.
+        /// Creates a converter. Returns nil if libswresample does not support the conversion.
         init?(from frame: UnsafeMutablePointer<AVFrame>, to output: LPCMFormat) {
             var handle: OpaquePointer?
             let result = unsafe tenfour_swr_open(

@@ -50,7 +50,7 @@
             unsafe av.av_frame_free(&frame)
         }
 
-        /// Sends a packet, or nil for the end. Returns false if it cannot be decoded.
+        /// Sends a packet, or nil for the end of the stream. Returns false if the packet cannot be decoded.
         func send(_ packet: Packet?) -> Bool { unsafe av.avcodec_send_packet(handle, packet?.handle) >= 0 }
 
         func receive() -> Outcome {
@@ -76,7 +76,7 @@
         /// Resets the decoder (`avcodec_flush_buffers`).
         func reset() { unsafe av.avcodec_flush_buffers(handle) }
 
-        /// Limits decoding to common codecs: each further decoder is code that untrusted bytes reach.
+        /// Limits decoding to common codecs, since each further decoder is code that untrusted bytes reach.
         private static func isPlayed(_ codec: AVCodecID) -> Bool {
             let played = [
                 AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3, AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC,

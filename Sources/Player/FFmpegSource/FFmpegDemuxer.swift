@@ -148,7 +148,8 @@
             return min(decoded, Int(clamping: av.av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
         }
 
-        /// Samples to discard at the packet's end: the second four of ten bytes of `AV_PKT_DATA_SKIP_SAMPLES`.
+        /// The number of samples to discard at the packet's end: the second four of ten bytes of
+        /// `AV_PKT_DATA_SKIP_SAMPLES`.
         private var discardedSampleCount: UInt32 {
             var size = 0
             guard let data = unsafe av.av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size),

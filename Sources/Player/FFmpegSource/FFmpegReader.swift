@@ -146,7 +146,7 @@
             let stamp = unsafe frame.pointee.pts
             if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
                 let stated = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
-                // Container timestamps are coarser than samples: only a difference above 5 ms is a gap.
+                // Container timestamps are coarser than samples, so only a difference above 5 ms is a gap.
                 if converted.nextFrame == nil || abs(stated - begin) > hertz / 200 { begin = stated }
             }
             let end = min(max(source.audibleFrameCount(of: count, at: second.den), 0), count)
@@ -157,7 +157,7 @@
 
         private func adopt(rate newRate: SampleRate, _ channels: Int) {
             if hasDecoded {
-                // The rate changed: positions now count in frames of the new rate.
+                // The sample rate has changed, so positions now count in frames of the new rate.
                 converted.firstRequested = Int(
                     Double(converted.firstRequested) * Double(newRate.hertz) / Double(rate.hertz))
                 converted.nextFrame = nil

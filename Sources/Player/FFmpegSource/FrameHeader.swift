@@ -21,7 +21,7 @@ package struct FrameHeader: Equatable {
     package static let longest = 8_192
     static let headerByteCount = 7
 
-    /// Returns nil if no frame begins at `offset`.
+    /// Parses the header at `offset`. Returns nil if no frame begins there.
     package init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF,
             bytes[offset + 1] >= 0xE0

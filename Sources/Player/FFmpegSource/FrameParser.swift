@@ -158,8 +158,8 @@
             FrameCount(max(frame - lead, 0)).duration(at: SampleRate(hertz: stream.first.rate))
         }
 
-        /// The packet count stated by the encoder; nil if there is none, or if the file was evidently truncated later
-        /// or joined with another file.
+        /// The number of packets that the encoder stated; nil if it stated none, or if the file was evidently truncated
+        /// later or joined with another file.
         private var headerPacketCount: Int? {
             guard let packets = vbr?.packetCount else { return nil }
             guard let stated = vbr?.byteCount, let byteCount = stream.byteSource.state.byteCount else { return packets }

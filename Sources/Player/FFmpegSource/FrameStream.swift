@@ -25,7 +25,7 @@ package struct FrameStream: ~Copyable {
     private static let sampleLimit = 64
     /// The number of bytes that are parsed for one density sample.
     private static let sampledByteCount = 8_192
-    /// The number of equal frames after which the bit rate is assumed constant.
+    /// The number of consecutive frames with equal bit rate after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
     /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
     static let scannedByteCount = 1 << 26
@@ -38,7 +38,7 @@ package struct FrameStream: ~Copyable {
     /// The time to wait for the next bytes, since a pipe may be refilled after a read.
     private static let arrivalPatience = Duration.milliseconds(50)
 
-    /// Continues reading from `window`.
+    /// Finds the first frame at or after `start`, and continues reading from `window`.
     package init(_ given: consuming ByteWindow, from start: Int) throws(DemuxerError) {
         var window = given
         guard
@@ -181,7 +181,8 @@ package struct FrameStream: ~Copyable {
         return index.isComplete
     }
 
-    /// Parses until the index contains `frame`, or no byte has arrived for 50 ms: a pipe may be refilled after a read.
+    /// Parses until the index contains `frame`, or no byte has arrived for 50 ms. It waits, since a pipe may be
+    /// refilled after a read.
     mutating func scanArrived(to frame: Int) throws(DemuxerError) {
         var lastArrival = ContinuousClock.now
         while !index.isComplete, index.end.frame <= frame {
@@ -197,7 +198,7 @@ package struct FrameStream: ~Copyable {
         }
     }
 
-    /// The end of the parsed packets as byte and frame.
+    /// The offset in bytes, and the number of frames, at which the parsed packets end.
     package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
 
     /// Parses the next packet. Returns false at the end.

@@ -12,7 +12,7 @@ package struct VBRHeader: Equatable {
     package var contents: [UInt8] = []
     /// Whether all frames have one bit rate.
     package var isConstantRate: Bool
-    /// Encoder delay and padding, in samples.
+    /// The encoder delay (`front`) and the padding (`behind`), in samples; nil if they are not stated.
     package var delay: (front: Int, behind: Int)? = nil
 
     /// The decoder's own delay for layer III, in samples.

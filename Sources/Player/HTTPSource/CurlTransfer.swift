@@ -8,7 +8,7 @@ internal import CCurl
     /// The outcome of a transfer that was not cancelled.
     struct End {
         var code: CURLcode
-        /// libcurl's own message.
+        /// libcurl's own message about the outcome.
         var text: String
         /// The status code of the last response; 0 if there was none.
         var status: Int
@@ -18,7 +18,7 @@ internal import CCurl
         var systemCode: Int32
     }
 
-    /// Receives callbacks on the loop's thread.
+    /// Receives a transfer's callbacks, on the loop's thread.
     protocol Receiver: AnyObject {
         func headerArrived(_ line: Span<UInt8>)
         func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> WriteResult

@@ -7,7 +7,7 @@ package struct Redirect {
         case tooMany
         /// The new address is neither http nor https.
         case noAddress
-        /// A redirect from https to http, with the host of the http address.
+        /// The redirect leads from https to http. The value is the host of the http address.
         case downgrade(String)
     }
 

@@ -62,8 +62,8 @@ package enum ResponseAction: Equatable {
     /// The request failed. `isLasting` is true if a later request would fail too.
     case refused(isLasting: Bool)
 
-    /// Decides by a response's status and head. `known` is the representation stated by earlier responses; nil for the
-    /// first response.
+    /// Chooses the action by a response's status and head. `known` is the representation stated by earlier responses;
+    /// nil for the first response.
     package static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
         -> ResponseAction
     {

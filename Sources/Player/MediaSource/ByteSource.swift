@@ -76,11 +76,11 @@ public struct ByteSourceState: Sendable {
     }
 
     public var phase: Phase
-    /// The total size, if known. A live stream has none.
+    /// The total size in bytes; nil if it is unknown, as for a live stream.
     public var byteCount: Int?
-    /// Offsets of the buffered bytes that the reader has not read yet.
+    /// The range of offsets of the buffered bytes that the reader has not read yet.
     public var available: Range<Int>
-    /// Offsets of all buffered bytes, including those behind the reader.
+    /// The range of offsets of all buffered bytes, including those behind the reader.
     public var held: Range<Int>
     /// Whether any offset can be reached with one request.
     public var isSeekable: Bool

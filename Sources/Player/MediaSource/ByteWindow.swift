@@ -31,7 +31,7 @@ public struct ByteWindow: ~Copyable {
         return [UInt8](capacity: bytes.count) { for index in bytes.indices { $0.append(bytes[index]) } }
     }
 
-    /// All buffered bytes and the offset of the first. Reading them needs no request.
+    /// All buffered bytes, and the offset of the first of them. Reading them needs no request.
     public var held: (offset: Int, bytes: [UInt8]) {
         let bytes = memory.span(in: 0..<count)
         return (start, [UInt8](capacity: count) { for index in bytes.indices { $0.append(bytes[index]) } })

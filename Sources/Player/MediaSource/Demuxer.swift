@@ -36,7 +36,7 @@ extension Demuxer {
     /// Returns true: the default for demuxers without estimates.
     public func scan(for time: Duration) throws(DemuxerError) -> Bool { true }
 
-    /// nil: the default for demuxers that seek to the requested position or throw.
+    /// Returns nil: the default for demuxers that seek to the requested position or throw.
     public var reach: Duration? { nil }
 }
 

@@ -6,7 +6,7 @@ internal import TenfourAudioCore
 public final class FileByteSource: ByteSource {
     private let descriptor: Int32
     private let resource: Resource
-    /// The size at the last call of `fstat`.
+    /// The size in bytes at the last call of `fstat`.
     private let lastByteCount: Atomic<Int>
     private let place = Atomic(0)
     private let isInterrupted = Atomic(false)

@@ -3,7 +3,7 @@
 /// The bytes are stored in chunks, so that the memory grows with their number and no byte is moved, or in an unnamed
 /// file.
 @safe struct HeldBytes: ~Copyable {
-    /// The offsets of the held bytes.
+    /// The range of offsets of the held bytes.
     private(set) var held = 0..<0
 
     private var chunks: [UnsafeMutableRawPointer] = unsafe []

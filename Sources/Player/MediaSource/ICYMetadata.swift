@@ -5,7 +5,7 @@ internal import TenfourAudioCore
 /// The format has no specification; this parser accepts the metadata that SHOUTcast and Icecast send, and never fails.
 /// FFmpeg parses this format only inside its own HTTP client.
 public struct ICYMetadata: Equatable, Sendable {
-    /// The title; empty if the station sends an empty title. Control characters are replaced.
+    /// The title; empty if the station sends an empty title, nil if it sends none. Control characters are replaced.
     public var title: String?
     public var url: String?
 

@@ -25,9 +25,9 @@ public protocol MediaPlayer: AnyObject, Sendable {
 
     /// The playback rate at unchanged pitch, 0.25…32. Above 4 only fragments are heard, for skimming. Default: 1.
     var rate: Double { get set }
-    /// Pitch shift in cents, −2400…2400, independent of the rate. Default: 0.
+    /// The pitch shift in cents, −2400…2400, independent of the rate. Default: 0.
     var pitch: Double { get set }
-    /// Volume as a factor of the amplitude, 0…1. Default: 1.
+    /// The volume as a factor of the amplitude, 0…1. Default: 1.
     var volume: Double { get set }
 }
 
@@ -68,14 +68,15 @@ public struct StreamProgress: Equatable, Sendable {
     /// The range of the item whose bytes are buffered and not decoded yet, in fractions (0…1) of the item's size; nil
     /// if the size is unknown.
     public var downloaded: Range<Double>?
-    /// Duration of the buffered audio at the present rate; nil until the bit rate is known.
+    /// The duration of the buffered audio at the present playback rate; nil until the bit rate is known.
     public var buffered: Duration?
     /// The item's mean bit rate so far, in bit/s; nil if it is unknown.
     public var bitRate: Int?
-    /// Level of the audio that is heard: root mean square in dBFS, at least −100.
+    /// The level of the audio that is heard: root mean square in dBFS, at least −100.
     public var level: Float = -100
     public var isLive = false
-    /// Total duration played since the player was created, in output time. Pauses and buffering do not count.
+    /// The total duration of audio played since the player was created, in output time. Pauses and buffering do not
+    /// count.
     public var played = Duration.zero
     /// The number of attempts to restore a broken connection; nil while the connection works.
     public var reconnections: Int?
@@ -88,11 +89,11 @@ public enum StreamEvent: Equatable, Sendable {
     case state(StreamState)
     /// Sent ten times a second while the player plays or buffers.
     case progress(StreamProgress)
-    /// Another item of the queue is heard.
+    /// Another item of the queue is heard now. The values are its index and its track.
     case item(Int, Track)
     /// The title changed, as for the next song of a radio station. Control characters are replaced.
     case title(String)
-    /// An item could not be played, or not to its end.
+    /// An item could not be played, or not to its end. The values are its index and the reason.
     case skipped(Int, StreamError)
     /// A seek was impossible. Playback continues where it was, or from the start if it had not begun.
     case seekRefused(StreamError)

@@ -13,7 +13,7 @@ struct OggPackets: ~Copyable {
         var length = 0
     }
 
-    /// Packets of the last page that have not been returned yet.
+    /// The packets of the last page that have not been returned yet.
     var pending: ArraySlice<Packet> = []
     /// The granule at which the last page ended; nil if it is known only from the next page.
     private(set) var granule: Int?
@@ -22,7 +22,7 @@ struct OggPackets: ~Copyable {
 
     private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
     private var sequence: UInt32?
-    /// The offset of a packet that the next page continues; nil if there is no such packet.
+    /// The offset at which an unfinished packet begins, which the next page continues; nil if there is no such packet.
     private var partialOffset: Int?
 
     /// The longest possible Opus packet, of 120 ms, in bytes.

@@ -1,7 +1,7 @@
 /// The identification header of an Ogg Opus stream (RFC 7845 section 5.1).
 struct OpusHead: Equatable {
     var channelCount: Int
-    /// Frames at 48 kHz to discard at the start of the decoder's output.
+    /// The number of frames at 48 kHz to discard at the start of the decoder's output.
     var preSkip: Int
     /// The factor by which all samples are multiplied.
     var gain: Float
@@ -24,7 +24,7 @@ struct OpusHead: Equatable {
         }
     }
 
-    /// 10^(`decibels` / 20), by the series of the exponential function: exact to a Float within ±128 dB.
+    /// Returns 10^(`decibels` / 20), by the series of the exponential function: exact to a Float within ±128 dB.
     private static func factor(decibels: Double) -> Float {
         let exponent = decibels / 20 * 2.302_585_092_994_046
         // (1 + x/2ⁿ + x²/(2·4ⁿ))^(2ⁿ) is exact to far more digits than a Float has.

@@ -6,7 +6,7 @@ public struct Origin: Hashable, Sendable {
     public let host: String
     public let port: Int
 
-    /// Returns nil if the address has no host, or a port outside 0…65535.
+    /// Parses an address. Returns nil if it has no host, or a port outside 0…65535.
     init?(_ address: String) {
         guard let colons = address.firstRange(of: "://") else { return nil }
         scheme = address[..<colons.lowerBound].lowercased()

@@ -224,7 +224,7 @@ internal import Glibc
         }
     }
 
-    /// Sets the title of the audio that is appended from now on.
+    /// Sets the title for the audio that is appended from now on.
     package func add(title: String) {
         withLock {
             if titles.count == Self.maximumTitleCount { titles.removeFirst() }
@@ -232,7 +232,7 @@ internal import Glibc
         }
     }
 
-    /// Marks the end: the bytes buffered so far are the last.
+    /// Records that the stream has ended, so the bytes buffered so far are the last.
     package func finish() {
         withLock {
             current.byteCount = bytes.held.upperBound

@@ -15,7 +15,7 @@ public final class WAVDemuxer: PacketDecoding {
     private var nextFrame = 0
     private var measured: Int?
 
-    /// Frames per packet.
+    /// The number of frames per packet.
     private static let frameCount = 256
 
     init(_ given: consuming ByteWindow) throws(ReaderError) {
@@ -39,7 +39,7 @@ public final class WAVDemuxer: PacketDecoding {
 
     private var byteCount: Int? { wav.byteCount(in: window.byteSource) }
 
-    /// The number of frames left.
+    /// The number of frames that have not been returned yet; `.max` if the end is unknown.
     private var left: Int { byteCount.map { $0 / wav.frameByteCount - nextFrame } ?? .max }
 
     public func nextPacket() throws(DemuxerError) -> PacketDescription? {

@@ -5,11 +5,11 @@ struct AudioBlock: BitwiseCopyable, Sendable {
 
     /// The seek generation. Each seek begins a new generation, and the renderer discards blocks of earlier generations.
     var generation = 0
-    /// Index of the item in the queue.
+    /// The index of the item in the queue.
     var item = 0
-    /// Position of the first frame, in nanoseconds from the start of the item.
+    /// The position of the first frame, in nanoseconds from the start of the item.
     var position: Int64 = 0
-    /// Seconds of the item per second of output, above zero: 1.5 means one and a half times the normal speed.
+    /// The playback rate, above zero: seconds of the item per second of output.
     var rate = 1.0
     /// Whether the position is exact.
     var isExact = true

@@ -30,7 +30,7 @@ struct BufferFiller: ~Copyable {
     /// The number of frames pushed in total.
     private var totalPushed = 0
 
-    /// The pause before the next attempt to push into a full ring, in microseconds.
+    /// The pause, in microseconds, before a block that did not fit into the full ring is pushed again.
     private static let pollInterval: UInt32 = 5_000
     /// The duration of audio at which the ring counts as full. It is short, so that a change of rate is heard soon.
     private static let targetDuration = Duration.milliseconds(150)
@@ -59,7 +59,8 @@ struct BufferFiller: ~Copyable {
         effects.clear()
     }
 
-    /// Pushes one block. At the end of `reader` the block holds the remaining frames, and `isAtEnd` becomes true.
+    /// Pushes one block and returns the number of its frames. At the end of `reader` the block holds the remaining
+    /// frames, and `isAtEnd` becomes true.
     mutating func fill(
         from reader: any MediaReader, item: Int, _ mailbox: WorkerMailbox
     ) throws(ReaderError) -> (FrameCount, isAtEnd: Bool) {
@@ -175,8 +176,8 @@ struct BufferFiller: ~Copyable {
         }
     }
 
-    /// Counts pushed frames. Must be called before the renderer can take the block, so that the fill level never
-    /// becomes negative.
+    /// Counts pushed frames. Must be called before the renderer can take the block, since the fill level must never
+    /// become negative.
     private mutating func count(_ frames: Int) {
         totalPushed &+= frames
         pushed += frames

@@ -39,7 +39,7 @@ struct FileRenderer: ~Copyable, Sendable {
     /// Whether the requested duration has been written.
     var hasEnough: Bool { renderer.played >= limit }
 
-    /// Writes the audio in the ring to the file. Unless `isLast`, an incomplete block is kept until it is full.
+    /// Writes the audio in the ring to the file. If `isLast` is false, an incomplete block is kept until it is full.
     mutating func render(_ controls: RendererControls, isLast: Bool) throws(StreamError) {
         if !controls.isOpen.load(ordering: .relaxed) {
             renderer.discard(before: controls.requested.generation)

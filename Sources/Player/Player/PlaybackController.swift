@@ -7,7 +7,7 @@ internal import TenfourThreads
 /// Performs the actions that the state machine returns, on the caller's thread, and sends events to the observers.
 /// Never blocks.
 final class PlaybackController: Sendable {
-    /// The facts that the worker knows about an item.
+    /// The track, duration and bit rate of an item, as far as the worker knows them.
     struct Facts: Sendable {
         var track: Track
         var duration: Estimate<Duration>?
@@ -17,7 +17,7 @@ final class PlaybackController: Sendable {
     struct Settings: Sendable {
         /// The rate of the samples in the ring.
         var rate: SampleRate
-        /// Whether the output has a clock. A file has none: it takes blocks as the worker delivers them.
+        /// Whether the output has a clock. A file has none, since it takes blocks as fast as the worker delivers them.
         var hasClock: Bool
         var startAfter: Duration
         var resumeAfter: Duration
@@ -26,17 +26,17 @@ final class PlaybackController: Sendable {
 
     let controls: RendererControls
     let mailbox: WorkerMailbox
-    /// Signalled when the monitor must poll immediately.
+    /// Wakes the monitor if it must poll immediately.
     let monitorWakeup: WakeupPipe
     private let contents: Locked<Contents>
     private let settings: Settings
 
-    /// Returns the present moment on the monotonic clock, which also times the output.
+    /// Returns the present time of the monotonic clock, by which the output's times are measured too.
     private let now: @Sendable () -> Instant
 
     private static let maximumQueueLength = 100_000
 
-    /// The least fill level of the ring before playback starts.
+    /// The shortest duration of audio in the ring at which playback may start.
     private static let minimumAhead = Duration.milliseconds(80)
 
     init(
@@ -126,7 +126,7 @@ extension PlaybackController {
         }
     }
 
-    /// Reports that a seek was impossible; playback continues at its present position.
+    /// Sends the observers an event that a seek was impossible. Playback continues at its present position.
     func reportRefusedSeek(_ error: StreamError, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
@@ -134,7 +134,7 @@ extension PlaybackController {
         }
     }
 
-    /// Sets the position that a seek has reached.
+    /// Records the position that a seek has reached.
     func setTarget(_ position: Estimate<Duration>, generation: Int) {
         contents.withLock { if generation == $0.machine.generation { $0.target = position } }
     }
@@ -281,7 +281,7 @@ extension PlaybackController {
     private struct Contents: ~Copyable, Sendable {
         var machine = StreamStateMachine()
         var queue: [QueueItem] = []
-        /// Facts of the items opened so far.
+        /// The facts of the items opened so far, by the item's index.
         var facts: [Int: Facts] = [:]
         var report: LatestReader<RendererReport>
         /// The position at which the present generation begins to be heard.

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import TenfourEffects
 internal import TenfourRings
 
-/// Rate, pitch and equaliser of the output. For any thread.
+/// The rate, pitch and equaliser of the output. For any thread.
 final class PlaybackParameters: Sendable {
     private let rateBits = Atomic<UInt64>((1.0).bitPattern)
     private let pitchBits = Atomic<UInt64>((0.0).bitPattern)

@@ -7,9 +7,9 @@ struct PlaybackTimeline: BitwiseCopyable, Sendable {
     struct Segment: BitwiseCopyable, Sendable {
         /// The moment at which the segment's first frame is heard.
         var start: Instant
-        /// Position of the first frame, in nanoseconds from the start of the item.
+        /// The position of the first frame, in nanoseconds from the start of the item.
         var position: Int64
-        /// Nanoseconds of the item per nanosecond of time: zero while nothing is played.
+        /// The playback rate: nanoseconds of the item per nanosecond of time. It is zero while nothing is played.
         var rate: Double
         var item: Int
         var generation: Int

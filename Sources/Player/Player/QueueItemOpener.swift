@@ -11,7 +11,7 @@ protocol QueueItemOpener: Sendable {
     func open(_ byteSource: any ByteSource, of item: QueueItem, as format: LPCMFormat?) throws(StreamError)
         -> OpenedMedia
 
-    /// The buffer limits for a bit rate; nil if they are fixed.
+    /// Returns the buffer limits for a bit rate; nil if the limits do not depend on the bit rate.
     func limits(atBitRate bitRate: Int) -> BufferLimits?
 }
 

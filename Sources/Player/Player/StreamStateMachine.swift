@@ -35,10 +35,10 @@ struct StreamStateMachine {
         /// Read this item after the present one, without a gap.
         case append(item: Int)
         case seek(Duration)
-        /// The next `play` starts at this position.
+        /// Record that the next `play` starts at this position.
         case aim(Duration)
         case close
-        /// No audio follows the audio in the ring.
+        /// Record that no audio follows the audio in the ring.
         case finish
         case skipped(item: Int, StreamError)
     }
@@ -72,7 +72,7 @@ struct StreamStateMachine {
     private var failuresInARow = 0
     /// Whether the item was requested by `previous`: if it fails, the item before it is tried.
     private var goesBack = false
-    /// The start position of the item that is being opened.
+    /// The position at which the item that is being opened will start; nil for its start.
     private var start: Duration?
     /// The position at which `play` starts after a stop or a failure; nil for the item's start.
     private var aim: Duration?
@@ -89,7 +89,7 @@ struct StreamStateMachine {
         }
     }
 
-    /// Whether the renderer plays.
+    /// Whether the renderer may play the audio in the ring.
     var isOpen: Bool { wantsToPlay && (phase == .running || phase == .draining) }
 
     /// Whether the ring is being filled while playback waits, and whether playback waits because of an underrun.

@@ -24,7 +24,7 @@ public final class Streamer: MediaPlayer {
     /// The name, sample format and rate of the opened card; nil without a card.
     public let openedOutput: String?
 
-    /// The output as a source, if the configuration asks for it.
+    /// The output as an audio source; nil unless the configuration requests `.source`.
     public let source: StreamedSource?
 
     /// Opens the output. Throws `.unusable` with a remedy if it cannot be opened.
@@ -227,7 +227,7 @@ extension Streamer {
         }
     }
 
-    /// The equaliser of the output. Changing values without changing the number of bands does not click.
+    /// The equaliser of the output. A change of values without a change of the number of bands causes no click.
     public var equalizer: [EqualizerBand] {
         get { controller.mailbox.parameters.bands }
         set { controller.mailbox.parameters.bands = newValue }

@@ -24,7 +24,7 @@ public struct StreamerConfiguration: Sendable {
     /// The permitted rates, in hertz.
     public static let sampleRates = 8_000...192_000
 
-    /// The period of the output.
+    /// The duration of the audio that the output requests at a time.
     public var period = Duration.milliseconds(20)
     /// The maximum duration of the audio queued in the output, at least one and a half periods.
     public var queue = Duration.milliseconds(60)
@@ -58,8 +58,8 @@ public struct DownloadSettings: Equatable, Sendable {
     /// The time to wait for a connection, or for the next byte, before a retry or an error. Above zero. Pauses are not
     /// included.
     public var timeout = Duration.seconds(10)
-    /// The time for which a broken connection is retried before playback fails; nil: forever. A first connection that
-    /// fails is not retried.
+    /// The time for which a broken connection is retried before playback fails; nil: without limit. A first connection
+    /// that fails is not retried.
     public var giveUpAfter: Duration? = .seconds(60)
     /// The value of `giveUpAfter` for live streams, such as radio stations.
     public var giveUpLiveAfter: Duration?
