@@ -36,7 +36,7 @@ import CUV
         }
     }
 
-    /// Releases the caller's closures, which often hold the handle.
+    /// Called when the handle is being closed. Releases the caller's closures, which often hold the handle.
     func willClose() {}
 
     /// Returns the object that owns the handle of a C callback.

@@ -17,7 +17,7 @@ public struct CardClock: BitwiseCopyable, Sendable {
     /// The longest time, in nanoseconds, by which a request may come early: 60 ms, because sound servers request up to
     /// 2048 frames at a time. If a request comes earlier, the clock was set back.
     private static var longestBurst: Int64 { 60_000_000 }
-    /// The number of requests over which the clock averages.
+    /// The number of requests whose times the clock averages.
     private static var smoothing: Int64 { 20 }
 
     public init() {}

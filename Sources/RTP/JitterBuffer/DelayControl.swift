@@ -24,7 +24,7 @@ struct DelayControl: ~Copyable, Sendable {
 
     /// The time within which a change of the route is detected: 1.5 s.
     private static var holdTime: FrameCount { FrameCount(72_000) }
-    /// A playout delay that is too long is tolerated if the error is at most 1/8 of the target delay.
+    /// A playout delay that is too long is tolerated if the error is at most the target delay divided by this number.
     private static var toleratedShare: Int { 8 }
 
     init(configuration: PlayoutConfiguration) {

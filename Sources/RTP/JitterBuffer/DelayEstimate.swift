@@ -19,7 +19,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The longest delay that is buffered: half a second, in buckets of a quarter of a millisecond. A conversation does
     /// not tolerate more.
     private static var longestHeld: Int { 2_000 }
-    /// The age up to which a packet shows the present route: 1 s.
+    /// The age of packets that show the present route: up to 1 s.
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     /// The time before `routeMemory` in which packets of both routes may arrive: 0.5 s.
     private static var routeChange: FrameCount { FrameCount(24_000) }
@@ -184,7 +184,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     }
 
     /// Whether the time between the arrivals of this packet and the previous one is less than half the time between
-    /// their timestamps, as when a stall held back both.
+    /// their timestamps. A stall that held back both packets has this effect.
     private func wasHeldBackWithLast(_ delay: FrameCount, at arrival: FrameCount) -> Bool {
         let sentApart = arrival - delay - (newest.arrival - newest.delay)
         return (arrival - newest.arrival).rawValue * 2 < sentApart.rawValue

@@ -79,7 +79,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Empties the buffer for the talker `ssrc`.
+    /// Empties the buffer, which then belongs to the talker `ssrc`.
     @_noAllocation @_noLocks
     public mutating func begin(_ ssrc: SSRC) {
         self.ssrc = ssrc

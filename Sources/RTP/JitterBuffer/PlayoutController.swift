@@ -23,7 +23,8 @@ struct PlayoutController: ~Copyable, Sendable {
     private var playing: Playing?
     /// The packet decoded last. All audio up to its end has been played.
     private var last: DecodedPacket?
-    /// The end of the audio that the card has skipped, in the talker's time: a packet with audio from before this position is not late.
+    /// The end of the audio that the card has skipped, in the talker's time; nil if it has skipped none. A packet that
+    /// begins before this position does not count as late.
     private var skippedTo: FrameCount?
 
     /// The position of playout in the talker's time.
@@ -39,7 +40,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// The longest time after the arrival of the fastest packet at which a talkspurt may still begin with a packet: 5
     /// s. Older packets are dropped, unless the target delay is longer than this.
     private static var longestStall: FrameCount { FrameCount(240_000) }
-    /// A talkspurt may begin 5 ms late in order to recover a lost packet before its first received packet.
+    /// The time by which a talkspurt may begin late, in order to recover a lost packet before its first received
+    /// packet: 5 ms.
     private static var longestAdvance: FrameCount { FrameCount(240) }
 
     init(configuration: PlayoutConfiguration) {

@@ -174,8 +174,8 @@ extension EModel.Codec {
     /// The bit rate of Opus that is assumed if the real one is not known, in bit/s.
     public static let usualBitRate = 32_000
 
-    /// Measured values: `Bpl` with plain concealment and with deep PLC, and `Ie` by bit rate in kbit/s, for packets of
-    /// `frame` or longer.
+    /// Measured values for packets of the duration `frame` or longer: `Bpl` with plain concealment and with deep PLC,
+    /// and `Ie` by bit rate in kbit/s.
     private struct Measured {
         var frame: Duration
         var plain: Double

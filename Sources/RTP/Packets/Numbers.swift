@@ -47,7 +47,8 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
 
 /// Extends a wrapping number to a count that does not wrap.
 ///
-/// A value counts as later than the newest if it lies less than half the range ahead, otherwise as earlier.
+/// A value counts as later than the newest if it lies less than half the range ahead of it, and as earlier if it does
+/// not.
 public struct Unwrapper: Sendable {
     private var last: Int64?
 

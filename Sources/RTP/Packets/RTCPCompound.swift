@@ -127,7 +127,8 @@ struct RTCPHeader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends the header of four bytes for a packet of `byteCount` bytes with its header, a multiple of four.
+    /// Appends the header, four bytes, of an RTCP packet. `count` is the number in the five bits of the first byte;
+    /// `byteCount` is the length of the packet with its header, a multiple of four.
     @_lifetime(self: copy self)
     mutating func append(headerOf type: UInt8, count: Int, byteCount: Int) {
         append(0x80 | UInt8(count))

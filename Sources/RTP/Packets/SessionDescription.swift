@@ -50,8 +50,8 @@ public struct SessionDescription: Hashable, Sendable {
         self.cryptos = cryptos
     }
 
-    /// The port for RTCP: RTP's port if RTCP shares it, otherwise the described port, otherwise the port after RTP's.
-    /// Nil beyond 65 535.
+    /// The port for RTCP: RTP's port if RTCP shares it. If not, the port in the description; if there is none, the port
+    /// after RTP's. Nil if this port would exceed 65 535.
     public var controlPort: UInt16? {
         if multiplexesRTCP { return port }
         return rtcpPort ?? (port < .max ? port + 1 : nil)

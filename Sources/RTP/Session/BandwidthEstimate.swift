@@ -1,10 +1,10 @@
 internal import TenfourAudioCore
 
-/// Estimates the bit rate that the network carries. Lowers it when loss coincides with growing delay, which means that a
-/// queue overflows, and raises it slowly otherwise.
+/// Estimates the bit rate that the network carries. Lowers it when loss coincides with growing delay, which means that
+/// a queue overflows. Raises it slowly at all other times.
 ///
-/// After up to three reductions the estimate waits for their effect. If the reductions change nothing, the queue is filled
-/// by other traffic or the route has become longer, and the bit rate rises again.
+/// After up to three reductions the estimate waits for their effect. If the reductions change nothing, the queue is
+/// filled by other traffic or the route has become longer, and the bit rate rises again.
 struct BandwidthEstimate: Sendable {
     /// The estimate, in bit/s.
     private(set) var bitRate: Int
@@ -31,7 +31,7 @@ struct BandwidthEstimate: Sendable {
 
     /// The lowest estimate, in bit/s: at a lower bit rate, speech is not worth sending.
     static let least = 12_000
-    /// The window of `fastest`, which remembers for one to two times this duration.
+    /// The duration that `fastest` covers; at most, it covers twice this duration.
     private static let memory = Duration.seconds(15)
     /// The smallest share of lost packets that counts as congestion, if the delay grows too.
     private static let lossShare = 0.02

@@ -15,8 +15,8 @@ package struct DatagramQueue: Sendable {
         var moment: Instant
     }
 
-    /// The largest memory, in bytes, that an empty queue keeps: one burst, such as a BYE to thousands, should not hold
-    /// memory for ever.
+    /// The largest memory, in bytes, that the queue keeps when it becomes empty. One burst, such as a BYE to thousands,
+    /// should not hold memory for ever.
     private static let keptByteCount = 16_384
 
     /// `limit` is the largest number of waiting datagrams. Further datagrams are dropped.
@@ -94,8 +94,8 @@ package struct DatagramQueue: Sendable {
     /// The memory that the queue holds, in bytes.
     package var capacity: Int { bytes.capacity + datagrams.capacity * MemoryLayout<Datagram>.stride }
 
-    /// Moves the waiting datagrams to the front if they are fewer than the datagrams already taken: a queue that is never
-    /// empty must not grow for ever.
+    /// Moves the waiting datagrams to the front if they are fewer than the datagrams already taken. If it did not, a
+    /// queue that never becomes empty would grow for ever.
     private mutating func compact() {
         guard takenCount >= Self.leastCompacted, takenCount > count else { return }
         let start = datagrams[takenCount].start

@@ -2,8 +2,9 @@ internal import TenfourPackets
 
 /// Detects payloads that cannot be Opus because they are encrypted.
 ///
-/// The first byte of an Opus packet, the TOC, states how the packet is coded; an encoder changes it rarely. In an encrypted
-/// packet this byte is random; half of all encrypted packets still look like Opus, and would be played as noise.
+/// The first byte of an Opus packet, the TOC, states how the packet is coded; an encoder changes it rarely. In an
+/// encrypted packet this byte is random. Half of all encrypted packets still look like Opus, and would be played as
+/// noise.
 struct EncryptedPayloadDetector: Sendable {
     /// The TOCs of the last eight packets without their frame count code, six bits each: the newest in the lowest six bits.
     private var recent: UInt64 = 0

@@ -14,7 +14,7 @@ public struct Endpoint: Hashable, Sendable {
 /// An IPv4 address mapped into IPv6 (`::ffff:a.b.c.d`) is kept as IPv4, so that one host is one value.
 public enum IPAddress: Hashable, Sendable {
     case v4(UInt32)
-    /// `scope` is the interface index of a link-local address, otherwise zero.
+    /// `scope` is the interface index of a link-local address; zero for any other address.
     case v6(high: UInt64, low: UInt64, scope: UInt32)
 
     public static let anyV4 = IPAddress.v4(0)

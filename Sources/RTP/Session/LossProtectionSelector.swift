@@ -41,10 +41,11 @@ struct LossProtectionSelector: Sendable {
     private static let patience = Duration.seconds(1)
     /// The shortest time for which protection continues after the last reported loss while no reports arrive.
     private static let patienceInSilence = Duration.seconds(15)
-    /// The number of report intervals without a report after which protection may end: a single report may be lost.
+    /// The number of report intervals without a report after which protection may end. It is more than one, because a
+    /// single report may be lost.
     private static let patienceInIntervals = 2
-    /// The gain in score that 100 ms of playout delay must bring. So of two schemes with the same score, the one with
-    /// less delay is chosen.
+    /// The gain in score that 100 ms of additional playout delay must bring. So of two schemes with the same score, the
+    /// one with less delay is chosen.
     private static let priceOfDepth = 0.02
 
     init(_ lossProtection: LossProtection) { self.lossProtection = lossProtection }

@@ -181,9 +181,10 @@ struct NACKList: Sendable {
         entries.contains { $0.nextRequest <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
-    /// Returns the packets to request now, in order: all lost or suspected packets, due or not, whose retransmission can
-    /// arrive in time; at most `limit`, preferring the packets with the most time left. A packet that was due is due again
-    /// a little more than a round trip later, or 200 ms later if the round trip is unknown.
+    /// Returns the packets to request now, in order of their sequence numbers: all lost or suspected packets, due or
+    /// not, whose retransmission can arrive in time. If there are more than `limit`, returns those with the most time
+    /// left. A packet that was due is due again a little more than a round trip later, or 200 ms later if the round
+    /// trip is unknown.
     mutating func ask(depth: Duration, roundTrip: RoundTrip, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {

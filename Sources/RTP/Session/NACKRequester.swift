@@ -25,7 +25,8 @@ struct NACKRequester: Sendable {
     /// The pause after the limit of NACKs per second was reached.
     private static let pause = Duration.milliseconds(20)
 
-    /// Updates the loss state of a source and the playout delay that it needs. Returns the packets to request now, in order.
+    /// Updates the loss state of a source and the playout delay that it needs. Returns the packets to request now, in
+    /// order of their sequence numbers.
     mutating func poll(
         _ source: inout Source, _ configuration: RTPSessionConfiguration, at now: Instant
     ) -> [SequenceNumber] {

@@ -74,8 +74,8 @@ struct ParticipantTable: Sendable {
         return .source(sources.count - 1)
     }
 
-    /// Records a report. Its sender counts as a participant even if it sends no media. Listeners at addresses that are not
-    /// configured remotes are counted only in a group, because otherwise we send nothing to such listeners.
+    /// Records a report. Its sender counts as a participant even if it sends no media. Listeners at addresses that are
+    /// not configured remotes are counted only in a group, because outside a group we send nothing to such listeners.
     mutating func reportArrived(
         from ssrc: SSRC, at sender: Endpoint, _ configuration: RTPSessionConfiguration, _ schedule: ReportSchedule,
         _ now: Instant
@@ -219,8 +219,8 @@ struct ParticipantTable: Sendable {
 }
 
 extension SourceDescription.Chunk {
-    /// The CNAME if it has the form `doe@host.example.com`, otherwise nil: a random CNAME (RFC 7022) means nothing to a
-    /// person.
+    /// The CNAME if it has the form `doe@host.example.com`. Nil if it has another form, because a random CNAME (RFC
+    /// 7022) means nothing to a person.
     fileprivate var personalCanonicalName: String? {
         self[.canonicalName].flatMap { $0.text.contains("@") ? $0.text : nil }
     }

@@ -26,7 +26,8 @@ struct PlayedShare: Sendable {
         while counts.count > 2, now - counts[1].at >= Self.memory { counts.removeFirst() }
     }
 
-    /// Returns the missing share, 0…1; zero if nothing was due.
+    /// Returns the share of the due audio of the last five seconds that the card did not play, 0…1; zero if nothing was
+    /// due.
     func missingShare(at now: Instant) -> Double {
         guard let first = counts.first, let last = counts.last, now - last.at < Self.memory, last.due > first.due else {
             return 0

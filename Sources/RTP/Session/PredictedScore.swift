@@ -10,7 +10,7 @@ struct PredictedScore: Sendable {
     var lossShare: Double
     /// The mean number of packets lost in a row.
     var meanBurst: Double
-    /// The round trip; nil if unknown, and then no retransmission is expected in time.
+    /// The round trip; nil if it is not known. Without it, no retransmission is expected in time.
     var roundTrip: Duration?
     /// The longest playout delay, measured from the arrival of the fastest packet.
     var depth: Duration
@@ -180,8 +180,8 @@ struct PredictedScore: Sendable {
         (32_000, 4.38), (48_000, 4.5),
     ]
 
-    /// Returns e to a `power` of zero or less: divides it by 1024, so that three terms of the series suffice, and squares
-    /// the result ten times. This module needs no libm.
+    /// Returns e to a `power` of zero or less. Divides `power` by 1024, so that three terms of the series suffice, and
+    /// squares the result ten times. This module needs no libm.
     private static func exponential(_ power: Double) -> Double {
         let part = power / 1_024
         var value = 1 + part * (1 + part / 2 * (1 + part / 3))

@@ -27,11 +27,11 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
 
     /// The port that RTCP uses.
     public enum ControlPort: Hashable, Sendable {
-        /// The port of the media (RFC 5761).
+        /// RTCP shares the port of the media (RFC 5761).
         case multiplexed
-        /// The port after that of the media (RFC 3550 section 11).
+        /// RTCP uses the port after the port of the media (RFC 3550 section 11).
         case next
-        /// No port: no RTCP is sent.
+        /// No RTCP is sent.
         case none
     }
 

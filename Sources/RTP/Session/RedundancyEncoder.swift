@@ -11,10 +11,11 @@ struct RedundancyEncoder: Sendable {
 
     /// The longest payload with copies: that of an Ethernet frame less the headers of IP, UDP and RTP, and a reserve.
     private static let maximumByteCount = 1_380
-    /// The number of seconds of unused bit rate that are saved up: an encoder spends more on one frame than on another.
+    /// The time, in seconds, for which unused bits are saved up. They are needed because an encoder spends more bits on
+    /// one packet than on another.
     private static let savedSeconds = 1.0
-    /// The level of saved bits at first, as a share of the most. The encoder's share of the bit rate is adapted to keep
-    /// this level.
+    /// The level of saved bits at the start, as a share of the largest number that can be saved. The encoder's share of
+    /// the bit rate is adapted to keep this level.
     static let targetLevel = 0.25
 
     /// `bitRate` is the bit rate of the whole payload, in bit/s: the newest packet and its redundant copies.

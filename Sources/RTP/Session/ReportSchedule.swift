@@ -47,10 +47,10 @@ struct ReportSchedule: Sendable {
 
     var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
 
-    /// Moves the next report forward to `moment`, because of loss or to introduce ourselves. In a session of two, the first
-    /// report need not wait (section 6.2), and further reports follow the previous one after at least 450 ms (RFC 4585
-    /// section 3.4: immediate feedback). In a larger session only the minimum of five seconds is waived: all reports
-    /// together still take at most 5 % of the session's bit rate.
+    /// Moves the next report forward to `moment`, because of loss or to introduce ourselves. In a session of two, the
+    /// first report need not wait (section 6.2), and further reports follow the previous one after at least 450 ms (RFC
+    /// 4585 section 3.4: immediate feedback). In a larger session only the minimum of five seconds does not hold. All
+    /// reports together still take at most 5 % of the session's bit rate.
     mutating func expedite(_ membership: Membership, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
         let isAlone = membership.memberCount <= 2

@@ -19,10 +19,11 @@ struct Retransmitter: Sendable {
 
     /// The limit of media and retransmissions together, as a multiple of the media's bit rate.
     private static let bitRateFactor = 1.15
-    /// The number of seconds of unused bit rate that are saved up: random loss comes in clusters of seconds.
+    /// The time, in seconds, for which unused bits are saved up. They are needed because random loss comes in clusters
+    /// of seconds.
     private static let savedSeconds = 2.0
-    /// The share of the saved bit rate that is available at first. Loss may begin before a report has reduced the encoder's
-    /// bit rate.
+    /// The level of saved bits at the start, as a share of the largest number that can be saved. Loss may begin before
+    /// a report has reduced the encoder's bit rate.
     private static let initialShare = 0.75
     /// The largest number of retransmissions of a packet.
     private static let maximumRetransmissionCount = 8

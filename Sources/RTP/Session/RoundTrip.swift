@@ -11,16 +11,18 @@ struct RoundTrip: Hashable, Sendable {
     private var lastReport: Instant?
     private var lastMeasured: Instant?
 
-    /// The smallest round trip of the last five to ten seconds: no answer arrives sooner. Nil if unknown.
+    /// The smallest round trip of the last five to ten seconds; a packet that arrives sooner after a request is no
+    /// answer to it. Nil if unknown.
     var least: Duration? { value.flatMap { _ in recent.least.map { .nanoseconds($0) } } }
 
-    /// The smallest round trip of the last 1.5 to 3 seconds: a full queue delays all packets, a stall only some. Nil before
-    /// the first measurement.
+    /// The smallest round trip of the last 1.5 to 3 seconds. A full queue lengthens it, because the queue delays all
+    /// packets; a stall, which delays only some, does not. Nil before the first measurement.
     var standing: Duration? { lately.least.map { .nanoseconds($0) } }
 
     /// The longest measurement that is accepted; a longer one is wrong or useless, and is ignored.
     private static let longest = Duration.seconds(3)
-    /// The time for which a report is preferred to measurements by NACKs, and for which an unconfirmed value stays valid.
+    /// The time for which a measurement by a report is preferred to measurements by NACKs. A value that no measurement
+    /// confirms stays valid for this time, too.
     private static let worth = Duration.seconds(15)
 
     /// Adds a measurement from a report block (RFC 3550 section 6.4.1) or from an echo of our reference time (RFC 3611
