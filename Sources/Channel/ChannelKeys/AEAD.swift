@@ -1,6 +1,7 @@
 private import CSodium
 
-/// ChaCha20-Poly1305 (RFC 8439) with a counter as nonce, over `crypto_aead_chacha20poly1305_ietf_encrypt` and `_decrypt`.
+/// ChaCha20-Poly1305 (RFC 8439) with a counter as nonce. The C functions are
+/// `crypto_aead_chacha20poly1305_ietf_encrypt` and `_decrypt_detached`.
 enum AEAD {
     static let tagByteCount = 16
 

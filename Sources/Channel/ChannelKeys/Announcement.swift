@@ -14,7 +14,7 @@ public struct Announcement: Hashable, Sendable {
     public var seconds: UInt64
     private var tag: UInt128
 
-    /// The length in bytes, without the header of a control datagram.
+    /// The length of an announcement in bytes, without the header of a control datagram.
     public static let byteCount = 52
     /// The largest accepted difference, in milliseconds, between the time in an epoch's first announcement and the
     /// receiver's clock, if the kernels of sender and receiver both report their clocks as synchronised.
@@ -114,7 +114,7 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
             SequenceNumber(rawValue: UInt16(truncatingIfNeeded: index)))
     }
 
-    /// Returns the index of the packet `count` packets earlier, at least 0.
+    /// Returns the packet index that is lower by `count`, but at least 0.
     func less(_ count: Int) -> PacketIndex { PacketIndex(rawValue: rawValue - min(rawValue, UInt64(count))) }
 
     private init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -66,8 +66,8 @@ public struct JoinKey: Sendable, Equatable {
         channelID = HKDF.expand(bytes, "channel id", count: 16).withBytes { $0.number(at: 0) }
     }
 
-    /// A random key that no member has. A relay checks the JOIN for an unknown channel with this key, so that the check takes
-    /// the same time as for a known channel.
+    /// Creates a random key that no member has. A relay checks the JOIN for an unknown channel with this key, so that
+    /// the check takes the same time as for a known channel.
     public init(dummyUsing generator: inout some RandomNumberGenerator) {
         self.init(.listen, SecretBytes(count: Self.byteCount, using: &generator))
     }

@@ -8,11 +8,11 @@ public struct ChannelLink: Sendable, Equatable {
         case passphrase(Passphrase)
     }
 
-    /// The notation of a generated secret.
+    /// The notation of a generated secret: letters and digits, or words.
     public enum Form: Sendable { case letters, words }
 
     /// The host of the relay, in small letters, an IPv6 address without brackets. If the relay runs inside an endpoint,
-    /// this is the endpoint's host; in the link that this endpoint itself uses, it is nil.
+    /// this is the endpoint's host. It is nil in the link that such an endpoint itself uses.
     public let host: String?
     public let port: UInt16
     public let name: String

@@ -5,7 +5,7 @@ public enum ControlPacket: Hashable, Sendable {
     case join(Join)
     case welcome(Welcome)
     case refusal(Refusal)
-    /// A record of the session with this id, still encrypted; a `RecordOpener` decrypts it.
+    /// A record of the session with this id. The record is still encrypted; a `RecordOpener` decrypts it.
     case record(session: UInt64)
     case unknownSession(UInt64)
     case announcement(Announcement)
@@ -102,7 +102,7 @@ public enum ControlPacket: Hashable, Sendable {
 
 /// The reason why a datagram is not a control packet, or why the content of a record is invalid.
 public enum ControlParseError: Error, Hashable, Sendable {
-    /// The first byte belongs to another protocol.
+    /// The first byte is not the first byte of control datagrams.
     case notControl
     case version(UInt8)
     case kind(UInt8)

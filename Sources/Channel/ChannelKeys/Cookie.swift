@@ -65,8 +65,8 @@ public struct Cookies: Sendable {
         return cookie.generation == given.generation && tag ^ cookie.tag == 0
     }
 
-    /// Returns a number that proves that the member of `session` still receives at `address`: only a receiver at this address
-    /// can send the number back.
+    /// Returns a number that proves that the member of `session` still receives at `address`. Only a receiver at this
+    /// address can send the number back.
     public mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
     }
@@ -114,7 +114,7 @@ extension PeerAddress {
     fileprivate static let nowhere = PeerAddress(v4: 0, port: 0)
 }
 
-/// Fills all of `bytes` without allocating memory: `write` must append exactly `bytes.count` bytes.
+/// Fills all of `bytes` without allocating memory. `write` must append exactly `bytes.count` bytes.
 func fill<let count: Int>(_ bytes: inout InlineArray<count, UInt8>, _ write: (inout OutputSpan<UInt8>) -> Void) {
     var span = bytes.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { pointer in

@@ -33,7 +33,7 @@ public enum HKDF {
     }
 }
 
-/// An HMAC-SHA256 (RFC 2104) in progress: pass the message to `update`, in any number of pieces.
+/// An HMAC-SHA256 (RFC 2104) in progress. The message is passed to `update`, in any number of pieces.
 struct HMAC {
     fileprivate var state = crypto_auth_hmacsha256_state()
 

@@ -33,7 +33,7 @@ public struct HopTagChecker: Sendable {
     private let key: SecretBytes
     private var window = ReplayWindow()
 
-    /// The reason why a datagram is refused.
+    /// The reason why the hop tag of a datagram is not accepted.
     public enum Failure: Error, Hashable, Sendable {
         case short
         case replayed

@@ -37,8 +37,8 @@ public struct Join: Hashable, Sendable {
         proof = datagram.number(at: 112)
     }
 
-    /// Whether the sender of this JOIN has `key`. Takes the same time for either result; for an unknown channel, pass a dummy
-    /// key.
+    /// Whether the sender of this JOIN has `key`. The check takes the same time for either result. For an unknown
+    /// channel, pass a dummy key.
     public func isProved(by key: JoinKey) -> Bool { proof ^ expectedProof(of: key) == 0 }
 
     /// Appends the 128 bytes of the JOIN.

@@ -1,4 +1,5 @@
-/// The messages of a member's attempt to join: HELLO, COOKIE, JOIN, WELCOME. The caller decides when to send them.
+/// A member's attempt to join: writes HELLO and JOIN, and reads COOKIE, WELCOME and REFUSAL. The caller decides when to
+/// send a message.
 ///
 /// Datagrams that do not answer this attempt change nothing.
 public struct JoinAttempt: Sendable {

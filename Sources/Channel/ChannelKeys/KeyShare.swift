@@ -11,7 +11,7 @@ public struct KeyShare: Sendable {
         self.init(SecretBytes(count: 32, using: &generator))
     }
 
-    /// Derives the public key. The C function is `crypto_scalarmult_base`.
+    /// Derives the public key from the secret key `secret`. The C function is `crypto_scalarmult_base`.
     init(_ secret: SecretBytes) {
         self.secret = secret
         var bytes = InlineArray<32, UInt8>(repeating: 0)

@@ -81,7 +81,7 @@ public struct SealedMemberInfo: Sendable {
     /// A random number that identifies the member, not zero. The member generates it when it starts and keeps it until
     /// it stops.
     public let id: UInt64
-    /// The number of infos that the member has sealed under this id, starting at 1.
+    /// The number of infos that the member has encrypted under this id, including this one. It starts at 1.
     public let counter: UInt64
     private var sealed: InlineArray<93, UInt8>
 
@@ -104,7 +104,7 @@ public struct SealedMemberInfo: Sendable {
         for index in bytes.indices { sealed[index] = bytes[index] }
     }
 
-    /// Decrypts the info; nil if no member of the channel sealed it under this id and counter.
+    /// Decrypts the info; nil if no member of the channel encrypted it under this id and counter.
     public func opened(under root: MediaRoot) -> MemberInfo? {
         var bytes = sealed
         var span = bytes.mutableSpan
@@ -122,7 +122,8 @@ public struct SealedMemberInfo: Sendable {
         }
     }
 
-    /// Reads a sealed info from the 109 bytes at `offset`; `bytes` must contain them. Throws if the id or the counter is zero.
+    /// Reads an encrypted info from the 109 bytes at `offset`; `bytes` must contain them. Throws if the id or the
+    /// counter is zero.
     init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
         id = bytes.number(at: offset)
         counter = bytes.number(at: offset + 8)

@@ -134,7 +134,8 @@ public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible 
     case tooLong
     case controlCharacter
     case notUTF8
-    /// The passphrase has too few different words of three bytes or more, and too few estimated bits.
+    /// The passphrase is easy to guess: it has only `wordCount` different words of three bytes or more, and about
+    /// `bitCount` bits of entropy.
     case weak(wordCount: Int, bitCount: Int)
     case outOfMemory
 

@@ -17,7 +17,7 @@ public enum Record: Hashable, Sendable {
     case pathAnswer(UInt128)
     /// The relay ends the session.
     case goodbye(Refusal.Reason)
-    /// The relay refuses this SSRC, because another member has claimed it.
+    /// The relay refuses this SSRC, because another member has registered it.
     case ssrcRefused(SSRC)
     /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped packets beyond
     /// them.
@@ -32,7 +32,7 @@ public enum Record: Hashable, Sendable {
     /// The member requests the entries of a part of the roster from `position` on. `receipt` is the receipt in the relay's last
     /// answer to a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
-    /// A part of the relay's answer to a roster request.
+    /// One of the records with which the relay answers a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])
 
     private enum Code: UInt8 {
@@ -53,7 +53,7 @@ public enum Record: Hashable, Sendable {
 
     /// The maximum length of the RTCP in a report, in bytes.
     public static let maximumReportByteCount = 1232
-    /// The maximum length of a record, in bytes: a code and the longest report.
+    /// The maximum length of a record, in bytes: one byte for the type of record, and the longest report.
     static let maximumByteCount = 1 + maximumReportByteCount
     private static let rosterByteCount = 1 + Roster.Head.byteCount
     private static let rosterPageByteCount = 1 + Roster.PageHead.byteCount

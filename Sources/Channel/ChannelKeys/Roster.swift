@@ -3,7 +3,7 @@
 public enum Roster {
     /// The maximum number of entries in one record.
     public static let maximumEntryCount = 10
-    /// The number of members on one page.
+    /// The number of members in the answer to a roster request, which is called a page.
     public static let pageLength = 50
     /// The maximum number of talkers that are listed. Further talkers are counted with the listeners.
     public static let maximumListedCount = 32
@@ -50,7 +50,7 @@ public enum Roster {
         case others = 1
     }
 
-    /// The header of a record with a part of a page.
+    /// The header of a record with some entries of a page.
     public struct PageHead: Hashable, Sendable {
         public var part: Part
         public var revision: UInt32

@@ -1,4 +1,5 @@
-/// 1024 words for ten bits each: short, common English words in alphabetical order. The order is part of the protocol.
+/// 1024 short, common English words in alphabetical order, each of which encodes ten bits. The order is part of the
+/// protocol.
 enum SecretWords {
     static let all: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
@@ -21,7 +22,7 @@ enum SecretWords {
 
     private static let longest = 8
     private static let places = Dictionary(uniqueKeysWithValues: zip(all, 0...))
-    // words-are-data: the check of conventions ends here.
+    // words-are-data: the program that checks our conventions ignores the lines below.
     private static let text = """
         able acid acre adult after again agent agree ahead aim air aisle alarm album alert alien alike alive alley
         allow alone alpha also altar amber ample angel ankle anvil apart apple apron arch arena argue arm armor arrow

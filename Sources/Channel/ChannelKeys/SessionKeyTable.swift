@@ -87,7 +87,7 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
         unsafe chunks[number / Self.chunkCount] + number % Self.chunkCount
     }
 
-    /// The 32 bytes of a key in `slot`, not copied.
+    /// Returns the 32 bytes of the key that is `offset` bytes after the first key in `slot`, without copying them.
     @_lifetime(borrow self)
     private func key(_ slot: UnsafeMutablePointer<Slot>, _ offset: Int) -> Span<UInt8> {
         let start = unsafe UnsafeRawPointer(slot) + Self.keysOffset + offset

@@ -3,10 +3,10 @@ internal import TenfourPackets
 
 /// SRTP and SRTCP (RFC 3711) under one key that both ends have in advance, compatible with other programs.
 ///
-/// Such a key has no epochs, so each sender's rollover counter starts at zero. An endpoint that joins after a sender's sequence
-/// numbers have wrapped cannot decrypt its packets, and recorded packets can be replayed to an endpoint that has restarted. Two
-/// streams with one SSRC must not use the same key; SSRCs are random, so draw a key for each conversation. Belongs to one
-/// thread at a time.
+/// Such a key has no epochs, so each sender's rollover counter starts at zero. An endpoint that joins after a sender's
+/// sequence numbers have wrapped cannot decrypt its packets, and recorded packets can be replayed to an endpoint that
+/// has restarted. Two streams with one SSRC must not use the same key; SSRCs are random, so generate a key for each
+/// conversation. Belongs to one thread at a time.
 public struct StaticSRTP: ~Copyable, Sendable {
     public let suite: SRTPSuite
     private let outgoing: SRTPSession
@@ -19,7 +19,7 @@ public struct StaticSRTP: ~Copyable, Sendable {
     /// The maximum number of senders whose state is kept, equal to the maximum number of sources of an RTP session. A new
     /// sender replaces the sender that has been silent longest.
     public static let maximumSenderCount = 64
-    /// The size of the replay window: more than 2 s of the shortest packets (2.5 ms).
+    /// The size of the replay window in packets. It covers more than 2 s of the shortest packets (2.5 ms).
     private static let windowPacketCount: UInt = 1024
 
     /// Uses `key` for both directions.

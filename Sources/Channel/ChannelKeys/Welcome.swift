@@ -7,7 +7,7 @@ public struct Welcome: Hashable, Sendable {
     static let byteCount = openByteCount + Terms.byteCount + AEAD.tagByteCount
     static let openByteCount = 60
 
-    /// The terms of a lease: in WELCOME, and in each answer to a renewal.
+    /// The terms of a lease, which are sent in WELCOME and in each answer to a renewal.
     public struct Terms: Hashable, Sendable {
         /// The duration of the lease in seconds. The relay ends the session unless it is renewed within this time.
         public var lease: UInt16

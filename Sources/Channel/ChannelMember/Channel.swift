@@ -15,8 +15,8 @@ public struct Channel: ~Copyable, Sendable {
     /// The SSRC of our RTP session. For a talker, it is taken from each RTP packet that the RTP session sends. For a
     /// listener, the caller must set it, because a listener sends no RTP packets.
     public var ssrc: SSRC
-    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since it was started. Set it before
-    /// each input.
+    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since its start. Set it before each
+    /// input.
     public var suspended = Duration.zero
 
     private var generator: CSPRNG
@@ -65,7 +65,8 @@ public struct Channel: ~Copyable, Sendable {
         return reception
     }
 
-    /// Encrypts and sends a packet of the RTP session: RTCP if `isControl`, otherwise RTP. Failures are counted in `discards`.
+    /// Encrypts and sends an RTP packet of the RTP session, or RTCP if `isControl` is true. Counts failures in
+    /// `discards`.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
@@ -104,8 +105,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Requests up to 50 listeners that have sent a member info, from index `position` on. The event `listeners`
-    /// contains them.
+    /// Requests the event `listeners` with up to 50 listeners that have sent a member info, from index `position` on.
     public mutating func requestListeners(from position: Int, at now: Instant) {
         lastInput = now
         roster.requestListeners(from: position, at: now)
@@ -332,8 +332,8 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Only the answer to our first record confirms our slot in the channel. Until then, other members may take the
-        // last free slots.
+        // Only the answer to our first record confirms our slot. Until then, other members may take the last free
+        // slots.
         advanceKeepalive(at: now)
     }
 

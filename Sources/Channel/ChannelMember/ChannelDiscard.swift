@@ -16,7 +16,7 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// Media that was delayed over 2 s longer than the fastest packet of its epoch. An attacker on the path may have
     /// held it back.
     case late
-    /// An announcement of a new talker or key for which there is no free slot.
+    /// An announcement of a new talker or key for which the table of talkers has no free slot.
     case full
     /// Media that could not be decrypted: its announcement was lost, or no member sent it. The two cases cannot be
     /// distinguished.

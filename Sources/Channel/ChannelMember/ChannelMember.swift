@@ -47,6 +47,6 @@ public struct ListenerPage: Hashable, Sendable {
         self.total = total
     }
 
-    /// The position of the next page; nil if this is the last one.
+    /// The position of the next page; nil if this is the last page.
     public var next: Int? { position + Roster.pageLength < total ? position + Roster.pageLength : nil }
 }

@@ -3,7 +3,7 @@ public import TenfourSession
 extension Channel {
     /// The result of receiving a datagram from the network.
     public enum Reception: Hashable, Sendable {
-        /// The datagram was decrypted: `nextOpened` returns a packet for the RTP session.
+        /// The datagram was decrypted. `nextOpened` returns a packet for the RTP session.
         case opened
         case handled
         /// The packet is stored until the announcement of its key arrives.

@@ -81,7 +81,7 @@ struct JoinHandshake: Sendable {
         let isOver = attempt != nil && !isPausing && sentCount == Self.maximumSendCount
         if isOver {
             turn += 1
-            // A relay that has sent a cookie may only be slow: pause, and accept its WELCOME meanwhile.
+            // A relay that has sent a cookie may only be slow. So joining pauses, and accepts a WELCOME meanwhile.
             if attempt?.joinAttempt.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false

@@ -38,7 +38,7 @@ struct LeaseKeepalive: Sendable {
     static let probeSpread = Duration.milliseconds(100)
     static let probeInterval = Duration.milliseconds(200)
     static let maximumProbeCount = 3
-    /// The longest time to wait for the answer to a renewal, before the relay is probed.
+    /// The time to wait for the answer to a renewal. Without an answer in this time, the relay is probed.
     private static let renewalPatience = Duration.seconds(1)
 
     /// Begins the lease of a new session; its first renewal is due immediately.
@@ -79,7 +79,8 @@ struct LeaseKeepalive: Sendable {
             return .renew(token: probe.token)
         }
         self.probe = nil
-        // A packet or record has arrived since the probe began, so only the answers were lost: the relay still sends to us.
+        // A packet or record has arrived since the probe began, so only the answers were lost, and the relay still
+        // sends to us.
         guard lastHeard <= probe.began else {
             renewal = now + Self.renewalPatience
             return .nothing

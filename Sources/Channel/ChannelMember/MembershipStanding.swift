@@ -55,8 +55,8 @@ struct MembershipStanding: Sendable {
         report(.refused(.unproved), as: role, &events)
     }
 
-    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`: a member that took a
-    /// new SSRC at each collision would never be heard.
+    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`, because a member that
+    /// took a new SSRC at each collision would never be heard.
     mutating func reportCollision(_ events: inout ChannelEvents, at now: Instant) {
         if let lastCollision, now - lastCollision < RTPSession.collisionInterval { return }
         lastCollision = now

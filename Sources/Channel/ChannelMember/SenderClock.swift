@@ -70,9 +70,9 @@ struct SenderClock: Sendable {
         if let own = offset(of: timestamp, at: boot) { offset = min(offset, own) }
     }
 
-    /// Sets the offset by the first decrypted packet of the epoch. `others` are the clocks that other announcements claimed for
-    /// the epoch. The largest offset that is not above the packet's own offset is the most credible one, because no network
-    /// delay is negative.
+    /// Sets the offset from the first decrypted packet of the epoch. `others` are the clocks that other announcements
+    /// claimed for the epoch. The largest offset that is not above the packet's own offset is the most credible one,
+    /// because no network delay is negative.
     mutating func heardFirst(_ timestamp: RTPTimestamp, at boot: Int64, others: [SenderClock]) {
         if let own = offset(of: timestamp, at: boot) {
             for other in others where other.offset > offset && other.offset <= own { offset = other.offset }

@@ -59,7 +59,7 @@ struct Talkers: ~Copyable, Sendable {
         /// The announcement states a time too far from our clock, or from the talker's clock as known from earlier
         /// packets.
         case offTime
-        /// There is no free slot: all keys are in use.
+        /// There is no free slot for a key, because all stored keys are in use.
         case full
     }
 

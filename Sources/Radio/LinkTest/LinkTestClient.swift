@@ -181,7 +181,7 @@ public struct LinkTestClient: ~Copyable {
     public var result: LinkTestResult {
         let isReturned = state == .over(.heard)
         var quality = isReturned ? receiver.report() : nil
-        // The reports state no round-trip time for the returned media, so the smallest measured one is set.
+        // The reports state no round-trip time for the returned media, so the smallest measured round-trip time is set.
         if let away = roundTrips.quantile(0) { quality?.setRoundTrip(away) }
         return LinkTestResult(
             sentCount: packetCount, quality: quality,

@@ -40,7 +40,7 @@ public struct ChannelSettings: Sendable {
     }
 }
 
-/// Whether this machine's wall clock is trusted. It distinguishes live media from recorded media.
+/// Whether this machine's wall clock is trusted. The clock serves to distinguish live media from recorded media.
 public enum ClockTrust: String, CaseIterable, Sendable {
     /// Trusted if the kernel reports its clock as synchronised.
     case kernel

@@ -86,7 +86,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         return now - start + 4 * expected <= slack / 4 * 3
     }
 
-    /// Records that a frame took `time` to conceal or decode with the complexity `used`.
+    /// Records that a frame took `time` to conceal or decode with the decoder complexity `used`.
     @_noAllocation @_noLocks
     mutating func record(_ time: Int, with used: DecoderComplexity, isConcealed: Bool) {
         guard let slack, .plain < used else { return }

@@ -11,7 +11,7 @@ internal import TenfourRings
 ///
 /// Use it on the capture thread only. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
-    /// The mean square of the frame encoded last, from which the level is computed.
+    /// The mean square of the audio of the last completed packet, from which the level is computed.
     private(set) var meanSquare: Float = 0
     /// The number of packets dropped because the network thread was too slow.
     private(set) var overrunCount = 0

@@ -7,7 +7,7 @@ internal import TenfourOpusCodec
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 struct LimitedOpusDecoder: ~Copyable, Sendable {
     private var decoder: OpusDecoder
-    /// The complexity that is set in `decoder`.
+    /// The decoder complexity that is set in `decoder`.
     private var complexity = DecoderComplexity.plain
     /// The number of packets since the last one with in-band FEC.
     private var packetsSinceFEC = memoryOfFEC + 1
@@ -46,7 +46,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         within budget: inout DecoderBudget
     ) -> Bool {
         let start = Self.now(budget)
-        // If libopus cannot use the packet's FEC, it conceals, so both limits apply.
+        // If libopus cannot use the packet's FEC, it conceals the loss, so both limits of the complexity apply.
         set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
         let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
         record(since: start, isConcealed: false, of: &budget)
@@ -69,7 +69,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     /// Sets the decoder's complexity to `most`, but at most to LACE if the talker sends no in-band FEC.
     @_noAllocation @_noLocks
     private mutating func set(_ most: DecoderComplexity) {
-        // NoLACE scores higher than LACE only if lost frames are recovered from in-band FEC.
+        // NoLACE gives a better quality score than LACE only if lost frames are recovered from in-band FEC.
         let wanted = .lace < most && packetsSinceFEC > Self.memoryOfFEC ? .lace : most
         if wanted == complexity { return }
         try? decoder.setComplexity(wanted)

@@ -26,7 +26,7 @@ package struct PacketSlot: BitwiseCopyable, Sendable {
 
 /// A packet from the capture thread to the network thread.
 struct OutgoingPacket: BitwiseCopyable, Sendable {
-    /// The position of its first frame, counted from the start of the stream.
+    /// The position of the packet's first frame, counted from the start of the stream.
     var position = FrameCount.zero
     var startsTalkspurt = false
     var packet = PacketSlot()

@@ -56,7 +56,7 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     struct Interruptions: BitwiseCopyable, Sendable {
         var xruns = 0
         var losses = 0
-        /// The number of frames that the card did not play, at its own rate.
+        /// The number of frames, at the card's sample rate, that the card did not play.
         var missed = FrameCount(0)
         var isCardLost = false
     }

@@ -10,7 +10,7 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case usage
         /// A device, file, address or host is not available.
         case unavailable
-        /// A configuration has an error.
+        /// A configuration file has an error.
         case configuration
         /// The session failed while it ran.
         case failure

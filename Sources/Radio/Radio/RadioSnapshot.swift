@@ -101,7 +101,7 @@ public struct RadioSnapshot: Sendable {
 
     /// The state of capture.
     public struct CaptureSnapshot: Sendable {
-        /// The level of the last frame, whether the microphone is open or not.
+        /// The level of the last packet's audio, whether the microphone is open or not.
         public var level: Level
         /// The levels of the last 3.2 s, whether the microphone is open or not.
         public var levelHistory: LevelHistory

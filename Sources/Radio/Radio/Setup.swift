@@ -95,7 +95,7 @@ extension RadioConfiguration {
         }
         var rtpSession = rtpSession
         let name = rtpSession.name
-        // The relay can read RTCP, and must not learn names.
+        // The relay can read RTCP, and must not learn names, so RTCP contains none.
         rtpSession.name = nil
         rtpSession.remotes = [Channel.sessionEndpoint]
         rtpSession.accepted = .anyone

@@ -18,7 +18,8 @@ struct EndpointTable: Sendable {
         seeds = (generator.next(), generator.next(), generator.next() | 1)
     }
 
-    /// Iterates over the members with an address's hash. Some may have another address with the same hash.
+    /// Iterates over the members whose address has the hash that is searched. Some of them may have another address
+    /// with the same hash.
     struct Search {
         fileprivate var slot: Int
         fileprivate let hash: UInt32

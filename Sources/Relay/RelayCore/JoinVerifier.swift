@@ -119,7 +119,7 @@ struct JoinVerifier: Sendable {
 
     // MARK: Sessions
 
-    /// Stores the WELCOME of a new session until the first record of the session, and marks the cookie as spent.
+    /// Stores the WELCOME of a new session until the first record of the session, and marks the cookie as used.
     mutating func welcomed(_ member: MemberID, for join: Join, with datagram: [UInt8]) {
         spentCookies.insert(join.cookie)
         welcomes[member] = PendingWelcome(join: join, datagram: datagram)
@@ -132,8 +132,8 @@ struct JoinVerifier: Sendable {
         return welcome.datagram
     }
 
-    /// Handles the first record of a session, from `address`: removes the handshake from the count of its host, and the stored
-    /// WELCOME.
+    /// Handles the first record of a session, which came from `address`. The handshake no longer counts against the
+    /// limit of its host, and the stored WELCOME is removed.
     mutating func sessionBegan(of member: MemberID, at address: IPAddress) {
         limits.strangerJoined(at: address)
         welcomes[member] = nil

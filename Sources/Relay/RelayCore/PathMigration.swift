@@ -4,8 +4,8 @@ internal import TenfourSession
 
 /// Moves members to a new transport address after they have proved that they receive at this address.
 extension Relay {
-    /// Handles an authentic datagram of `byteCount` bytes from an address that is not the member's. Sends a challenge to this
-    /// address if one is due.
+    /// Handles an authentic datagram of `byteCount` bytes from an address that is not the address of `member`. Sends a
+    /// challenge to this address if one is due.
     mutating func suspectMove(of member: MemberID, to endpoint: Endpoint, _ byteCount: Int, at now: Instant) {
         let challenge = paths.datagramArrived(
             of: member, from: endpoint, byteCount: byteCount, using: &generator, at: now)

@@ -7,7 +7,7 @@ internal import TenfourSession
 struct PathValidator: Sendable {
     private var paths: [MemberID: Path] = [:]
 
-    /// A new address of a member that is not validated yet.
+    /// A member's new address, which is not validated yet.
     private struct Path: Sendable {
         var endpoint: Endpoint
         var challenge: UInt128

@@ -25,7 +25,8 @@ struct ProofQueue: Sendable {
     /// The maximum number of networks that can have waiting JOINs.
     static let mostNetworks = 256
     static let mostOfNetwork = 8
-    /// The longest time that a JOIN waits. The member repeats an unanswered JOIN, and later starts a new handshake.
+    /// The longest time that a JOIN waits; after this time it is dropped. The member repeats an unanswered JOIN, and
+    /// later starts a new handshake.
     static let memory = Duration.seconds(2)
     /// The assumed duration of checking one proof, used until the duration is measured.
     static let usualProofTime = Duration.microseconds(10)

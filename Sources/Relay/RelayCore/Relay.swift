@@ -78,7 +78,7 @@ public struct Relay: ~Copyable, Sendable {
         directory.open(channels)
     }
 
-    /// The result of a received datagram.
+    /// The result of receiving a datagram.
     public enum Reception: Hashable, Sendable {
         /// The first `byteCount` bytes are to be forwarded unchanged to all members of the channel except the talker.
         case forward(Forwarded, byteCount: Int, channel: ChannelIndex, talker: MemberID)

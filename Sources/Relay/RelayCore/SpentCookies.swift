@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// The cookies that have created a session in the current or the previous minute, so that each cookie is used once. Older cookies
-/// have expired.
+/// The cookies with which a session was created in the current or the previous minute, so that each cookie is used
+/// once. Older cookies have expired.
 struct SpentCookies: Sendable {
     private var latest: Set<UInt64> = []
     private var earlier: Set<UInt64> = []

@@ -4,7 +4,7 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// A member that has proved the talk key, with the state to check and forward its packets.
+/// A member that has proved that it has the channel's talk key, and the state for checking and forwarding its packets.
 struct Talker: Sendable {
     var member: MemberID
     var checker: HopTagChecker

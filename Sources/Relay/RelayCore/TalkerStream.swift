@@ -21,7 +21,7 @@ struct TalkerCounts: Sendable {
     }
 }
 
-/// A talker's current stream: its packets are stored for retransmission, and reported to the talker.
+/// A talker's current stream. Its packets are stored for retransmission, and their reception is reported to the talker.
 struct TalkerStream: Sendable {
     let ssrc: SSRC
     var counts: TalkerCounts

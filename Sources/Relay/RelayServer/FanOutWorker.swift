@@ -55,7 +55,7 @@ final class FanOutWorker {
         return isTaken
     }
 
-    /// The statistics of a channel on this thread, at most one second old.
+    /// The statistics of a channel on the worker's thread, at most one second old.
     func statistics(of channel: Int) -> FanOutStatistics {
         body.statistics.withLock { $0[channel] } ?? FanOutStatistics()
     }
