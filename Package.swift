@@ -310,8 +310,10 @@ let package = Package(
             "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],
             others: ["badlink"]),
         tests(
-            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile"], others: ["send-a-file", "hear", "play"],
-            exclude: ["Programs"]),
+            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile"],
+            others: [
+                "send-a-file", "hear", "play", "tenfour", "badlink", "losslab", "radiocheck", "replay", argumentParser,
+            ], exclude: ["Programs"]),
         tests("ToolTests", in: "Tools/Programs", others: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
         tests(
             "CommandTests", in: "Command/tenfour",
