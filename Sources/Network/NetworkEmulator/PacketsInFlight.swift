@@ -9,6 +9,7 @@ public struct PacketsInFlight<Address> {
     private var queue: Queue
     /// The bytes of the datagram in each slot.
     private var datagrams: [[UInt8]]
+    /// The destination of the datagram in each slot.
     private var addresses: [Address?]
 
     /// `capacity` is the largest number of datagrams under way, 1 or more. Each slot has `byteCapacity` bytes at first.

@@ -19,7 +19,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The longest delay that is buffered: half a second, in buckets of a quarter of a millisecond. A conversation does
     /// not tolerate more.
     private static var longestHeld: Int { 2_000 }
-    /// The age of packets that show the present route: up to 1 s.
+    /// The age, 1 s, up to which packets are compared with earlier packets to detect a change of the route.
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     /// The time before `routeMemory` in which packets of both routes may arrive: 0.5 s.
     private static var routeChange: FrameCount { FrameCount(24_000) }

@@ -14,7 +14,7 @@ public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
     /// The five bits that hold a count or the format of a feedback message, 0…31.
     public var count: Int
-    /// The range in the datagram behind the header of four bytes, without padding.
+    /// The range of the content in the datagram, without the header of four bytes and without padding.
     public var body: Range<Int>
 }
 

@@ -42,7 +42,8 @@ public struct ReceptionStatistics: Sendable {
 
     /// The largest step forward, in packets, that counts as loss. A larger one is a jump.
     public static let maximumDropout = 3000
-    /// The number of packets behind the highest sequence number at which a packet that has not arrived counts as lost.
+    /// A packet that has not arrived counts as lost when it is this number of packets behind the highest sequence
+    /// number.
     private static let patience = 32
     /// The largest step back, in packets, that counts as a late packet. A larger one is a jump.
     private static let maximumMisorder = 100

@@ -5,6 +5,7 @@ internal import TenfourPackets
 struct LossPattern: Sendable {
     /// Bit n of word m is set if the packet arrived whose extended sequence number, modulo 1024, is 64m + n.
     private var bits = InlineArray<16, UInt64>(repeating: 0)
+    /// The extended sequence number of the newest packet.
     private var highest: Int64 = 0
     /// The number of recorded packets, up to the highest.
     private(set) var count = 0

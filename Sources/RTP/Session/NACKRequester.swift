@@ -80,7 +80,8 @@ struct NACKRequester: Sendable {
             && configuration.controlPort != .none && source.goodbye == nil
     }
 
-    /// Whether loss is expected of a source that was first heard a few seconds ago and may retransmit.
+    /// Whether a source is to be treated as lossy before it has lost a packet, because it was first heard a few seconds
+    /// ago and may retransmit.
     private static func expectsLoss(
         from source: Source, _ configuration: RTPSessionConfiguration, at now: Instant
     ) -> Bool {
