@@ -15,8 +15,7 @@ public struct Channel: ~Copyable, Sendable {
     /// The SSRC of our RTP session. For a talker, it is taken from each RTP packet that the RTP session sends. For a
     /// listener, the caller must set it, because a listener sends no RTP packets.
     public var ssrc: SSRC
-    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since its start. Set it before each
-    /// input.
+    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept. Set it before each input.
     public var suspended = Duration.zero
 
     private var generator: CSPRNG
@@ -65,8 +64,7 @@ public struct Channel: ~Copyable, Sendable {
         return reception
     }
 
-    /// Encrypts and sends an RTP packet of the RTP session, or RTCP if `isControl` is true. Counts failures in
-    /// `discards`.
+    /// Encrypts and sends a packet of the RTP session: RTCP if `isControl`, RTP if not. Counts failures in `discards`.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
@@ -332,8 +330,7 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Only the answer to our first record confirms our slot. Until then, other members may take the last free
-        // slots.
+        // Only the answer to our first record confirms our slot. Until then, others may take the last slots.
         advanceKeepalive(at: now)
     }
 
