@@ -38,7 +38,8 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
         }
     }
 
-    /// The clock rate of RTP timestamps and of the jitter in reports: 48 000 Hz for Opus (RFC 7587), 8 000 Hz for G.711 (RFC 3551).
+    /// The clock rate of RTP timestamps and of the jitter in reports: 48 000 Hz for Opus (RFC 7587), 8 000 Hz for G.711
+    /// (RFC 3551).
     public var clockRate: SampleRate { SampleRate(hertz: SampleRate.opus.hertz / framesPerTick) }
 
     /// The number of frames at 48 000 Hz per tick of the RTP timestamp's clock.

@@ -11,8 +11,8 @@ internal func callSetRatio(_ state: OpaquePointer, _ ratio: Ratio) -> Int32 {
     unsafe speex_resampler_set_rate_frac(state, ratio.input, ratio.output, ratio.input, ratio.output)
 }
 
-/// Calls `speex_resampler_process_interleaved_float`, which cannot fail after a successful `init`. Returns the numbers of
-/// frames read and written.
+/// Calls `speex_resampler_process_interleaved_float`, which cannot fail after a successful `init`. Returns the numbers
+/// of frames read and written.
 @_semantics("no_performance_analysis")
 internal func callProcess(
     _ state: OpaquePointer, _ input: Span<Float>, _ output: inout MutableSpan<Float>, channelCount: Int

@@ -1,8 +1,8 @@
 import CALSA
 import Glibc
 
-/// Returns the name of the program that holds the hardware behind `name` (`hw:`, `plughw:` and the like); nil if the kernel
-/// does not show it.
+/// Returns the name of the program that holds the hardware behind `name` (`hw:`, `plughw:` and the like); nil if the
+/// kernel does not show it.
 func holder(ofCardNamed name: String, _ direction: Direction, root: String = "/proc") -> String? {
     guard let (card, device) = hardware(named: name) else { return nil }
     let index = unsafe card.allSatisfy(\.isNumber) ? Int32(card) ?? -1 : snd_card_get_index(card)

@@ -85,9 +85,9 @@ struct DemandSchedule {
         isProvisional = false
     }
 
-    /// Continues with a card that runs again. Returns the number of frames that it did not play, and the number by which
-    /// the schedule fell behind: the missed frames less the growth of the queue (lead and quantum). If the schedule is
-    /// early instead, the difference is reported as a shift.
+    /// Continues with a card that runs again. Returns the number of frames that it did not play, and the number by
+    /// which the schedule fell behind: the missed frames less the growth of the queue (lead and quantum). If the
+    /// schedule is early instead, the difference is reported as a shift.
     @_noAllocation @_noLocks
     mutating func resume(_ line: Line) -> (missed: Int, behind: Int) {
         let before = self.line ?? line

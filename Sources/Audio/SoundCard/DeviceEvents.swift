@@ -24,13 +24,14 @@ public struct Demand: Hashable, Sendable {
     /// if the demands are not. They are the clock of playout.
     public let requestedAt: Instant
     /// The number of frames by which this and all later values of `requestedAt` moved later (positive) or earlier than
-    /// expected, because the card takes frames differently or more frames are queued. Contains neither clock drift nor lost
-    /// time. At the granted rate.
+    /// expected, because the card takes frames differently or more frames are queued. Contains neither clock drift nor
+    /// lost time. At the granted rate.
     public let shift: FrameCount
     /// The time at which the first demanded frame will leave the card, computed from the card's own count of queued
     /// frames. The slope of `playedAt` over `position` is the rate of the card's clock.
     public let playedAt: Instant
-    /// The number of frames written to this card so far, including its own silence after an interruption.
+    /// The number of frames written to this card so far, including the silence that fills its queue at the start and
+    /// after an interruption.
     public let position: FrameCount
 
     @_noAllocation @_noLocks

@@ -29,8 +29,8 @@ public struct Device: Hashable, Sendable {
         public let channelCounts: ClosedRange<Int>
         /// The shortest and the longest period, in frames at 48 000 Hz or the nearest supported rate.
         public let periods: ClosedRange<FrameCount>
-        /// The sample formats that both the device and this module support, by their ALSA names such as `S16_LE`; may be
-        /// empty.
+        /// The sample formats that both the device and this module support, by their ALSA names such as `S16_LE`; may
+        /// be empty.
         public let sampleFormats: [String]
     }
 }
@@ -98,8 +98,8 @@ extension Device {
         return unsafe snd_card_next(&card) >= 0 && card >= 0
     }
 
-    /// Returns the kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), named by ids, which do not
-    /// depend on the order of plugging.
+    /// Returns the kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), named by ids, which do
+    /// not depend on the order of plugging.
     private static func hardware() -> [Hint] {
         var hints: [Hint] = []
         var card: Int32 = -1

@@ -1,8 +1,8 @@
 /// Nanoseconds per second.
 var nanosecondsPerSecond: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }
 
-/// Returns the duration of `frames` in nanoseconds, rounded down. Whole seconds are computed separately, so that a duration
-/// of years does not overflow.
+/// Returns the duration of `frames` in nanoseconds, rounded down. Whole seconds are computed separately, so that a
+/// duration of years does not overflow.
 @_noAllocation @_noLocks
 func nanoseconds(_ frames: Int, at rate: Int) -> Int64 {
     Int64(frames / rate) * nanosecondsPerSecond + Int64(frames % rate) * nanosecondsPerSecond / Int64(rate)

@@ -14,7 +14,8 @@ struct FreeRunDetector {
         self.rate = rate
     }
 
-    /// Records the total of `frames` transferred until `now` (nanoseconds). Returns true if no clock limited the transfer.
+    /// Records the total of `frames` transferred until `now` (nanoseconds). Returns true if no clock limited the
+    /// transfer.
     @_noAllocation @_noLocks
     mutating func isFreeRunning(at frames: Int, now: Int64) -> Bool {
         if frames < windowFrames || now - windowStart > 10 * nanosecondsPerSecond {

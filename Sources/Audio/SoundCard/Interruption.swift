@@ -3,8 +3,8 @@ public import TenfourAudioCore
 /// An interruption of a card's audio.
 public struct Interruption: Hashable, Sendable {
     public enum Cause: Hashable, Sendable {
-        /// The queue of a playing card ran empty, or the buffer of a capturing card overflowed: our thread was late, or a
-        /// sound server took more frames at a time. The card is restarted.
+        /// The queue of a playing card ran empty, or the buffer of a capturing card overflowed: our thread was late, or
+        /// a sound server took more frames at a time. The card is restarted.
         case xrun
         /// The machine was suspended. The card is restarted.
         case suspended
@@ -12,8 +12,8 @@ public struct Interruption: Hashable, Sendable {
         case resumed
         /// Too many frames were waiting in a capturing card; the older part was discarded.
         case backlog
-        /// The card is lost. Until it is open again, the monotonic clock paces events: a playing card's audio is discarded,
-        /// and a capturing card delivers silence.
+        /// The card is lost. Until it is open again, the monotonic clock paces events: a playing card's audio is
+        /// discarded, and a capturing card delivers silence.
         case lost(CardLoss)
         /// The lost card is open again.
         case reopened
@@ -23,8 +23,8 @@ public struct Interruption: Hashable, Sendable {
     /// The number of frames, at the granted rate, that were not played or not captured, as far as known. Silence
     /// replaced them.
     public let missed: FrameCount
-    /// The number of frames by which the schedule of a playing card's demands fell behind: the missed frames less the growth
-    /// of the card's queue. Playout drops the same number to restore its delay.
+    /// The number of frames by which the schedule of a playing card's demands fell behind: the missed frames less the
+    /// growth of the card's queue. Playout drops the same number to restore its delay.
     public let behind: FrameCount
 
     @_noAllocation @_noLocks

@@ -37,8 +37,8 @@ struct NegotiatedParameters: Equatable {
     private let pcm: OpaquePointer
     private let device: String
 
-    /// Returns all parameters that the card supports. `resampling` allows ALSA's plugins to offer rates that the card does
-    /// not have.
+    /// Returns all parameters that the card supports. `resampling` allows ALSA's plugins to offer rates that the card
+    /// does not have.
     static func all(
         of pcm: OpaquePointer, device: String, resampling: Bool
     ) throws(SoundCardError) -> HardwareParameters {
@@ -144,8 +144,8 @@ struct NegotiatedParameters: Equatable {
 
 /// The wake-up, start and stop conditions of an open PCM. The C functions are `snd_pcm_sw_params_…`.
 ///
-/// - The PCM starts on request only (`start_threshold` out of reach), and stops at an underrun or overrun (`stop_threshold`
-///   is the buffer, ALSA's default), since only a stop is reported.
+/// - The PCM starts on request only (`start_threshold` out of reach), and stops at an underrun or overrun
+///   (`stop_threshold` is the buffer, ALSA's default), since only a stop is reported.
 ///
 /// - Positions have timestamps of `CLOCK_MONOTONIC` if the driver supports them.
 @safe struct SoftwareParameters: ~Copyable {

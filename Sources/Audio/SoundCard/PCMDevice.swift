@@ -284,8 +284,8 @@ extension PCMDevice {
         }
     }
 
-    /// Prepares a stopped PCM for a start after `cause`. Returns the reason if that is impossible, otherwise nil. A card
-    /// that resumes slowly is given one second.
+    /// Prepares a stopped PCM for a start after `cause`. Returns the reason if that is impossible, otherwise nil. A
+    /// card that resumes slowly is given one second.
     @_noAllocation @_noLocks
     func makeReady(after cause: Interruption.Cause) -> CardLoss? {
         if case .suspended = cause {

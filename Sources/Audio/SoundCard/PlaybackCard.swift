@@ -88,8 +88,8 @@ public import TenfourAudioCore
         freeRun = FreeRunDetector(buffer: min(negotiated.buffer, 4 * negotiated.period), rate: negotiated.rate)
     }
 
-    /// Configures the card for a waiting thread without real-time priority: more frames are queued, and a sound server is
-    /// asked to take more frames at a time. Call before the first `wait`.
+    /// Configures the card for a waiting thread without real-time priority: more frames are queued, and a sound server
+    /// is asked to take more frames at a time. Call before the first `wait`.
     public mutating func allowForLateWakeups() {
         queue.allowForLateWakeups()
         device.setAvailMin(queue.availMin)
@@ -128,8 +128,9 @@ public import TenfourAudioCore
         }
     }
 
-    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally the demanded number. Blocks only if the
-    /// frames exceed the free space in the buffer. The next `wait` reports errors; audio written to a lost card is dropped.
+    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally the demanded number. Blocks only if
+    /// the frames exceed the free space in the buffer. The next `wait` reports errors; audio written to a lost card is
+    /// dropped.
     @_noAllocation @_noLocks
     public mutating func write(_ samples: Span<Float>) {
         let frameCount = samples.count / channelCount
@@ -237,8 +238,8 @@ extension PlaybackCard {
             ))
     }
 
-    /// Sleeps until the next period is due, without an observation before that time. Every eighth sleep ends earlier, at
-    /// varying moments, so that observations fall at all phases of the server's cycle and its timing stays known.
+    /// Sleeps until the next period is due, without an observation before that time. Every eighth sleep ends earlier,
+    /// at varying moments, so that observations fall at all phases of the server's cycle and its timing stays known.
     @_noAllocation @_noLocks
     private mutating func sleepUntilDue() {
         guard !isLearning, priming == nil, !schedule.isProvisional, writeError == 0, due > .min else { return }

@@ -111,8 +111,8 @@ struct PlaybackQueue {
         lead = lead(for: quantum)
     }
 
-    /// Ends the adaptation to an underrun; call it when the quantum is known again. If the quantum has not grown, the lead
-    /// was too short, and is raised.
+    /// Ends the adaptation to an underrun; call it when the quantum is known again. If the quantum has not grown, the
+    /// lead was too short, and is raised.
     @_noAllocation @_noLocks
     mutating func quantumLearned(at now: Int64) {
         guard let before = failure?.quantum else { return }

@@ -40,8 +40,8 @@ enum ProcessorTime {
     fileprivate static func countLowered() { lowered.add(1, ordering: .relaxed) }
 }
 
-/// Handles SIGXCPU. A real-time thread that used up its processor time (`RLIMIT_RTTIME`) is lowered to ordinary priority.
-/// For a thread of ordinary priority the signal comes from `RLIMIT_CPU`, and ends the process as usual.
+/// Handles SIGXCPU. A real-time thread that used up its processor time (`RLIMIT_RTTIME`) is lowered to ordinary
+/// priority. For a thread of ordinary priority the signal comes from `RLIMIT_CPU`, and ends the process as usual.
 @c private func lowerThisThread(_ number: Int32) {
     let saved = errno
     let policy = sched_getscheduler(0)

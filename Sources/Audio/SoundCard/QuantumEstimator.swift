@@ -23,8 +23,8 @@ struct QuantumEstimator {
 
     init(rate: Int) { self.rate = rate }
 
-    /// Records that the card had moved `position` frames at `now` (nanoseconds of the monotonic clock). While `keepsOrigin`
-    /// is true, the earliest origin does not expire.
+    /// Records that the card had moved `position` frames at `now` (nanoseconds of the monotonic clock). While
+    /// `keepsOrigin` is true, the earliest origin does not expire.
     @_noAllocation @_noLocks
     mutating func record(position: Int, at now: Int64, keepsOrigin: Bool = false) {
         if now >= windowEnd {

@@ -11,8 +11,8 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     case granted(priority: Int, by: Grantor)
     /// The thread has ordinary priority; its queue has to cover delays by other threads.
     case denied(priority: Int, Denial)
-    /// The priority was granted and later withdrawn, because the thread ran longer without sleeping than `ProcessorTime`
-    /// allows.
+    /// The priority was granted and later withdrawn, because the thread ran longer without sleeping than
+    /// `ProcessorTime` allows.
     case lowered
 
     /// The part of the system that granted the priority.

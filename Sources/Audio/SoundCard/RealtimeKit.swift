@@ -11,8 +11,8 @@ public struct RealtimeKit {
     var busAddress: String?
     /// The time limit for all calls together.
     var timeout = Duration.seconds(1)
-    /// The function that limits the processor time of real-time threads, in microseconds; it returns false if the kernel
-    /// refuses.
+    /// The function that limits the processor time of real-time threads, in microseconds; it returns false if the
+    /// kernel refuses.
     var limitProcessorTime: (Int64) -> Bool = ProcessorTime.limit
 
     /// The reason why the priority was not granted.
@@ -26,8 +26,8 @@ public struct RealtimeKit {
         service: "org.freedesktop.RealtimeKit1", path: "/org/freedesktop/RealtimeKit1",
         interface: "org.freedesktop.RealtimeKit1")
 
-    /// The smallest limit, in microseconds, that does not affect normal audio; with a lower limit the kernel would end the
-    /// process.
+    /// The smallest limit, in microseconds, that does not affect normal audio; with a lower limit the kernel would end
+    /// the process.
     private static let leastProcessorTime: Int64 = 20_000
 
     /// The priority of our audio threads. It maps to the service's maximum, and lower priorities map in proportion.

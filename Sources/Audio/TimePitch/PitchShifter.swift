@@ -118,7 +118,7 @@ struct PitchShifterInput: ~Copyable, Sendable {
     private var positions: FixedBuffer<Double>
     /// The number of frames in `samples`.
     private var count = 0
-    /// The number of samples in `samples`: `count` times the number of channels, after each whole frame.
+    /// The number of samples of all channels in `samples`.
     private var sampleCount = 0
     /// The integer part of the next frame's position in `samples`, in frames.
     private var place = 0

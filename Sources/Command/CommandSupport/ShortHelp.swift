@@ -4,9 +4,10 @@ public import ArgumentParser
 /// `--help-all` prints.
 struct ShortHelp {
     private var usage: [String] = []
-    /// At most three lines from the beginning of the discussion, if it begins with examples.
+    /// At most three lines of examples from the beginning of the command's discussion; empty if it does not begin with
+    /// examples.
     private var examples: [String] = []
-    /// The paragraph of the discussion that begins with `Keys:`.
+    /// The paragraph of the discussion that begins with `Keys:` and lists the keyboard keys; empty if there is none.
     private var keys: [String] = []
     private var arguments: [Row] = []
     private var options: [Row] = []
@@ -15,8 +16,8 @@ struct ShortHelp {
     private let command: String
 
     /// Shortens `full`, the parser's help of `command`, in which each paragraph and the help of each option is one
-    /// line. `usual` holds the names of the options to keep, such as `device`, in their order; nil keeps all but those of
-    /// each command.
+    /// line. `usual` holds the names of the options to keep, such as `device`, in their order; nil keeps all options
+    /// but those that every command has.
     init(of full: String, command: String, usual: [String]?) {
         let paragraphs = full.split(separator: "\n\n").map { $0.split(separator: "\n").map(String.init) }
         abstract = String(paragraphs[0][0].trimmingPrefix("OVERVIEW: "))
@@ -33,7 +34,7 @@ struct ShortHelp {
         return row
     }
 
-    /// Reads a paragraph, if it is a part of the short help.
+    /// Reads a paragraph of the parser's help. Ignores a paragraph that the short help does not contain.
     private mutating func read(_ lines: [String]) {
         switch lines[0] {
         case let line where line.hasPrefix("USAGE: "):
@@ -66,7 +67,7 @@ struct ShortHelp {
     }
 
     private var last: [String] {
-        // A command's subcommands share its page.
+        // The subcommands of a command share its manual page.
         let words = command.split(separator: " ").prefix(2)
         let page = (words[0] == "tenfour" ? [] : ["tenfour"]) + words
         let more = commands.isEmpty ? [] : ["Help of a command: \(command) \(commands[0].label) --help."]
@@ -91,7 +92,7 @@ struct ShortHelp {
 
 /// An argument, an option or a command in the parser's help.
 private struct Row {
-    /// Such as `-D, --device <name>`.
+    /// The name as the help shows it, such as `-D, --device <name>`.
     var label: String
     var words: String
 
@@ -116,15 +117,15 @@ private struct Row {
 
     var isOfEveryCommand: Bool { names.contains("help") || names.contains("version") }
 
-    /// Returns the help, or its beginning up to the last end of a clause that fits into `width` columns, without values
-    /// and default; all of it if none fits.
+    /// Returns the help text without values and default. If it has more than `width` columns, returns its beginning up
+    /// to the last end of a clause that fits; all of it if none fits.
     func words(within width: Int) -> String {
         let bare = words.replacing(/\ \((values|default)[^()]*\)$/, with: "")
         let told = bare.hasSuffix(".") ? String(bare.dropLast()) : bare
         guard told.count > width else { return told }
         let all = told.replacing(/\.\ Default.*/, with: "")
         guard all.count > width else { return all }
-        // A colon or semicolon ends more than a comma does.
+        // The end of a clause at a full stop, colon or semicolon is preferred to its end at a comma or bracket.
         for ends in [".;:", ",("] {
             let clauses = all.indices.filter { index in
                 ends.contains(all[index]) && (all[index] == "(" || all[index...].dropFirst().first == " ")
@@ -137,13 +138,13 @@ private struct Row {
 }
 
 extension NameSpecification {
-    /// The names of the option that shows help. `runAndExit` prints all of it only for `--help-all`.
+    /// The names of the option that shows help. `runAndExit` prints the whole help only for `--help-all`.
     public static let help: Self = [.short, .long, .customLong("help-all")]
 }
 
 extension ParsableCommand {
-    /// Returns the help to print for `arguments` if `text`, the parser's answer, is the full help of a command; nil if it
-    /// is something else.
+    /// Returns the help to print for `arguments` if `text`, the parser's answer, is the full help of a command; nil if
+    /// `text` is something else.
     static func help(_ text: String, for arguments: [String], usual: [String: [String]]) -> String? {
         guard text.contains("--help-all"),
             let (path, command) = commands.first(where: { helpMessage(for: $0.1) == text })
@@ -156,7 +157,7 @@ extension ParsableCommand {
         return ShortHelp(of: helpMessage(for: command, columns: .max / 2), command: path, usual: usual[path]).text
     }
 
-    /// This command and all below it, with their names such as `tenfour channel new`.
+    /// This command and its subcommands of all levels, with their names such as `tenfour channel new`.
     private static var commands: [(path: String, command: any ParsableCommand.Type)] {
         let path = _commandName
         return [(path, Self.self)]

@@ -123,8 +123,8 @@ struct SentMeter {
         return withOutageEnded
     }
 
-    /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was unreachable;
-    /// nil if there was neither a report nor such an outage.
+    /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was
+    /// unreachable; nil if there was neither a report nor such an outage.
     var lostCount: Int? { withOutageEnded.whole.lostCount }
 
     /// The JSON members of the whole session and of each second, including the present incomplete second.

@@ -14,8 +14,8 @@ struct SessionReport {
     let talkers: [SSRC: QualitySummary]
     /// The time from the start of the session to the last receiver report; nil if none arrived.
     private let lastReport: Duration?
-    /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was unreachable;
-    /// nil if there was neither a report nor such an outage.
+    /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was
+    /// unreachable; nil if there was neither a report nor such an outage.
     let lostCount: Int?
 
     /// The time for which the program was stopped, by Ctrl-Z or a signal.

@@ -1,6 +1,6 @@
 /// The options that `--help` shows; `--help-all` shows all.
 enum UsualOptions {
-    /// By command. Commands that are missing show all their options.
+    /// The names of the shown options, by command. A command that is missing in the table shows all its options.
     static let table: [String: [String]] = [
         "tenfour": [],
         "tenfour talk": [

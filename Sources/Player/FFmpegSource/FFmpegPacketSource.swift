@@ -40,8 +40,8 @@
             unsafe av.av_packet_free(&handle)
         }
 
-        /// Copies `bytes` and appends the zero padding that decoders require (`av_new_packet`). Returns false if no memory
-        /// is left.
+        /// Copies `bytes` and appends the zero padding that decoders require (`av_new_packet`). Returns false if no
+        /// memory is left.
         func hold(_ bytes: Span<UInt8>) -> Bool {
             unsafe av.av_packet_unref(handle)
             guard unsafe av.av_new_packet(handle, Int32(clamping: bytes.count)) == 0 else { return false }

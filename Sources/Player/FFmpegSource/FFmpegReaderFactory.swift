@@ -2,8 +2,8 @@
     public import TenfourMediaSource
     public import TenfourAudioCore
 
-    /// Opens a reader for every format that this package plays: Ogg Opus and WAV without FFmpeg, all others with FFmpeg.
-    /// `format` is the format of the decoded audio; nil keeps the format of the recording.
+    /// Opens a reader for every format that this package plays: Ogg Opus and WAV without FFmpeg, all others with
+    /// FFmpeg. `format` is the format of the decoded audio; nil keeps the format of the recording.
     ///
     /// Blocks until the first audio is decoded. Throws if FFmpeg is needed and not installed. The reader is for one
     /// thread at a time.

@@ -94,7 +94,8 @@ package struct FrameHeader: Equatable {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
     private static let ratesOfMPEG = [44_100, 48_000, 32_000]
-    /// Bit rates in kbit/s: layers I, II and III of version 1, then layer I and layers II and III of versions 2 and 2.5.
+    /// Bit rates in kbit/s: layers I, II and III of version 1, then layer I and layers II and III of versions 2 and
+    /// 2.5.
     private static let bitRates = [
         [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
         [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],

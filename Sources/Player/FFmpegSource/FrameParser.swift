@@ -6,8 +6,8 @@
     /// Demuxes MP3 and ADTS AAC, which have no container. libavformat is not used, since it reads such a file from the
     /// start to seek in it, which means a complete download over HTTP.
     ///
-    /// Positions are exact where the file has been parsed from the start, or with a constant bit rate. Elsewhere they are
-    /// estimates, which `scan` corrects later.
+    /// Positions are exact where the file has been parsed from the start, or with a constant bit rate. Elsewhere they
+    /// are estimates, which `scan` corrects later.
     @safe
     public final class FrameParser: FFmpegPacketSource {
         public private(set) var track: Track
@@ -28,8 +28,8 @@
         private let packetFrames: Int
 
         private var next: FrameIndex.Entry
-        /// The estimated position of the last seek; nil if it was exact. Until the next seek, packet positions count from
-        /// this estimate.
+        /// The estimated position of the last seek; nil if it was exact. Until the next seek, packet positions count
+        /// from this estimate.
         private var estimate: FrameIndex.Entry?
         /// The number of frames to add to positions after an estimated seek; 0 until the error of the estimate is
         /// known.
@@ -205,8 +205,8 @@
             return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: estimate == nil)
         }
 
-        /// Returns the last frame that a seek in a live stream can reach: one second before the newest frame, so that audio
-        /// follows immediately. nil if `requested` can be reached.
+        /// Returns the last frame that a seek in a live stream can reach: one second before the newest frame, so that
+        /// audio follows immediately. nil if `requested` can be reached.
         private func liveLimit(for requested: Int) throws(DemuxerError) -> Int? {
             guard stream.byteSource.state.isLive, requested >= stream.index.end.frame else { return nil }
             try stream.scanArrived(to: requested)

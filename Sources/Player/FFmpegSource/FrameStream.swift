@@ -27,7 +27,8 @@ package struct FrameStream: ~Copyable {
     private static let sampledByteCount = 8_192
     /// The number of consecutive frames with equal bit rate after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
-    /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
+    /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of
+    /// milliseconds.
     static let scannedByteCount = 1 << 26
     /// The number of density samples to which the time limit `patience` applies, even if each needs a request.
     private static let usualSampleCount = 16

@@ -9,9 +9,9 @@ public protocol ByteSource: AnyObject, Sendable {
     /// The number of bytes that the source keeps. May be changed at any time.
     var limits: BufferLimits { get set }
 
-    /// Copies the bytes at `offset` into `buffer`: at least one, at most as many as fit. Blocks until the first byte has
-    /// arrived. Returns 0 at the end. If `offset` lies far from the buffered bytes, a new request starts at `offset`, if
-    /// the server supports this.
+    /// Copies the bytes at `offset` into `buffer`: at least one, at most as many as fit. Blocks until the first byte
+    /// has arrived. Returns 0 at the end. If `offset` lies far from the buffered bytes, a new request starts at
+    /// `offset`, if the server supports this.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int
 
     /// Keeps all bytes that arrive from now on, in a file on disk, so that they can be read again. If the source cannot
@@ -55,8 +55,8 @@ public struct BufferLimits: Equatable, Sendable {
         self.behind = max(behind, 0)
     }
 
-    /// Keeps all bytes that arrive, in an unnamed file instead of memory. Of a live stream the last 8 MiB are kept. A seek
-    /// far ahead starts a new request and drops the bytes kept until then.
+    /// Keeps all bytes that arrive, in an unnamed file instead of memory. Of a live stream the last 8 MiB are kept. A
+    /// seek far ahead starts a new request and drops the bytes kept until then.
     public static var all: Self { Self(ahead: .max, behind: .max) }
 
     private static let least = 64 << 10

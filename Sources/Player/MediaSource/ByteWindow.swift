@@ -45,15 +45,16 @@ public struct ByteWindow: ~Copyable {
         loaded = (offset - start)..<(offset - start + held)
     }
 
-    /// Loads the bytes from `offset` on that have arrived, at most `limit`, into `bytes`, and keeps the bytes from `first`
-    /// on. Blocks until at least one byte has arrived; loads none at the end of the source.
+    /// Loads the bytes from `offset` on that have arrived, at most `limit`, into `bytes`, and keeps the bytes from
+    /// `first` on. Blocks until at least one byte has arrived; loads none at the end of the source.
     mutating func loadAvailable(at offset: Int, limit: Int, keepingFrom first: Int) throws(ByteSourceError) {
         loaded = 0..<0
         guard try hold(at: first, count: offset - first + 1) > offset - first else { return }
         loaded = (offset - start)..<min(offset - start + limit, count)
     }
 
-    /// Reads until `wanted` bytes from `offset` on are buffered. Returns their number, smaller at the end of the source.
+    /// Reads until `wanted` bytes from `offset` on are buffered. Returns their number, smaller at the end of the
+    /// source.
     private mutating func hold(at offset: Int, count wanted: Int) throws(ByteSourceError) -> Int {
         precondition(offset >= 0 && wanted >= 0 && wanted <= memory.count, "more than the window holds")
         if offset < start || offset > start + count {

@@ -54,8 +54,8 @@ package final class ConvertedAudio {
         return frames > 0
     }
 
-    /// Records that `count` decoded frames begin at frame `begin`. Returns the number of these frames that lie before the
-    /// requested position. A gap before the frames is skipped.
+    /// Records that `count` decoded frames begin at frame `begin`. Returns the number of these frames that lie before
+    /// the requested position. A gap before the frames is skipped.
     package func place(_ begin: Int, _ count: Int, at rate: SampleRate) -> Int {
         if let nextFrame, nextFrame > firstRequested {
             if begin != nextFrame, begin >= firstRequested {

@@ -13,8 +13,8 @@ public protocol Demuxer: AnyObject {
     /// The mean bit rate of the packets so far, in bit/s; nil before the first packet.
     var bitRate: Int? { get }
 
-    /// Returns the offset, size and duration of the next packet, or nil at the end. The packet's bytes belong to the reader
-    /// until the next call.
+    /// Returns the offset, size and duration of the next packet, or nil at the end. The packet's bytes belong to the
+    /// reader until the next call.
     func nextPacket() throws(DemuxerError) -> PacketDescription?
 
     /// Seeks to the packet that contains `position`, or to the start or end if `position` lies outside. Returns the
@@ -22,13 +22,13 @@ public protocol Demuxer: AnyObject {
     /// which further parsing refines. If seeking is impossible, throws and leaves the position unchanged.
     func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration>
 
-    /// The position that the last seek reached, if the bytes up to the requested position have not arrived yet; nil if the
-    /// seek reached the requested position.
+    /// The position that the last seek reached, if the bytes up to the requested position have not arrived yet; nil if
+    /// the seek reached the requested position.
     var reach: Duration? { get }
 
     /// Scans ahead for about `time`, independently of `nextPacket`, so that estimated positions and the duration become
-    /// exact. Call it when idle and the bytes are buffered, since missing bytes are fetched. Returns true when nothing is
-    /// left to scan.
+    /// exact. Call it when idle and the bytes are buffered, since missing bytes are fetched. Returns true when nothing
+    /// is left to scan.
     func scan(for time: Duration) throws(DemuxerError) -> Bool
 }
 

@@ -12,8 +12,8 @@ public final class FileByteSource: ByteSource {
     private let isInterrupted = Atomic(false)
     private let isStopped = Atomic(false)
 
-    /// Opens `path`: a regular file as `FileByteSource`, a pipe, terminal or device as `PipeByteSource`; `-` is standard
-    /// input. If it cannot be read, throws a sentence that includes the remedy.
+    /// Opens `path`: a regular file as `FileByteSource`, a pipe, terminal or device as `PipeByteSource`; `-` is
+    /// standard input. If it cannot be read, throws a sentence that includes the remedy.
     public static func open(
         _ path: String, limits: BufferLimits = BufferLimits()
     ) throws(ByteSourceError) -> any ByteSource {

@@ -12,7 +12,8 @@ public struct ICYMetadata: Equatable, Sendable {
     /// The longest block that the length byte can announce.
     public static let maximumByteCount = 255 * 16
 
-    /// Reads at most `maximumByteCount` bytes. Text is UTF-8 or, if that is invalid, Windows-1252, which includes Latin-1.
+    /// Reads at most `maximumByteCount` bytes. Text is UTF-8 or, if that is invalid, Windows-1252, which includes
+    /// Latin-1.
     public init(parsing bytes: Span<UInt8>) {
         var rest = bytes.extracting(first: Self.maximumByteCount)
         // The block is padded with zeros to a multiple of 16.

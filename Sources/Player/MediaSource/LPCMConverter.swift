@@ -4,8 +4,8 @@ internal import TenfourResampling
 /// Converts the sample rate and channel count of a whole file. The output has the duration of the input and is not
 /// delayed.
 ///
-/// Mono is copied to all channels. If there are more input than output channels, input channels with the same index modulo
-/// the output count are averaged.
+/// Mono is copied to all channels. If there are more input than output channels, input channels with the same index
+/// modulo the output count are averaged.
 struct LPCMConverter: ~Copyable {
     private let input: LPCMFormat
     private let output: LPCMFormat
@@ -15,7 +15,8 @@ struct LPCMConverter: ~Copyable {
     private var consumed = 0
     private var emitted = 0
 
-    /// The quality of speexdsp's resampler, above our default of 3: the input is usually music, and the thread has time.
+    /// The quality of speexdsp's resampler, above our default of 3: the input is usually music, and the thread has
+    /// time.
     private static let quality = 5
 
     init(from input: LPCMFormat, to output: LPCMFormat) throws(ReaderError) {

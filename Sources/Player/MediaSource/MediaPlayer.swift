@@ -17,8 +17,8 @@ public protocol MediaPlayer: AnyObject, Sendable {
     /// Stops. `play()` starts again from the beginning.
     func stop()
 
-    /// Seeks within the present item, clamped to its start and end. After a stop or a failure, the next `play()` begins at
-    /// `position`. After the end, the item is paused at `position`.
+    /// Seeks within the present item, clamped to its start and end. After a stop or a failure, the next `play()` begins
+    /// at `position`. After the end, the item is paused at `position`.
     func seek(to position: Duration)
     /// Seeks relative to the present position, or to the target of a seek that is still under way.
     func seek(by distance: Duration)

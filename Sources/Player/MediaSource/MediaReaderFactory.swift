@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 
-/// Opens a reader for the formats that this module decodes itself: Ogg Opus and WAV. `format` is the format of the decoded
-/// audio; nil keeps the format of the recording.
+/// Opens a reader for the formats that this module decodes itself: Ogg Opus and WAV. `format` is the format of the
+/// decoded audio; nil keeps the format of the recording.
 ///
 /// Blocks until the first audio is decoded. The reader is for one thread at a time.
 public func openReader(_ byteSource: any ByteSource, format: LPCMFormat?) throws(ReaderError) -> any MediaReader {

@@ -26,7 +26,7 @@ public final class OggOpusDemuxer: PacketDecoding {
     private var isChain = false
     /// The offset and the granule of the stream's last page; nil if they are unknown.
     private let last: (offset: Int, granule: Int)?
-    /// The offset of this stream's first page with audio. Other streams of the chain may lie before it.
+    /// The offset of the present stream's first page with audio. Earlier streams of the chain lie before it.
     private var linkStart: Int
     public private(set) var reach: Duration?
 
@@ -135,7 +135,8 @@ public final class OggOpusDemuxer: PacketDecoding {
         return false
     }
 
-    /// Begins the next stream of a chain. Returns false if `page` begins an interleaved stream or a stream without Opus.
+    /// Begins the next stream of a chain. Returns false if `page` begins an interleaved stream or a stream without
+    /// Opus.
     private func startChainedStream(at page: OggPage) throws(DemuxerError) -> Bool {
         guard let next = try? Self.readHeaders(&pages, from: page.offset) else { return false }
         // The number is limited, since each stream of the chain may claim any length.

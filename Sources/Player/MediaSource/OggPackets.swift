@@ -1,7 +1,7 @@
 internal import COgg
 
-/// Reassembles the Opus packets of one Ogg stream from its pages and computes their timestamps (RFC 7845 section 4). The
-/// C functions are `ogg_stream_pagein` and `ogg_stream_packetout`.
+/// Reassembles the Opus packets of one Ogg stream from its pages and computes their timestamps (RFC 7845 section 4).
+/// The C functions are `ogg_stream_pagein` and `ogg_stream_packetout`.
 @safe
 struct OggPackets: ~Copyable {
     struct Packet {

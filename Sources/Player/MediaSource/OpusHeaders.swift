@@ -67,8 +67,8 @@ struct OpusTags: Equatable {
     }
 }
 
-/// Returns the number of frames at 48 kHz in an Opus packet, from its first two bytes (RFC 6716 section 3.1); nil if the
-/// packet is empty or longer than the permitted 120 ms.
+/// Returns the number of frames at 48 kHz in an Opus packet, from its first two bytes (RFC 6716 section 3.1); nil if
+/// the packet is empty or longer than the permitted 120 ms.
 func opusFrameCount(_ packet: Span<UInt8>) -> Int? {
     guard let first = packet.isEmpty ? nil : packet[0] else { return nil }
     let configuration = Int(first >> 3)

@@ -10,7 +10,8 @@ public enum Resource: Hashable, Sendable {
     /// The longest permitted address, in bytes.
     public static let maximumByteCount = 8_192
 
-    /// Parses an address, `file:///…`, a path, or `-`. Throws for any other text; the error is a sentence with its remedy.
+    /// Parses an address, `file:///…`, a path, or `-`. Throws for any other text; the error is a sentence with its
+    /// remedy.
     public init(_ text: String) throws(ResourceError) {
         if text == "-" {
             self = .standardInput

@@ -19,8 +19,8 @@ internal import Glibc
     private var isStopped = false
     private var titles: [(offset: Int, text: String)] = []
 
-    /// The largest distance of the reader from the end of the buffer, in bytes, at which it waits for the present transfer.
-    /// A line of 10 Mbit/s delivers these bytes in 200 ms, the duration of a new request.
+    /// The largest distance of the reader from the end of the buffer, in bytes, at which it waits for the present
+    /// transfer. A line of 10 Mbit/s delivers these bytes in 200 ms, the duration of a new request.
     private static let nearby = 256 << 10
     private static let maximumTitleCount = 64
     private static let allOfALiveStream = BufferLimits(ahead: 8 << 20, behind: 8 << 20)

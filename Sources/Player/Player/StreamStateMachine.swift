@@ -24,7 +24,7 @@ struct StreamStateMachine {
         case heardAll
         /// The requested duration has been played.
         case playedEnough
-        /// The audio that is heard belongs to this item.
+        /// The audio that is heard belongs to the item at index `item`.
         case hears(item: Int)
     }
 
@@ -38,7 +38,7 @@ struct StreamStateMachine {
         /// Record that the next `play` starts at this position.
         case aim(Duration)
         case close
-        /// Record that no audio follows the audio in the ring.
+        /// Play the audio in the ring to its end, since no audio follows it.
         case finish
         case skipped(item: Int, StreamError)
     }

@@ -42,8 +42,8 @@ internal import Glibc
         _ = unsafe sdbus.sd_bus_message_unref(answer)
     }
 
-    /// Returns the value of a property (`org.freedesktop.DBus.Properties.Get`). Throws `.wrongAnswer` if it has no basic
-    /// type.
+    /// Returns the value of a property (`org.freedesktop.DBus.Properties.Get`). Throws `.wrongAnswer` if it has no
+    /// basic type.
     public func property(_ name: String, of object: BusObject) throws(BusError) -> BusValue {
         let properties = BusObject(
             service: object.service, path: object.path, interface: "org.freedesktop.DBus.Properties")
@@ -109,7 +109,8 @@ private func waitUntilReady(_ bus: OpaquePointer, until deadline: ContinuousCloc
     }
 }
 
-/// Returns the time left until `deadline` in microseconds, at most an hour. Throws `.timedOut` if the deadline has passed.
+/// Returns the time left until `deadline` in microseconds, at most an hour. Throws `.timedOut` if the deadline has
+/// passed.
 private func microseconds(until deadline: ContinuousClock.Instant) throws(BusError) -> UInt64 {
     let left = ContinuousClock.now.duration(to: deadline) / .microseconds(1)
     guard left >= 1 else { throw .timedOut }

@@ -14,8 +14,8 @@ public enum JSON: Sendable {
         number.map { .decimal($0, places: places) } ?? .null
     }
 
-    /// The text of a file: an object or list that fits on a line stays on one, and each element of a longer list begins a
-    /// line.
+    /// The text of a file: an object or list that fits on a line stays on one, and each element of a longer list begins
+    /// a line.
     public var text: String { written(indentedBy: 0) + "\n" }
 
     private static let lineLength = 118

@@ -1,9 +1,10 @@
 package import TenfourAudioCore
 
-/// A rate limit in eight bytes (the generic cell rate algorithm of ITU-T I.371). Its only state is the theoretical arrival
-/// time, at which the whole burst is available again.
+/// A rate limit in eight bytes (the generic cell rate algorithm of ITU-T I.371). Its only state is the theoretical
+/// arrival time, at which the whole burst is available again.
 ///
-/// A relay has three for each member. `TokenBucket`, which can run into debt and change its rate, is six times as large.
+/// A relay has three for each member. `TokenBucket`, which can run into debt and change its rate, is six times as
+/// large.
 package struct CellRateLimit: Sendable {
     /// The theoretical arrival time, in nanoseconds: the time at which the whole burst is available again.
     @usableFromInline var paid = Int64.min

@@ -1,6 +1,7 @@
 package import TenfourAudioCore
 
-/// A token bucket that can run into debt and change its rate: `perSecond` tokens are added each second, up to a maximum.
+/// A token bucket that can run into debt and change its rate: `perSecond` tokens are added each second, up to a
+/// maximum.
 package struct TokenBucket: Hashable, Sendable {
     /// The present number of tokens; negative while the bucket is in debt.
     package private(set) var left: Double

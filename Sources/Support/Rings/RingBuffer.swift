@@ -2,14 +2,15 @@ public import Synchronization
 
 /// A bounded ring buffer between exactly one producing and one consuming thread. Neither waits, locks or allocates.
 ///
-/// Each end is a noncopyable value, so the compiler ensures that there is one producer and one consumer: take the ends out
-/// and give each to the thread that will own it.
+/// Each end is a noncopyable value, so the compiler ensures that there is one producer and one consumer: take the ends
+/// out and give each to the thread that will own it.
 @frozen
 public struct RingBuffer<Slot: BitwiseCopyable & Sendable>: ~Copyable {
     public var producer: RingBufferProducer<Slot>
     public var consumer: RingBufferConsumer<Slot>
 
-    /// Creates a ring of `capacity` slots (rounded up to a power of two), each of which holds `filler` until it is used.
+    /// Creates a ring of `capacity` slots (rounded up to a power of two), each of which holds `filler` until it is
+    /// used.
     public init(capacity: Int, filler: Slot) {
         let ring = RingStorage(capacity: capacity, filler: filler)
         producer = RingBufferProducer(ring)
@@ -32,8 +33,8 @@ public struct RingBufferProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         self.ring = ring
     }
 
-    /// Appends a copy of `slot`. Returns false if the ring is full; the slot is then dropped, and the caller should count
-    /// it.
+    /// Appends a copy of `slot`. Returns false if the ring is full; the slot is then dropped, and the caller should
+    /// count it.
     @inlinable
     public func push(_ slot: Slot) -> Bool {
         let end = unsafe counts.pointee.tail.load(ordering: .relaxed)
@@ -44,8 +45,8 @@ public struct RingBufferProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         return true
     }
 
-    /// Appends a slot that `fill` writes in place, so that a large slot is not copied; at first the slot contains an older
-    /// value. Returns false if the ring is full.
+    /// Appends a slot that `fill` writes in place, so that a large slot is not copied; at first the slot contains an
+    /// older value. Returns false if the ring is full.
     @inlinable
     public func push(_ fill: (inout Slot) -> Void) -> Bool {
         let end = unsafe counts.pointee.tail.load(ordering: .relaxed)
@@ -83,8 +84,8 @@ public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         return true
     }
 
-    /// Removes the oldest slot, which `take` reads in place, so that a large slot is not copied. Returns false if the ring
-    /// is empty.
+    /// Removes the oldest slot, which `take` reads in place, so that a large slot is not copied. Returns false if the
+    /// ring is empty.
     @inlinable
     public func pop(_ take: (borrowing Slot) -> Void) -> Bool {
         let start = unsafe counts.pointee.head.load(ordering: .relaxed)
@@ -110,8 +111,8 @@ struct Counts: ~Copyable {
     @usableFromInline let tail = Atomic<Int>(0)
 }
 
-/// Owns the memory as long as either end exists. The ends access it by pointer, since a class reference would be retained
-/// at each use.
+/// Owns the memory as long as either end exists. The ends access it by pointer, since a class reference would be
+/// retained at each use.
 @safe
 final class RingStorage<Slot: BitwiseCopyable & Sendable>: @unchecked Sendable {
     let slots: UnsafeMutablePointer<Slot>

@@ -5,8 +5,8 @@ internal import Glibc
 package struct WorkerThread: Sendable {
     private let thread: pthread_t
 
-    /// Starts a thread that calls `body` once. If the system cannot create a thread, throws and does not call `body`. The C function
-    /// is `pthread_create`.
+    /// Starts a thread that calls `body` once. If the system cannot create a thread, throws and does not call `body`.
+    /// The C function is `pthread_create`.
     package init(_ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         let argument = unsafe Unmanaged.passRetained(ThreadBody(body))
         var thread = pthread_t()
