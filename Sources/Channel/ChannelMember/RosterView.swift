@@ -60,7 +60,7 @@ struct RosterView: Sendable {
         isTold = true
         otherCount = Int(head.otherCount)
         guard revision == head.previous || revision == head.revision else {
-            // A change was missed, or this is the first one: request the whole list.
+            // A change was missed, or this is the first change. So the whole list must be requested.
             if listDue == nil { listDue = now }
             return []
         }

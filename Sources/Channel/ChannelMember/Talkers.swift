@@ -41,8 +41,8 @@ struct Talkers: ~Copyable, Sendable {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(Int)
         case replayed
-        /// The delay of the packet was more than 2 s longer than that of the fastest packet of its epoch: an attacker
-        /// on the path may have held it back, or the network has become much slower.
+        /// The packet was delayed over 2 s longer than the fastest packet of its epoch. An attacker on the path may
+        /// have held it back, or the network has become much slower.
         case late
         case malformed
         /// No known key decrypts the packet.

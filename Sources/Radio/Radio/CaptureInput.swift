@@ -140,7 +140,7 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// Mixes the frames read into the channels that are sent.
+    /// Mixes the frames that were read last into the audio channels that are sent.
     @_noAllocation @_noLocks
     private mutating func mix(_ frames: Int) {
         let (from, to) = (readChannelCount, format.channelCount)

@@ -19,7 +19,8 @@ final class ChannelLine: Protection {
     private var outbox = DatagramQueue()
     private var bytes: [UInt8] = []
 
-    /// `ssrc` is the SSRC of the RTP session. `local` is the address at which members reach our own relay.
+    /// Begins to join the channel, or to relay it. `ssrc` is the SSRC of the RTP session. `local` is the address at
+    /// which members reach our own relay.
     init(
         _ settings: ChannelSettings, _ coding: CodingSettings, ssrc: SSRC, local: Endpoint, at now: Instant
     ) {

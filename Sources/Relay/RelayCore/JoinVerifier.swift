@@ -43,7 +43,7 @@ struct JoinVerifier: Sendable {
     /// The step that follows the checks of a JOIN.
     enum Check {
         case discard(RelayDiscard)
-        /// The JOIN's cookie has created a session already. The WELCOME may be sent again.
+        /// The JOIN's cookie was already used to create a session. The WELCOME may be sent again.
         case repeatWelcome
         /// The same JOIN was refused before. This refusal is sent again.
         case repeatRefusal(Refusal)

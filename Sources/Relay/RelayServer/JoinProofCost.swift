@@ -4,7 +4,7 @@ internal import TenfourRelayCore
 /// Measures the CPU time that this machine takes to check and refuse a JOIN with a wrong proof.
 enum JoinProofCost {
     private static let count = 64
-    /// The assumed time for sending the refusal, which is one datagram.
+    /// The assumed CPU time for sending the refusal, which is one datagram.
     private static let sending = Duration.microseconds(2)
 
     /// Returns the average CPU time that the relay takes to refuse a JOIN with a wrong proof. The measurement takes

@@ -12,6 +12,7 @@ struct ShardedFanOut: ~Copyable {
     private struct Shares {
         /// The number of members on each sending thread, the relay's own thread first.
         var counts: [Int]
+        /// The sending thread of each member, by member number; 0 is the relay's own thread.
         var threads: [Int: Int] = [:]
         /// The counts of packets that were dropped because the queue of a worker was full.
         var overrun = FanOutStatistics()
