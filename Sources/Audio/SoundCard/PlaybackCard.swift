@@ -128,9 +128,8 @@ public import TenfourAudioCore
         }
     }
 
-    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally the demanded number. Blocks only if
-    /// the frames exceed the free space in the buffer. The next `wait` reports errors; audio written to a lost card is
-    /// dropped.
+    /// Writes `samples` (interleaved, whole frames of `granted.format`, normally the demanded number). Blocks only if
+    /// they exceed the free space in the buffer. The next `wait` reports errors. A lost card's audio is dropped.
     @_noAllocation @_noLocks
     public mutating func write(_ samples: Span<Float>) {
         let frameCount = samples.count / channelCount
@@ -188,8 +187,7 @@ extension PlaybackCard {
         quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
         lastSeen = seen.at
         guard let origin = quantum.origin, moves > 0 else { return nil }
-        // After an interruption the position's third step is awaited, since the first step after a start may have any
-        // length.
+        // After an interruption the third step of the position is awaited, since the first may have any length.
         let isKnown = !schedule.isProvisional || moves > 2
         guard isLearning || isKnown else { return nil }
         let availMin = queue.availMin
