@@ -24,7 +24,7 @@ struct PlayStatusLine {
         if streamer.isMuted {
             fields.add("muted", rank: 1)
         } else if streamer.volume < 0.995 {
-            fields.add("vol \(decimal(streamer.volume * 100, places: 0)) %", rank: 2)
+            fields.add("vol \(decimal(streamer.volume * 100, places: 0))%", rank: 2)
         }
         fields.add(meter.show(Level(decibels: progress.level)), rank: 4)
         if let title = streamer.track?.title { fields.add(title, rank: 5) }

@@ -142,7 +142,7 @@ struct PlotCommand: ParsableCommand {
         guard Terminal.showsStatus else { return reading }
         reading.reportProgress = { share in
             guard let share else { return }
-            Terminal.draw("\r\u{1B}[Kreading \(decimal(share * 100, places: 0)) %\r")
+            Terminal.draw("\r\u{1B}[Kreading \(decimal(share * 100, places: 0))%\r")
         }
         return reading
     }
@@ -191,7 +191,7 @@ struct PlotCommand: ParsableCommand {
                 "average \(decimal(Double(audio.bars.average), places: 1)) dB",
             ]
         let share = seconds > 0 ? lost / .seconds(1) / seconds * 100 : 0
-        let made = lost > .zero ? ["\(decimal(share, places: share < 10 ? 1 : 0)) % made up"] : []
+        let made = lost > .zero ? ["\(decimal(share, places: share < 10 ? 1 : 0))% concealed"] : []
         return ([length, "\(rate) kHz", channels] + levels + made).joined(separator: " · ")
     }
 

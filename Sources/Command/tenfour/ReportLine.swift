@@ -43,7 +43,7 @@ extension SessionReport {
         let whole = talkers[talker.ssrc] ?? QualitySummary()
         let received = whole.expected - max(whole.lost, 0)
         let missing = whole.missingShare.flatMap { share in
-            share >= 0.0005 ? ", \(decimal(share * 100, places: 1)) % not played" : nil
+            share >= 0.0005 ? ", \(decimal(share * 100, places: 1))% not played" : nil
         }
         if talker.looksEncrypted {
             return "received \(count(received, "packet")) from \(names[talker.ssrc]), which look encrypted: not played"
@@ -52,7 +52,7 @@ extension SessionReport {
         let again =
             retransmitted > 0
             ? " on the way, \(retransmitted) of these \(max(whole.lost, retransmitted)) retransmitted" : ""
-        let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost\(again)" } ?? ""
+        let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1))% lost\(again)" } ?? ""
         let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
         return "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(missing ?? "")\(score)"
     }

@@ -255,7 +255,7 @@ struct SessionRunner {
         case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
         case .receiverReported(let ssrc, let view):
             verbose
-                ? "\(names[ssrc]) reports a loss of \(decimal(view.lossShare * 100, places: 1)) %"
+                ? "\(names[ssrc]) reports a loss of \(decimal(view.lossShare * 100, places: 1))%"
                     + (view.roundTrip.map { ", \(text(of: $0)) round trip" } ?? "")
                 : nil
         }

@@ -94,12 +94,12 @@ private let places = [
 private let laboratory =
     [5, 10, 20].map { percent in
         NamedNetwork(
-            name: "b\(percent)", summary: "\(percent) % of the packets lost independently (bN: N percent)",
+            name: "b\(percent)", summary: "\(percent)% of the packets lost independently (bN: N percent)",
             model: NetworkModel(loss: .random(Double(percent) / 100)))
     }
     + [5, 10].map { percent in
         NamedNetwork(
-            name: "g\(percent)", summary: "\(percent) % lost in bursts of 3 on average (gN: N percent)",
+            name: "g\(percent)", summary: "\(percent)% lost in bursts of 3 on average (gN: N percent)",
             model: NetworkModel(loss: .bursts(share: Double(percent) / 100, meanLength: 3)))
     }
     + [10, 30].map { deviation in
@@ -126,7 +126,7 @@ private let laboratory =
             summary: "exponential delay with a mean of 3 ms, and a stall of 100-200 ms every 2.5 s; keeps the order",
             model: wifiLab(.none)),
         NamedNetwork(
-            name: "wifi-lab-g5", summary: "as wifi-lab, with 5 % lost in bursts of 3 on average",
+            name: "wifi-lab-g5", summary: "as wifi-lab, with 5% lost in bursts of 3 on average",
             model: wifiLab(.bursts(share: 0.05, meanLength: 3))),
         NamedNetwork(
             name: "step",

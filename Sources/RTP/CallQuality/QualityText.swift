@@ -22,7 +22,7 @@ extension QualitySummary {
         }
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
             lines.append(
-                "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95 %, \(milliseconds(most)) at most"
+                "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95%, \(milliseconds(most)) at most"
             )
             lines.append(
                 "timeline    time-scaled \(seconds(playout.timeScaled))\(percent(stretchedShare)), restarted "
@@ -45,7 +45,7 @@ extension QualitySummary {
             ? "nothing" : used.map { "\(seconds($0.1)) by \($0.0)\(percent($0.2))" }.joined(separator: ", ")
     }
 
-    private func percent(_ share: Double?) -> String { share.map { " (\(rounded($0 * 100, 1)) %)" } ?? "" }
+    private func percent(_ share: Double?) -> String { share.map { " (\(rounded($0 * 100, 1))%)" } ?? "" }
     private func seconds(_ frames: FrameCount) -> String { rounded(frames.duration() / .seconds(1), 2) + " s" }
     private func milliseconds(_ duration: Duration) -> String { rounded(duration / .milliseconds(1), 0) + " ms" }
     private func rounded(_ number: Double, _ places: Int) -> String { JSON.decimal(number, places: places).line }

@@ -14,7 +14,7 @@ extension LinkTestResult {
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return
-            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of the audio that arrives: on that machine, try longer periods (-F 20ms) or "
+            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line)% of the audio that arrives: on that machine, try longer periods (-F 20ms) or "
             + "real-time priority, or end other programs"
     }
 
@@ -23,14 +23,14 @@ extension LinkTestResult {
         let percent = JSON.decimal(lossShare * 100, places: 1).line
         if lossShare > 0.5 {
             return
-                "\(percent) % of the packets are lost, more than any setting can repair; check the cable, the signal or a firewall's limits"
+                "\(percent)% of the packets are lost, more than any setting can repair; check the cable, the signal or a firewall's limits"
         }
         let awaySlow = roundTrip.flatMap { times in
             times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
         }
         if lossShare >= 0.02, let awaySlow, awaySlow > .milliseconds(150) {
             return
-                "\(percent) % of the packets are lost, and packets wait \(whole(awaySlow)) ms in a queue, so the link is full; "
+                "\(percent)% of the packets are lost, and packets wait \(whole(awaySlow)) ms in a queue, so the link is full; "
                 + "use a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop other traffic on it"
         }
         let remedy =
@@ -41,9 +41,9 @@ extension LinkTestResult {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
                 wantsMoreDelay ? "allow more delay (--max-latency 200ms) so that they can be retransmitted; " : ""
-            return "\(percent) % of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
+            return "\(percent)% of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
         }
-        return "\(percent) % of the packets are lost, one by one: \(remedy)"
+        return "\(percent)% of the packets are lost, one by one: \(remedy)"
     }
 
     /// Whether bursts of lost packets could be retransmitted if a longer playout delay were allowed.

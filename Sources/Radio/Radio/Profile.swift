@@ -6,8 +6,8 @@ public enum Profile: String, CaseIterable, Sendable {
     public var summary: String {
         switch self {
         case .lan: "speech, 20 ms frames, 32 kbit/s, adaptive delay (the default)"
-        case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, delay at least 20 ms"
-        case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, delay at least 40 ms"
+        case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2% loss, delay at least 20 ms"
+        case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5% loss, delay at least 40 ms"
         case .quality:
             "speech, 20 ms frames, 32 kbit/s, always enough delay for retransmissions: 4 round trips plus 40 ms, at most 200 ms"
         case .music: "music, 20 ms frames, 128 kbit/s, stereo, delay at least 60 ms"

@@ -170,6 +170,6 @@ import Testing
         let share = lost.reduce(0) { $0 + $1[1] - $1[0] } / (try #require(json["duration_s"] as? Double))
         #expect(lost.count > 3 && (0.05...0.45).contains(share), "\(share) of \(lost)")
         #expect(zip(lost, lost.dropFirst()).allSatisfy { $0[1] < $1[0] })
-        #expect(try plot(["heard.wav"]).output.contains("% made up"))
+        #expect(try plot(["heard.wav"]).output.contains("% concealed"))
     }
 }

@@ -47,7 +47,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse(
             "send --input good.wav --sdp no/such/folder.sdp rtp://127.0.0.1", 69, "no/such/folder.sdp", "another path"),
         Misuse("talk no-such-host.invalid", 69, "no-such-host.invalid", "spelling"),
-        Misuse("recv -o no/such/folder.wav", 69, "no/such/folder.wav", "create the directory"),
+        Misuse("recv -p 5994 -o no/such/folder.wav", 69, "no/such/folder.wav", "create the directory"),
         Misuse("recv rtp://192.0.2.1 -o x.wav", 69, "192.0.2.1 is not an address of this machine", "`ip address`"),
         Misuse("recv rtp://@239.1.2.3 --interface nosuch -o x.wav", 69, "nosuch", "this machine has", "lo"),
         Misuse("recv missing.sdp", 69, "missing.sdp", "name another SDP file"),

@@ -152,7 +152,7 @@ struct QualityTests {
     @Test func figuresForPeopleAddUp() {
         var meter = QualityMeter(keepsSeconds: false)
         meter.observe(counts(packets: 570, lost: 26, runs: 20, concealed: 2), of: alice, at: .seconds(11))
-        #expect(meter.whole.text.contains("lost        26 of 570 packets (4.6 %), 1.3 in a row"))
+        #expect(meter.whole.text.contains("lost        26 of 570 packets (4.6%), 1.3 in a row"))
     }
 
     @Test func talkersAddUpAndOneWhoBeginsAgainGoesOn() {

@@ -68,7 +68,7 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         let after = talk.buffer.statistics
         #expect(steady.max()! - steady.min()! < 12, "from \(steady.min()!) to \(steady.max()!) ms")
         #expect(after.timeScaled - before.timeScaled < FrameCount(48 * 25))
-        #expect(after.concealed - before.concealed <= FrameCount(48 * 40), "0.1 % of 40 s")
+        #expect(after.concealed - before.concealed <= FrameCount(48 * 40), "0.1% of 40 s")
     }
 
     @Test func aLongerRouteIsWaitedForOnceAndNotLeftAgain() {

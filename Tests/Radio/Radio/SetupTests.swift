@@ -225,7 +225,7 @@ import Testing
             profile.apply(to: &configuration)
             let (coding, playout) = (configuration.coding, configuration.playout)
             #expect(profile.summary.contains("\(coding.bitRate / 1_000) kbit/s") || profile == .lowest)
-            #expect(profile.summary.contains("FEC for \(coding.expectedLoss) % loss") == (coding.expectedLoss > 0))
+            #expect(profile.summary.contains("FEC for \(coding.expectedLoss)% loss") == (coding.expectedLoss > 0))
             let depth = Int(playout.minimumDelay / .milliseconds(1))
             #expect(profile.summary.contains("delay at least \(depth) ms") == (depth > 0))
             #expect(profile.summary.contains("stereo") == (coding.channelCount == 2))

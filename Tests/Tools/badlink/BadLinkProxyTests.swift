@@ -119,7 +119,7 @@ struct ReportTests {
         #expect((there["own_lateness_ms"] as? [String: Double])?["mean"] == 0.5)
         #expect(
             report.lines == [
-                "there: 3 in, 1 out, 2 dropped by the full queue, delay 2.5 ms on average, 2.5 at 95 %, 2.5 at most"
+                "there: 3 in, 1 out, 2 dropped by the full queue, delay 2.5 ms on average, 2.5 at 95%, 2.5 at most"
             ])
     }
 

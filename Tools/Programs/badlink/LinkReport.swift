@@ -30,7 +30,7 @@ struct LinkReport {
         }
         if tally.sent > 0 {
             parts.append(
-                "delay \(milliseconds(tally.delays.mean)) ms on average, \(milliseconds(tally.delays.quantile(0.95))) at 95 %, "
+                "delay \(milliseconds(tally.delays.mean)) ms on average, \(milliseconds(tally.delays.quantile(0.95))) at 95%, "
                     + "\(milliseconds(tally.delays.most)) at most")
         }
         return parts.joined(separator: ", ")

@@ -99,8 +99,8 @@ private struct Take {
         score = quality.score.map { decimal($0, places: 2) } ?? "–"
         let share = { (share: Double?) in decimal((share ?? 0) * 100, places: 1) }
         title =
-            "score \(score), \(share(quality.lostShare)) % lost, \(share(quality.concealedShare)) % made up, "
-            + "\(share(quality.recoveredShare)) % recovered"
+            "score \(score), \(share(quality.lostShare))% lost, \(share(quality.concealedShare))% concealed, "
+            + "\(share(quality.recoveredShare))% recovered"
         text = quality.text
     }
 
