@@ -5,7 +5,7 @@ import Testing
 
 /// The programs that README.md shows: the same text, built, and run.
 @Suite(.onItsOwnThread, .inRealTime) struct ReadmeTests {
-    @Test(arguments: ["send", "hear", "play"]) func theReadmeShowsTheProgramThatIsBuilt(name: String) throws {
+    @Test(arguments: ["hear"]) func theReadmeShowsTheProgramThatIsBuilt(name: String) throws {
         let readme = Folder.text(of: Repository.path("README.md"))
         let program = Folder.text(of: Repository.path("Tests/Readme/Programs/\(name)/main.swift"))
         let parts = readme.split(separator: "<!-- program: \(name) -->\n```swift\n", omittingEmptySubsequences: false)
