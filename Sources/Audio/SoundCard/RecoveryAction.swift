@@ -69,8 +69,8 @@ extension RecoveryAction {
     /// state after the call.
     @_noAllocation @_noLocks
     init(code: Int32, state: PCMState) {
-        // The state takes precedence: the error of a stopped PCM depends on its plugin, and some plugins return stale
-        // numbers (an external plugin's delay after an underrun).
+        // The state takes precedence, because the error of a stopped PCM depends on its plugin. Some plugins even succeed
+        // with an outdated value: an external plugin returns its old delay after an underrun.
         switch state {
         case .disconnected: self = .giveUp(.unplugged)
         case .suspended: self = CardLoss.isGone(code) ? .giveUp(.unplugged) : .resume

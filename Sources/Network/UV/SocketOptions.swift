@@ -24,10 +24,10 @@ public struct SocketOptions: Hashable, Sendable {
         /// Opening fails if the port is in use; afterwards `joined` and `connected` sockets may share the port. The
         /// socket receives the datagrams that belong to none of the connected sockets.
         case offered
-        /// Shares an offered port for sending only. Receives nothing.
+        /// Shares the port of an `offered` socket for sending only. Receives nothing.
         case joined
-        /// Shares an offered port and receives from one peer once `UDPSocket.connect` is called; receives nothing
-        /// before. It is an IPv6 socket even if the offered one is IPv4.
+        /// Shares the port of an `offered` socket. Receives nothing until `UDPSocket.connect` is called, and then only
+        /// from that peer. It is an IPv6 socket even if the `offered` socket is IPv4.
         case connected
     }
 

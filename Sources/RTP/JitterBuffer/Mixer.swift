@@ -131,9 +131,11 @@ public struct Mixer: ~Copyable, Sendable {
         return true
     }
 
-    /// Skips the audio that was due while the card stood still. The card has lost the time of `frames`, and was silent
-    /// for `missed`; both are in frames at the card's rate. Call this for an underrun that is too short to be detected
-    /// from a late request. Without this call, the underrun would count as jitter and increase the delay.
+    /// Skips the audio that was due while the card stood still. Call this for an underrun that is too short to be
+    /// detected from a late request. Without this call, the underrun would count as jitter and increase the delay.
+    ///
+    /// `missed` is the duration of the silence that the listener heard. `frames` is the delay that the silence would
+    /// add: the silence less the audio that the card's queue now holds in addition. Both are in frames at the card's rate.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)

@@ -22,8 +22,8 @@ struct Retransmitter: Sendable {
     /// The time, in seconds, for which unused bits are saved up. They are needed because random loss comes in clusters
     /// of seconds.
     private static let savedSeconds = 2.0
-    /// The level of saved bits at the start, as a share of the largest number that can be saved. Loss may begin before
-    /// a report has reduced the encoder's bit rate.
+    /// The fill of the token bucket at the start, as a share of its capacity. The bucket does not start empty, because
+    /// loss may begin before a report has reduced the encoder's bit rate.
     private static let initialShare = 0.75
     /// The largest number of retransmissions of a packet.
     private static let maximumRetransmissionCount = 8

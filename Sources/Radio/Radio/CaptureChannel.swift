@@ -19,7 +19,7 @@ struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// The number of frames since the left channel last contained a sample other than zero. Frames with silence in both
     /// channels do not count.
     private var sinceLeft = 0
-    /// The same number for the right channel.
+    /// The number of frames since the right channel last contained a sample other than zero, counted alike.
     private var sinceRight = 0
     /// The number of frames after which a channel counts as silent.
     private let patience: Int

@@ -15,8 +15,8 @@ public struct RadioConfiguration: Sendable {
     public var rtpSession: RTPSessionConfiguration
     /// Settings for a multicast group that we receive or send to; nil for unicast.
     public var multicast: Multicast?
-    /// The peer of a call by name, whose name is looked up again when its address changes; nil if the addresses of
-    /// `rtpSession` stay in use.
+    /// The peer, if it was given by host name. While nothing arrives from it, the name is looked up again, and a new
+    /// address replaces the old one. nil: the addresses of `rtpSession` stay in use.
     var partner: Partner?
     /// The protection of media and reports, in both directions.
     public var protection = Protection.none

@@ -9,7 +9,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case unexpectedControl
     /// A JOIN whose cookie is forged, expired, or bound to other addresses.
     case cookie
-    /// A HELLO, or a JOIN without a valid cookie, beyond the limit of its host, or while the output queue is full.
+    /// A HELLO or a JOIN without a valid cookie, dropped because its host sends too many of them or because the output
+    /// queue is full.
     case tooManyHandshakes
     /// A JOIN from a host with too many wrong proofs, or a JOIN that found no room in the queue of unchecked JOINs or
     /// waited too long in this queue.
