@@ -19,7 +19,7 @@ struct Tenfour: ParsableCommand {
 
             \(Console.exitCodes)
             """,
-        version: "tenfour 0.2",
+        version: "tenfour 0.3",
         subcommands: [
             Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
             RelayCommand.self, Devices.self,
