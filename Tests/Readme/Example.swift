@@ -10,7 +10,7 @@ struct Example: Sendable, CustomTestStringConvertible {
 
     /// The lines in README.md, the manual pages and the guides that call tenfour or one of its tools.
     static let all: [Example] = documents.flatMap { document in
-        blocks(in: Folder.text(of: Repository.path(document)), isManual: document.hasPrefix(manuals))
+        blocks(in: Folder.text(of: Repository.path(document)), isManual: document.hasPrefix(manuals + "/"))
             .flatMap(continuedLines)
             .map { Example(document: document, line: $0) }
             .filter { !$0.calls.isEmpty }
@@ -94,7 +94,7 @@ struct Example: Sendable, CustomTestStringConvertible {
     }
 
     /// Returns a line of troff as it is shown.
-    private static func unescaped(_ line: String) -> String {
+    static func unescaped(_ line: String) -> String {
         let escapes = [
             ("\\&", ""), ("\\-", "-"), ("\\(aq", "'"), ("\\(ga", "`"), ("\\(ha", "^"), ("\\(ti", "~"), ("\\e", "\\"),
         ]

@@ -96,9 +96,4 @@ import Testing
         }
         return folder
     }
-
-    @Test(arguments: Example.manualPages) func theManualIsThatOfThisVersion(page: String) {
-        let title = Folder.text(of: Repository.path(page)).split(separator: "\n").first { $0.hasPrefix(".TH ") } ?? ""
-        #expect(title.contains("\"\(Tenfour.configuration.version)\""), "\(title)")
-    }
 }
