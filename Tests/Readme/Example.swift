@@ -66,7 +66,7 @@ struct Example: Sendable, CustomTestStringConvertible {
         var blocks: [[String]] = []
         var block: [String]?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
-            let isEdge = isManual ? [".nf", ".fi"].contains(line) : line.hasPrefix("```")
+            let isEdge = isManual ? [".nf", ".fi", ".EX", ".EE"].contains(line) : line.hasPrefix("```")
             if !isEdge {
                 block?.append(isManual ? unescaped(line) : line)
             } else if let ended = block {
