@@ -32,15 +32,20 @@ import TenfourTimePitch
             \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
             """, helpNames: .help)
 
-    @Argument(help: ArgumentHelp("The capture file; - is standard input.", valueName: "capture"))
+    @Argument(
+        help: ArgumentHelp("The capture file; - is standard input.", valueName: "capture"),
+        completion: .file(extensions: ["pcap", "pcapng"]))
     var path: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "file"))
+        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "file"),
+        completion: .file(extensions: ["wav"]))
     var output: String?
 
-    @Option(help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
     var report: String?
 
     @Option(help: ArgumentHelp("Choose the stream with this SSRC, in hexadecimal digits.", valueName: "digits"))
