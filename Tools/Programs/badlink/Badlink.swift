@@ -56,10 +56,10 @@ import TenfourUV
 
     /// The options that --help shows; --help-all shows all.
     static let usual = [
-        "badlink": ["network", "loss", "burst", "delay", "jitter", "rate", "seed", "back", "one-way", "report", "list"]
+        "network", "loss", "burst", "delay", "jitter", "rate", "seed", "back", "one-way", "report", "list",
     ]
 
-    static func main() { runAndExit(named: "badlink", usual: usual) }
+    static func main() { runAndExit(named: "badlink", usual: [_commandName: usual]) }
 
     func validate() throws {
         if let printTrace, printTrace < 1 {

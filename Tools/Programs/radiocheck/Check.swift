@@ -101,12 +101,10 @@ import TenfourUV
 
     /// The options that --help shows; --help-all shows all.
     static let usual = [
-        "radiocheck": [
-            "answer", "network", "seed", "port", "duration", "bitrate", "defence", "output", "json", "min-score",
-        ]
+        "answer", "network", "seed", "port", "duration", "bitrate", "defence", "output", "json", "min-score",
     ]
 
-    static func main() { runAndExit(named: "radiocheck", usual: usual) }
+    static func main() { runAndExit(named: "radiocheck", usual: [_commandName: usual]) }
 
     func validate() throws {
         let ways = (host == nil ? 0 : 1) + (answer ? 1 : 0) + (network == nil ? 0 : 1)

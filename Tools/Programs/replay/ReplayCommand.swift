@@ -91,11 +91,9 @@ import TenfourTimePitch
     var quiet = false
 
     /// The options that --help shows; --help-all shows all.
-    static let usual = [
-        "replay": ["output", "report", "port", "ssrc", "jitter", "max-latency", "decoder", "rate", "pitch"]
-    ]
+    static let usual = ["output", "report", "port", "ssrc", "jitter", "max-latency", "decoder", "rate", "pitch"]
 
-    static func main() { runAndExit(named: "replay", usual: usual) }
+    static func main() { runAndExit(named: "replay", usual: [_commandName: usual]) }
 
     func validate() throws {
         if let ssrc, Choice.number(ssrc) == nil {
