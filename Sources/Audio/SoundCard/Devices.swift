@@ -39,15 +39,22 @@ extension Device {
     /// Lists the names of ALSA's configuration, then the cards that it does not name. Opens each device for a moment,
     /// without disturbing other programs. May take long with a sound server, so do not call it on an audio thread.
     public static func list() -> [Device] {
-        ALSAMessages.divertFromTerminal()
-        var names = hints()
-        for card in hardware() where !names.contains(where: { $0.name == card.name }) { names.append(card) }
-        return names.map { hint in
+        named().map { hint in
             Device(
                 name: hint.name, description: hint.description,
                 playback: hint.directions.contains(.playback) ? offer(of: hint.name, .playback) : .nothing,
                 capture: hint.directions.contains(.capture) ? offer(of: hint.name, .capture) : .nothing)
         }
+    }
+
+    /// Lists the names of `list()`, and opens no device.
+    public static func names() -> [String] { named().map(\.name) }
+
+    private static func named() -> [Hint] {
+        ALSAMessages.divertFromTerminal()
+        var names = hints()
+        for card in hardware() where !names.contains(where: { $0.name == card.name }) { names.append(card) }
+        return names
     }
 
     private struct Hint {

@@ -69,7 +69,7 @@ struct ShortHelp {
     private var last: [String] {
         // The subcommands of a command share its manual page.
         let words = command.split(separator: " ").prefix(2)
-        let page = (words[0] == "tenfour" ? [] : ["tenfour"]) + words
+        let page = (words[0].hasPrefix("tenfour") ? [] : ["tenfour"]) + words
         let more = commands.isEmpty ? [] : ["Help of a command: \(command) \(commands[0].label) --help."]
         return more + ["All options: \(command) --help-all. Manual: man \(page.joined(separator: "-"))."]
     }

@@ -9,7 +9,7 @@ struct ChannelKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Print the relay keys and the listen link that belong to a talk link.")
 
-    @Argument(help: ArgumentHelp("The channel's talk link.", valueName: "link"))
+    @Argument(help: ArgumentHelp("The channel's talk link.", valueName: "link"), completion: Completions.channel)
     var link: String?
 
     @OptionGroup var links: LinkOptions

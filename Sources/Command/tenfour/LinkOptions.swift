@@ -8,7 +8,7 @@ struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read the link from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_LINK to the link.",
-            valueName: "file"))
+            valueName: "file"), completion: Completions.linkFile)
     var linkFile: String?
 
     /// Whether `--link-file` or TENFOUR_LINK is set.

@@ -13,7 +13,8 @@ struct Listen: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The channel's link (a listen link is enough), or the name of a saved channel.", valueName: "link"))
+            "The channel's link (a listen link is enough), or the name of a saved channel.", valueName: "link"),
+        completion: Completions.channel)
     var link: String?
 
     @Option(

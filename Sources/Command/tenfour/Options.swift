@@ -33,7 +33,9 @@ struct CommonOptions: ParsableArguments {
             valueName: "auto|off|copy|nack"))
     var defence: LossProtectionConfiguration.Mode = .auto
 
-    @Option(help: ArgumentHelp("The network interface for multicast, such as eth0.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The network interface for multicast, such as eth0.", valueName: "name"),
+        completion: Completions.networkInterface)
     var interface: String?
 
     @Option(
@@ -45,7 +47,7 @@ struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "At the end, write a call quality report as JSON, per second and for the whole session, with a score from 1 to 4.5; - is standard output.",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["json"]))
     var report: String?
 
     @Flag(
@@ -113,7 +115,8 @@ struct CodingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Duration of a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms; a bare number is in milliseconds.",
-            valueName: "time"))
+            valueName: "time"),
+        completion: .list(CodingSettings.frames.map { text(of: $0).replacing(" ", with: "") }))
     var frame: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("In-band FEC: auto (on when loss is expected), on or off.", valueName: "auto|on|off"))

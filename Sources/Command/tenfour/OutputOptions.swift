@@ -12,7 +12,7 @@ struct OutputOptions: ParsableArguments {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Write what you hear to this WAV file; - writes raw samples to standard output, alsa:NAME plays it on a sound card. With -D, it is also played.",
-            valueName: "destination"))
+            valueName: "destination"), completion: .file(extensions: ["wav"]))
     var output: String?
 
     @Flag(name: [.customShort("1"), .long], help: "End when every talker has left.")

@@ -21,7 +21,7 @@ struct Play: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "URLs, files, playlists (m3u, pls), or - for standard input, played one after the other.",
-            valueName: "address"))
+            valueName: "address"), completion: Completions.playable)
     var addresses: [String]
 
     @Option(
@@ -33,7 +33,7 @@ struct Play: ParsableCommand {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Write the audio to this WAV file, as fast as possible; - writes raw samples to standard output, alsa:NAME plays it on a sound card.",
-            valueName: "destination"))
+            valueName: "destination"), completion: .file(extensions: ["wav"]))
     var output: String?
 
     @Option(

@@ -22,13 +22,16 @@ struct PlotCommand: ParsableCommand {
             the peak. Ctrl-C stops reading early and draws the part that was read.
             """)
 
-    @Argument(help: ArgumentHelp("The audio file or URL to draw; - is standard input.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The audio file or URL to draw; - is standard input.", valueName: "file"),
+        completion: Completions.soundFile)
     var file: String
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write a picture to FILE.svg or FILE.png; - writes SVG to standard output.", valueName: "file"))
+            "Write a picture to FILE.svg or FILE.png; - writes SVG to standard output.", valueName: "file"),
+        completion: .file(extensions: ["svg", "png"]))
     var output: String?
 
     @Flag(help: "Write the bars as JSON to standard output.")

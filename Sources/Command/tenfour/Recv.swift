@@ -19,7 +19,7 @@ struct Recv: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Where to receive, such as rtp://:PORT; also srtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.",
-            valueName: "address"))
+            valueName: "address"), completion: .file(extensions: ["sdp"]))
     var address: String?
 
     @Option(

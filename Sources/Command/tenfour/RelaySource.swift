@@ -7,7 +7,9 @@ import TenfourSession
 
 /// A relay's configuration: a file, and options that override or extend it.
 struct RelaySource: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file; --example prints one.", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The configuration file; --example prints one.", valueName: "file"),
+        completion: .file(extensions: ["conf"]))
     var config: String?
 
     @Option(help: ArgumentHelp("The address at which members join; overrides the file.", valueName: "address:port"))
@@ -30,7 +32,7 @@ struct RelaySource: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The Unix socket for status requests; overrides the file.", valueName: "path"))
+            "The Unix socket for status requests; overrides the file.", valueName: "path"), completion: .file())
     var statusSocket: String?
 
     var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }

@@ -18,8 +18,7 @@ struct RelayStatusCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The relay's status socket. Default: relay.sock in $XDG_RUNTIME_DIR/tenfour or in /run/tenfour.",
-            valueName: "path")
-    )
+            valueName: "path"), completion: .file())
     var socket: String?
 
     func run() throws {

@@ -13,13 +13,13 @@ struct SRTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read the SRTP key from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var srtpKeyFile: String?
 
     @Option(
         help: ArgumentHelp(
             "The SRTP crypto suite: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")). Default: the first.",
-            valueName: "suite"))
+            valueName: "suite"), completion: .list(SRTPSuite.allCases.map(\.name)))
     var srtpSuite: SRTPSuiteName?
 
     private var suite: SRTPSuite { srtpSuite?.suite ?? .aesCounterMode }

@@ -17,10 +17,18 @@ enum SavedLink {
 
     /// Returns saved channels with names similar to `text`.
     static func near(_ text: String) -> [String] {
-        guard let folder, text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil else { return [] }
-        let names = PortHolder.names(in: folder).filter { $0.hasSuffix(".link") }.map { String($0.dropLast(5)) }
-        return Spelling.nearest(to: text, among: names.sorted())
+        guard text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil else { return [] }
+        return Spelling.nearest(to: text, among: names)
     }
+
+    /// The names of all saved channels.
+    static var names: [String] {
+        let files = folder.map { PortHolder.names(in: $0) } ?? []
+        return files.filter { $0.hasSuffix(".link") }.map { String($0.dropLast(5)) }.sorted()
+    }
+
+    /// The files of all saved channels.
+    static var paths: [String] { names.map { "\(folder ?? "")/\($0).link" } }
 
     /// Throws `.usage` if `path(namedBy:)` would not find a channel of this name, `.unavailable` if its file already
     /// exists or no directory is known for it.

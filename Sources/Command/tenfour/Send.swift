@@ -23,11 +23,11 @@ struct Send: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Where to send, such as rtp://HOST:PORT; also srtp://HOST:PORT, rtp://@GROUP:PORT for multicast, an SDP file, or a channel's link or name. The audio to send may be written before the address, as in: tenfour send speech.wav rtp://10.0.0.7.",
-            valueName: "address"))
+            valueName: "address"), completion: Completions.destination)
     var address: String?
 
     /// The second argument: the address, if the input was typed before the address.
-    @Argument(help: .hidden) var addressBehindInput: String?
+    @Argument(help: .hidden, completion: Completions.destination) var addressBehindInput: String?
 
     @Option(
         name: [.customShort("D"), .long],
@@ -37,12 +37,12 @@ struct Send: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The sound file or URL to send; - is standard input, alsa:NAME a sound card. Default: the card that -D names.",
-            valueName: "source"))
+            valueName: "source"), completion: Completions.soundFile)
     var input: String?
 
     @Option(
-        help: ArgumentHelp("Write an SDP file for other players; - is standard output.", valueName: "file")
-    )
+        help: ArgumentHelp("Write an SDP file for other players; - is standard output.", valueName: "file"),
+        completion: .file(extensions: ["sdp"]))
     var sdp: String?
 
     @Option(

@@ -24,7 +24,7 @@ struct Talk: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The station to talk with: a host name or address, with :PORT if the port is not \(RTPDefaults.port); srtp://HOST:PORT; a channel's link; or the name of a saved channel.",
-            valueName: "host"))
+            valueName: "host"), completion: Completions.channel)
     var partner: String?
 
     @Option(
@@ -43,14 +43,14 @@ struct Talk: ParsableCommand {
         help: ArgumentHelp(
             "Send this sound file instead of the microphone; - is standard input, alsa:NAME another card.",
             valueName: "source"
-        ))
+        ), completion: Completions.soundFile)
     var input: String?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
             "Write what you hear to this WAV file, and do not play it; - is standard output, alsa:NAME plays it on another card.",
-            valueName: "destination"))
+            valueName: "destination"), completion: .file(extensions: ["wav"]))
     var output: String?
 
     @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions

@@ -30,7 +30,10 @@ struct Tenfour: ParsableCommand {
         Secrets.keepInThisProcess()
         let typed = Secrets.extractFromArguments()
         Secrets.extractFromEnvironment()
-        if !typed.contains("-q"), !typed.contains("--quiet") {
+        if typed == ["--generate-completion-script", "bash"] { return Console.write(bashCompletionScript) }
+        // A shell that asks for completions would show warnings in the middle of the typed line.
+        let isShell = typed.first == "---completion" || typed.first == "--generate-completion-script"
+        if !typed.contains("-q"), !typed.contains("--quiet"), !isShell {
             for warning in Environment.warnings { Console.log("tenfour: \(warning)") }
         }
         runAndExit(

@@ -34,7 +34,7 @@ import TenfourUV
     @Option(
         help: ArgumentHelp(
             "The network of the return path, such as “lte loss=5%”. Default: as on the forward path.",
-            valueName: "network"))
+            valueName: "network"), completion: .list(NamedNetwork.all.map(\.name)))
     var back: String?
     @Flag(help: "Do not change the return path.") var oneWay = false
     @Flag(
@@ -42,7 +42,9 @@ import TenfourUV
         help: "Also forward RTCP, from the next port after listen to the next port after target.")
     var rtcp = true
 
-    @Option(help: ArgumentHelp("Write the counts as JSON at the end; - is standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the counts as JSON at the end; - is standard output.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
     var report: String?
     @Flag(name: .shortAndLong, help: "Print what happens to each packet.") var verbose = false
     @Flag(help: "List the built-in networks and exit.") var list = false
@@ -54,10 +56,10 @@ import TenfourUV
 
     /// The options that --help shows; --help-all shows all.
     static let usual = [
-        "badlink": ["network", "loss", "burst", "delay", "jitter", "rate", "seed", "back", "one-way", "report", "list"]
+        "network", "loss", "burst", "delay", "jitter", "rate", "seed", "back", "one-way", "report", "list",
     ]
 
-    static func main() { runAndExit(named: "badlink", usual: usual) }
+    static func main() { runAndExit(named: "badlink", usual: [_commandName: usual]) }
 
     func validate() throws {
         if let printTrace, printTrace < 1 {

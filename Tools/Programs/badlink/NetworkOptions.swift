@@ -5,12 +5,13 @@ import TenfourRadio
 
 /// The options that describe a network: a name or a trace, and parameters that change it.
 struct NetworkOptions: ParsableArguments {
-    @Option(help: "Start from this named network; --list shows them all.")
+    @Option(
+        help: "Start from this named network; --list shows them all.", completion: .list(NamedNetwork.all.map(\.name)))
     var network: String?
     @Option(
         help: ArgumentHelp(
             "Also apply a measured trace, a CSV file with the column delay_ms or the columns t_ms and delay_ms. Write lost instead of a delay for a lost packet.",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["csv"]))
     var trace: String?
 
     @Option(help: help(.loss)) var loss: String?

@@ -45,7 +45,7 @@ import TenfourUV
     @Option(
         help: ArgumentHelp(
             "Check a simulated network instead of a station: a name or a description as for badlink.",
-            valueName: "network"))
+            valueName: "network"), completion: .list(NamedNetwork.all.map(\.name)))
     var network: String?
 
     @Option(help: ArgumentHelp("The random seed of the simulated network.", valueName: "number")) var seed: UInt64 = 1
@@ -78,16 +78,19 @@ import TenfourUV
     @Option(
         help: ArgumentHelp(
             "The speech to send: a sound file, mono at 48 kHz. Default: the voice samples of the package alsa-utils.",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["wav"]))
     var speech: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Write the received speech to a WAV file.", valueName: "file"))
+        name: .shortAndLong, help: ArgumentHelp("Write the received speech to a WAV file.", valueName: "file"),
+        completion: .file(extensions: ["wav"]))
     var output: String?
 
     @Flag(help: "Write the result to standard output as JSON.") var json = false
 
-    @Option(help: ArgumentHelp("Write the result to this file as a JUnit report.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the result to this file as a JUnit report.", valueName: "file"),
+        completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Option(help: ArgumentHelp("Exit with 1 if the score is below this.", valueName: "score")) var minScore: Double?
@@ -98,12 +101,10 @@ import TenfourUV
 
     /// The options that --help shows; --help-all shows all.
     static let usual = [
-        "radiocheck": [
-            "answer", "network", "seed", "port", "duration", "bitrate", "defence", "output", "json", "min-score",
-        ]
+        "answer", "network", "seed", "port", "duration", "bitrate", "defence", "output", "json", "min-score",
     ]
 
-    static func main() { runAndExit(named: "radiocheck", usual: usual) }
+    static func main() { runAndExit(named: "radiocheck", usual: [_commandName: usual]) }
 
     func validate() throws {
         let ways = (host == nil ? 0 : 1) + (answer ? 1 : 0) + (network == nil ? 0 : 1)

@@ -32,15 +32,20 @@ import TenfourTimePitch
             \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
             """, helpNames: .help)
 
-    @Argument(help: ArgumentHelp("The capture file; - is standard input.", valueName: "capture"))
+    @Argument(
+        help: ArgumentHelp("The capture file; - is standard input.", valueName: "capture"),
+        completion: .file(extensions: ["pcap", "pcapng"]))
     var path: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "file"))
+        help: ArgumentHelp("Write the audio to a WAV file, or raw samples to standard output (-).", valueName: "file"),
+        completion: .file(extensions: ["wav"]))
     var output: String?
 
-    @Option(help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
     var report: String?
 
     @Option(help: ArgumentHelp("Choose the stream with this SSRC, in hexadecimal digits.", valueName: "digits"))
@@ -86,11 +91,9 @@ import TenfourTimePitch
     var quiet = false
 
     /// The options that --help shows; --help-all shows all.
-    static let usual = [
-        "replay": ["output", "report", "port", "ssrc", "jitter", "max-latency", "decoder", "rate", "pitch"]
-    ]
+    static let usual = ["output", "report", "port", "ssrc", "jitter", "max-latency", "decoder", "rate", "pitch"]
 
-    static func main() { runAndExit(named: "replay", usual: usual) }
+    static func main() { runAndExit(named: "replay", usual: [_commandName: usual]) }
 
     func validate() throws {
         if let ssrc, Choice.number(ssrc) == nil {

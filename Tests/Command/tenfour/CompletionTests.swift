@@ -1,0 +1,115 @@
+import TestSupport
+import Testing
+
+/// What the shells make of a typed word at the Tab key, with the scripts of `tenfour --generate-completion-script`.
+@Suite(.onItsOwnThread, .inRealTime) struct CompletionTests {
+    private let folder = Folder()
+
+    /// A typed line after `tenfour`, and the words that the shell makes of it.
+    private struct Completion {
+        var typed: String
+        var words: [String]
+
+        init(_ typed: String, _ words: String...) {
+            self.typed = typed
+            self.words = words
+        }
+    }
+
+    private static let completions = [
+        // Commands, options, values of options.
+        Completion("chan", "channel"), Completion("channel n", "channel", "new"),
+        Completion("talk --prof", "talk", "--profile"), Completion("play --help-", "play", "--help-all"),
+        Completion("talk --profile inter", "talk", "--profile", "internet"),
+        Completion("send --frame 10", "send", "--frame", "10ms"),
+        // Files and folders: there are recording.wav, record.sdp, record.txt, and the folder music.
+        Completion("play recor", "play", "recording.wav"), Completion("recv recor", "recv", "record.sdp"),
+        Completion("talk -o recor", "talk", "-o", "recording.wav"), Completion("send recordi", "send", "recording.wav"),
+        Completion("send record.", "send", "record.sdp"), Completion("send ./mus", "send", "./music/"),
+        Completion("send tw", "send", "two words.wav"),
+        // Sound cards.
+        Completion("talk -D made", "talk", "-D", "madeup"), Completion("recv -D made", "recv", "-D", "madeup"),
+        Completion("play --device hw:CARD=U", "play", "--device", "hw:CARD=USB,DEV=0"),
+        // Channels that were saved.
+        Completion("talk fam", "talk", "family"), Completion("listen fam", "listen", "family"),
+        Completion("send fam", "send", "family"), Completion("talk --link-file ho", "talk", "--link-file", "home.link"),
+        Completion("recv --interface l", "recv", "--interface", "lo"),
+    ]
+
+    @Test func bashCompletesWords() throws {
+        // The shell would run a command in a file's name if the name were not quoted.
+        folder.write("", to: "$(touch owned).wav")
+        // For bash, colons and equals signs end a word.
+        try expect(
+            Self.completions + [
+                Completion("talk --device=made", "talk", "--device=madeup"),
+                Completion("send '$(t", "send", "$(touch owned).wav"),
+            ],
+            from: "bash", ["--norc", "--noprofile", "-i"],
+            """
+            tenfour() { [[ $1 = ---completion ]] && command tenfour "$@" || printf '<%s>' "$@" '|'; }
+            """)
+        #expect(Folder.bytes(of: folder("owned")) == [])
+    }
+
+    @Test func zshCompletesWords() throws {
+        try expect(
+            Self.completions, from: "zsh", ["-f", "-i"],
+            """
+            autoload -U compinit && compinit -D -u
+            tenfour() { [[ $1 = ---completion ]] && command tenfour "$@" || printf '<%s>' "$@" '|' }
+            """)
+    }
+
+    @Test func fishCompletesWords() throws {
+        try expect(
+            Self.completions, from: "fish", ["--no-config", "-i"],
+            """
+            set -g fish_autosuggestion_enabled 0
+            function tenfour; printf '<%s>' $argv '|'; end
+            """)
+    }
+
+    /// Types each line, Tab and Return into the shell, in which `tenfour` is a function that prints its arguments.
+    private func expect(_ completions: [Completion], from shell: String, _ options: [String], _ setup: String) throws {
+        try prepare()
+        let script = try tenfour(["--generate-completion-script", shell], environment: ["TENFOUR_UNKNOWN": "1"])
+        #expect(script.end == .code(0) && script.errors == "", "\(script.errors)")
+        folder.write(setup, to: "setup")
+        folder.write(script.output, to: "script")
+        let terminal = Terminal(columns: 200)
+        let program = try Program(shell, options, in: folder, environment: environment, terminal: terminal)
+        terminal.type("source ./setup; source ./script; printf '%s-%s\\n' all set\n")
+        try #require(program.says("all-set"), "\(terminal.shown)")
+        for completion in completions {
+            terminal.type("tenfour \(completion.typed)\t\n")
+            let words = (completion.words + ["|"]).map { "<\($0)>" }.joined()
+            try #require(
+                program.says(words, within: .seconds(20)), "\(completion.typed): \(terminal.shown.suffix(500))")
+        }
+        // Warnings about the environment would spoil the typed line.
+        #expect(!terminal.shown.contains("TENFOUR_UNKNOWN"))
+        terminal.type("exit\n")
+        #expect(program.wait(.seconds(10)) == .code(0))
+    }
+
+    private var environment: [String: String] {
+        [
+            "HOME": folder.path, "XDG_CONFIG_HOME": folder("config"), "ALSA_CONFIG_PATH": folder("asound.conf"),
+            "PATH": Program.searchPath, "TERM": "dumb", "TENFOUR_UNKNOWN": "1",
+        ]
+    }
+
+    private func prepare() throws {
+        for name in ["recording.wav", "record.sdp", "record.txt", "two words.wav", "home.link"] {
+            folder.write("", to: name)
+        }
+        try Program.run("mkdir", ["-p", "music", "config/tenfour"], in: folder)
+        folder.write("", to: "config/tenfour/family.link")
+        folder.write(
+            """
+            pcm.madeup { type null hint { show on description "Made up" } }
+            namehint.pcm [ "hw:CARD=USB,DEV=0|DESCA card" ]
+            """, to: "asound.conf")
+    }
+}
