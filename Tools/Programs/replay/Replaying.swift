@@ -13,13 +13,15 @@ import TenfourSimulation
 import TenfourTimePitch
 
 @main struct Replaying: ParsableCommand {
+    private static let name = ToolName.shown("replay")
+
     static let configuration = CommandConfiguration(
-        commandName: "replay",
+        commandName: name,
         abstract: "Plays a captured stream as tenfour would have, faster than real time and the same each time.",
         usage: """
-            replay capture.pcap -o heard.wav --report report.json
-            replay capture.pcapng --port 5004 --jitter 60ms
-            tcpdump -w - udp port 5004 | replay - -o heard.wav
+            \(name) capture.pcap -o heard.wav --report report.json
+            \(name) capture.pcapng --port 5004 --jitter 60ms
+            tcpdump -w - udp port 5004 | \(name) - -o heard.wav
             """,
         discussion: """
             Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux cooked headers, \
@@ -84,7 +86,7 @@ import TenfourTimePitch
     @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    static func main() { runAndExit(named: "replay") }
+    static func main() { runAndExit(named: name) }
 
     func validate() throws {
         if let ssrc, Choice.number(ssrc) == nil {
@@ -156,7 +158,7 @@ import TenfourTimePitch
             ] + quality.members())
     }
 
-    private func say(_ text: String) { if !quiet { Console.log("replay: \(text)") } }
+    private func say(_ text: String) { if !quiet { Console.log("\(Self.name): \(text)") } }
 }
 
 extension RTPStream {
