@@ -88,7 +88,9 @@ struct Usage {
     /// line.
     private static func helpCommand(in text: String) -> String {
         guard let usage = text.split(separator: "\n").first(where: { $0.hasPrefix("USAGE: ") }) else { return "" }
-        let names = usage.dropFirst(7).split(separator: " ").prefix { $0.allSatisfy(\.isLetter) }
+        let names = usage.dropFirst(7).split(separator: " ").prefix {
+            $0.first != "-" && $0.allSatisfy { $0.isLetter || $0 == "-" }
+        }
         return names.isEmpty ? "" : "'\(names.joined(separator: " ")) --help'"
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TenfourAudioCore
 import TenfourChannelKeys
+import TenfourCommandSupport
 import TenfourRadio
 
 /// Checks the name of a command.
@@ -32,7 +33,8 @@ enum CommandNames {
             return "'\(word)' is an address, not a command: write a command before it; \(help)"
         }
         if path == "tenfour", tools.contains(word) {
-            return "'\(word)' is a separate tool, Tools/\(word) in tenfour's source tree; \(help)"
+            let place = ToolName.installed(word) ?? "Tools/\(word) in tenfour's source tree"
+            return "'\(word)' is a separate tool, \(place); \(help)"
         }
         let nearest = Spelling.nearest(to: word, among: known)
         let remedy = nearest.isEmpty ? "" : "write \(path) \(nearest.joined(separator: " or ")); "

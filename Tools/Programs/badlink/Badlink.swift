@@ -9,14 +9,16 @@ import TenfourSession
 import TenfourUV
 
 @main struct Badlink: ParsableCommand {
+    private static let name = ToolName.shown("badlink")
+
     static let configuration = CommandConfiguration(
-        commandName: "badlink",
+        commandName: name,
         abstract: "A UDP proxy that simulates a bad network, with the same result every time.",
         usage: """
-            badlink --network lte --seed 3 :6000 10.0.0.7:5004
-            badlink --loss 5% --burst 3 --jitter normal:10ms :6000 localhost:5004
-            badlink --trace measured.csv :6000 localhost:5004
-            badlink --list
+            \(name) --network lte --seed 3 :6000 10.0.0.7:5004
+            \(name) --loss 5% --burst 3 --jitter normal:10ms :6000 localhost:5004
+            \(name) --trace measured.csv :6000 localhost:5004
+            \(name) --list
             """,
         discussion: """
             Send to the first address what you would send to the second. Replies of the target go to the last sender. The same \
@@ -59,7 +61,7 @@ import TenfourUV
         "network", "loss", "burst", "delay", "jitter", "rate", "seed", "back", "one-way", "report", "list",
     ]
 
-    static func main() { runAndExit(named: "badlink", usual: [_commandName: usual]) }
+    static func main() { runAndExit(named: name, usual: [_commandName: usual]) }
 
     func validate() throws {
         if let printTrace, printTrace < 1 {
@@ -84,7 +86,7 @@ import TenfourUV
         let configuration = try proxyConfiguration(there)
         let output = try report.map { path throws(RadioError) in try OutputFile(path: path) }
         let report = try carry(configuration)
-        for line in report.lines { Console.log("badlink: \(line)") }
+        for line in report.lines { Console.log("\(Self.name): \(line)") }
         try output?.write(report.json)
     }
 
@@ -112,7 +114,7 @@ import TenfourUV
         }
         for signal in [SIGINT, SIGTERM] { _ = try loop.onSignal(signal) { [unowned loop] in loop.stop() } }
         Console.log(
-            "badlink: \(proxy.localEndpoint) to \(configuration.target) with seed \(seed): \(configuration.there)")
+            "\(Self.name): \(proxy.localEndpoint) to \(configuration.target) with seed \(seed): \(configuration.there)")
         loop.run()
         return LinkReport(
             there: "\(configuration.there)", back: "\(configuration.back)", seed: seed, paths: proxy.tallies)

@@ -12,20 +12,22 @@ public import TenfourSession
 import TenfourUV
 
 @main struct Check: ParsableCommand {
+    static let name = ToolName.shown("radiocheck")
+
     static let configuration = CommandConfiguration(
-        commandName: "radiocheck",
+        commandName: name,
         abstract: "Sends speech to another station and back, measures the link, and says what to change.",
         usage: """
-            radiocheck bob.local    # bob runs radiocheck --answer, or tenfour talk
-            radiocheck --answer     # sends back the speech of others
-            radiocheck --network wifi-bad --seed 7
-            radiocheck --network lte --json --min-score 3.5
+            \(name) bob.local    # bob runs \(name) --answer, or tenfour talk
+            \(name) --answer     # sends back the speech of others
+            \(name) --network wifi-bad --seed 7
+            \(name) --network lte --json --min-score 3.5
             """,
         discussion: """
-            With radiocheck --answer at the other end, speech and NACKs travel in both directions, and losses, bursts, jitter, \
+            With \(name) --answer at the other end, speech and NACKs travel in both directions, and losses, bursts, jitter, \
             delay and drift are those of the round trip. With tenfour talk, they come from its reports about the outward path. \
             --network simulates the same network in both directions, faster than real time and with the same result each time; \
-            badlink --list shows the networks. The score is that of the E-model (ITU-T G.107), 1 to 4.5; \
+            \(ToolName.shown("badlink")) --list shows the networks. The score is that of the E-model (ITU-T G.107), 1 to 4.5; \
             in --json it is `score`, and again in `whole` if the speech came back.
 
             --answer returns each packet that it receives at most once, only while it runs, and only to an address that has \
@@ -104,7 +106,7 @@ import TenfourUV
         "answer", "network", "seed", "port", "duration", "bitrate", "defence", "output", "json", "min-score",
     ]
 
-    static func main() { runAndExit(named: "radiocheck", usual: [_commandName: usual]) }
+    static func main() { runAndExit(named: name, usual: [_commandName: usual]) }
 
     func validate() throws {
         let ways = (host == nil ? 0 : 1) + (answer ? 1 : 0) + (network == nil ? 0 : 1)
@@ -174,7 +176,7 @@ import TenfourUV
             heard.add(sound)
         }
         Console.log(
-            "radiocheck: testing the connection to \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
+            "\(Self.name): testing the connection to \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
         )
         return try judged(conversation.run(), endpoint)
     }
@@ -186,20 +188,20 @@ import TenfourUV
         switch end.state {
         case .over(.heard): return end.result
         case .over(.reported):
-            Console.log("radiocheck: \(host) does not send speech back; the result is from its reports")
+            Console.log("\(Self.name): \(host) does not send speech back; the result is from its reports")
             return end.result
         case .over(.busy): throw RadioError(.unavailable, "\(host) is answering another station: try again in a moment")
         default:
             throw RadioError(
                 .unavailable,
-                "\(host) does not answer: start radiocheck --answer there, or tenfour talk with this machine, and let UDP through"
+                "\(host) does not answer: start \(Self.name) --answer there, or tenfour talk with this machine, and let UDP through"
             )
         }
     }
 
     private func answerOthers() throws {
         let endpoint = Endpoint(.anyV6, port: port ?? RTPDefaults.port)
-        try Responder(on: endpoint) { Console.log("radiocheck: \($0)") }.run()
+        try Responder(on: endpoint) { Console.log("\(Self.name): \($0)") }.run()
     }
 }
 

@@ -53,7 +53,7 @@ struct CheckVerdict {
         lines.append(
             "advice      \(advice.isEmpty ? "none: the connection is good" : advice.joined(separator: "\n            "))"
         )
-        if isBelow, let minimum { lines.append("radiocheck: the score is below \(decimal(minimum, places: 2))") }
+        if isBelow, let minimum { lines.append("\(Check.name): the score is below \(decimal(minimum, places: 2))") }
         return lines.joined(separator: "\n")
     }
 

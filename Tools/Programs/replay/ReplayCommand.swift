@@ -13,14 +13,16 @@ import TenfourSimulation
 import TenfourTimePitch
 
 @main struct ReplayCommand: ParsableCommand {
+    private static let name = ToolName.shown("replay")
+
     static let configuration = CommandConfiguration(
-        commandName: "replay",
+        commandName: name,
         abstract:
             "Plays a captured stream as tenfour would have played it, faster than real time and always with the same result.",
         usage: """
-            replay capture.pcap -o heard.wav --report report.json
-            replay capture.pcapng --port 5004 --jitter 60ms
-            tcpdump -w - udp port 5004 | replay - -o heard.wav
+            \(name) capture.pcap -o heard.wav --report report.json
+            \(name) capture.pcapng --port 5004 --jitter 60ms
+            tcpdump -w - udp port 5004 | \(name) - -o heard.wav
             """,
         discussion: """
             Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux cooked headers, \
@@ -93,7 +95,7 @@ import TenfourTimePitch
     /// The options that --help shows; --help-all shows all.
     static let usual = ["output", "report", "port", "ssrc", "jitter", "max-latency", "decoder", "rate", "pitch"]
 
-    static func main() { runAndExit(named: "replay", usual: [_commandName: usual]) }
+    static func main() { runAndExit(named: name, usual: [_commandName: usual]) }
 
     func validate() throws {
         if let ssrc, Choice.number(ssrc) == nil {
@@ -165,7 +167,7 @@ import TenfourTimePitch
             ] + quality.members())
     }
 
-    private func say(_ text: String) { if !quiet { Console.log("replay: \(text)") } }
+    private func say(_ text: String) { if !quiet { Console.log("\(Self.name): \(text)") } }
 }
 
 extension RTPStream {
