@@ -4,8 +4,8 @@ import TenfourG711Codec
 import TenfourJitterBuffer
 import TenfourPackets
 
-/// The arrivals of 150 packets, one sent every 20 ms, in frames at 48 000 Hz. The
-/// network delays them by 50 to 68 ms.
+/// The arrivals of 150 packets, one sent every 20 ms, in frames at 48 000 Hz.
+/// The network delays them by 50 to 68 ms.
 var arrivals: [(time: FrameCount, packet: Int)] = []
 for packet in 0..<150 {
     var delay = Duration.milliseconds(50 + 9 * (packet % 3))

@@ -1,9 +1,9 @@
 import TenfourAudioCore
 import TenfourNetworkEmulator
 
-// One direction of a network that loses 10 % of the packets, in bursts of 3 on
-// average, and delays the others by 20 ms and a random time. The same seed always
-// gives the same losses and delays.
+// One direction of a network that loses 10% of the packets, in bursts of 3 on
+// average, and delays the others by 20 ms and a random time. The same seed
+// always gives the same losses and delays.
 let network = NetworkModel(
     loss: .bursts(share: 0.1, meanLength: 3), delay: .milliseconds(20),
     jitter: .exponential(mean: .milliseconds(5)))
@@ -32,4 +32,4 @@ for (length, count) in bursts.sorted(by: { $0.key < $1.key }) {
 }
 delays.sort()
 print("half of the packets take less than \(delays[delays.count / 2])")
-print("95 % of the packets take less than \(delays[delays.count * 95 / 100])")
+print("95% of the packets take less than \(delays[delays.count * 95 / 100])")

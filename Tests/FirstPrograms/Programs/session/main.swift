@@ -2,9 +2,9 @@ import TenfourAudioCore
 import TenfourPackets
 import TenfourSession
 
-// Two sessions on a network that exists only in this program: each direction takes
-// 10 ms, and every tenth packet of audio is lost. No socket is opened, and time
-// passes as fast as the loop runs.
+// Two sessions on a network that exists only in this program: each direction
+// takes 10 ms, and every tenth packet of audio is lost. No socket is opened, and
+// time passes as fast as the loop runs.
 let alice = Endpoint(.v4(0x0A00_0001), port: 5004)
 let bob = Endpoint(.v4(0x0A00_0002), port: 5004)
 var now = Instant.start
@@ -37,7 +37,8 @@ let payload: [UInt8] = [0x78] + [UInt8](repeating: 0, count: 79)
 
 for index in 0..<500 {
     let position = FrameCount(960 * index)
-    talker.send(payload.span, at: position, startsTalkspurt: index == 0, now: now)
+    let isFirst = index == 0
+    talker.send(payload.span, at: position, startsTalkspurt: isFirst, now: now)
     talker.timeElapsed(at: now)
     var datagrams = outgoing(of: &talker)
     if index % 10 == 9 { datagrams.removeFirst() }
