@@ -39,6 +39,12 @@ func program(_ name: String, uses modules: [String], others: [Target.Dependency]
         swiftSettings: settings)
 }
 
+/// The first program of a library's page, as a user of the package would build it: without our settings.
+func firstProgram(_ name: String, uses modules: [String]) -> Target {
+    .executableTarget(
+        name: "first-" + name, dependencies: dependencies(modules), path: "Tests/FirstPrograms/Programs/" + name)
+}
+
 /// Tests in a folder of Tests, all of which may use Tests/TestSupport.
 func tests(
     _ name: String, in folder: String, uses modules: [String] = [], others: [Target.Dependency] = [],
@@ -64,7 +70,8 @@ let package = Package(
         .executable(name: "badlink", targets: ["badlink"]),
         .library(name: "TenfourRadio", targets: ["TenfourRadio"]),
         .library(name: "TenfourSession", targets: ["TenfourSession"]),
-        .library(name: "TenfourJitterBuffer", targets: ["TenfourJitterBuffer"]),
+        .library(
+            name: "TenfourJitterBuffer", targets: ["TenfourJitterBuffer", "TenfourAudioCodec", "TenfourG711Codec"]),
         .library(name: "TenfourPackets", targets: ["TenfourPackets"]),
         .library(name: "TenfourAudioCore", targets: ["TenfourAudioCore"]),
         .library(name: "TenfourNetworkEmulator", targets: ["TenfourNetworkEmulator"]),
@@ -219,6 +226,14 @@ let package = Package(
         .executableTarget(name: "hear", dependencies: ["TenfourRadio"], path: "Tests/Readme/Programs/hear"),
         .executableTarget(name: "play", dependencies: ["TenfourPlayer"], path: "Tests/Readme/Programs/play"),
 
+        firstProgram("audio-core", uses: ["AudioCore"]),
+        firstProgram("effects", uses: ["AudioCore", "Effects"]),
+        firstProgram("jitter-buffer", uses: ["AudioCodec", "AudioCore", "G711Codec", "Packets", "JitterBuffer"]),
+        firstProgram("media-source", uses: ["AudioCore", "MediaSource"]),
+        firstProgram("network-emulator", uses: ["AudioCore", "NetworkEmulator"]),
+        firstProgram("packets", uses: ["Packets"]),
+        firstProgram("session", uses: ["AudioCore", "Packets", "Session"]),
+
         // For tests of what happens to a process as a whole.
         .executableTarget(
             name: "longturn", dependencies: ["TenfourSoundCard"], path: "Tests/TestSupport/Programs/longturn",
@@ -313,6 +328,12 @@ let package = Package(
             "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile"],
             others: [
                 "send-a-file", "hear", "play", "tenfour", "badlink", "losslab", "radiocheck", "replay", argumentParser,
+            ], exclude: ["Programs"]),
+        tests(
+            "FirstProgramTests", in: "FirstPrograms", uses: ["AudioCore", "AudioFile"],
+            others: [
+                "first-audio-core", "first-effects", "first-jitter-buffer", "first-media-source",
+                "first-network-emulator", "first-packets", "first-session",
             ], exclude: ["Programs"]),
         tests("ToolTests", in: "Tools/Programs", others: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
         tests(
