@@ -12,10 +12,12 @@ import Testing
     }
 
     /// Options in the help of a tool that are those of another program.
-    private static let others: Set<Substring> = ["--help", "--profile"]
+    private static let others: Set<Substring> = ["--directory", "--help", "--profile"]
 
     /// `Tools/man/update` writes the options of the other pages.
-    @Test(arguments: ["audiowatch", "benchmark", "demo", "desktop", "fuzz", "labcard", "root", "test"])
+    @Test(arguments: [
+        "audiowatch", "benchmark", "demo", "desktop", "docs", "fuzz", "labcard", "package", "root", "test",
+    ])
     func thePageOfAToolNamesEveryOptionOfItsHelp(tool: String) throws {
         let help = try Program.run("bash", [Repository.path("Tools/\(tool)"), "--help"])
         let words = help.output.split { !$0.isLetter && $0 != "-" }
