@@ -40,7 +40,7 @@ import Testing
         #expect(receiver.wait() == .code(0))
         #expect(
             terminal.lines.contains {
-                $0.wholeMatch(of: /tenfour: received [1-9]\d* packets from Alice, \d.* % lost, score 4\.\d of 4\.5/)
+                $0.wholeMatch(of: /tenfour: received [1-9]\d* packets from Alice, \d.*% lost, score 4\.\d of 4\.5/)
                     != nil
             },
             "\(terminal.lines)"
