@@ -19,7 +19,7 @@ struct FetchOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give up a broken connection after retrying for this long; with never, retry without end. Default: 60s, or never for a live station played on a sound card.",
+            "Give up a broken connection after retrying for this long; with never, retry without end. Default: 60s, or never for a live stream played on a sound card.",
             valueName: "time|never"))
     var giveUpAfter: RetryLimit?
 

@@ -107,7 +107,7 @@ struct LinkOptions: ParsableArguments {
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The clock to use in a channel: right is this machine's clock, unknown is the relay's. Default: this machine's clock if the kernel reports it as synchronised, otherwise the relay's. Choose right in a virtual machine whose host sets the clock.",
+            "Whether this machine's clock is right; if unknown, a channel uses the relay's clock. Default: right if the kernel reports the clock as synchronised, otherwise unknown. Choose right in a virtual machine whose host sets the clock.",
             valueName: "right|unknown"))
     var clock: ClockTrust?
 

@@ -11,7 +11,7 @@ public import TenfourSession
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Settings for lan, wifi or internet; also for quality, music or lowest delay.", discussion: profiles
+            "Settings to use: lan, wifi, internet, quality, music or lowest (delay).", discussion: profiles
         ))
     var profile: Profile = .lan
 
@@ -130,7 +130,7 @@ struct CodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The channel of a stereo source to send, or the mix of both: left, right or mix.",
+            "What to send of a stereo source: the left channel, the right one, or the mix.",
             valueName: "left|right|mix"))
     var captureChannel: CaptureChannel?
 
@@ -224,7 +224,7 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: up to 1 s against jitter, up to 100 ms to wait for retransmissions.",
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s for jitter, 100 ms for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 

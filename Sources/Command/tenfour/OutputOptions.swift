@@ -18,7 +18,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: [.customShort("1"), .long], help: "End when every talker has left.")
     var oneshot = false
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("1 for mono, 2 for stereo.", valueName: "count"))
     var channels: Int?
 
     func validate() throws {

@@ -134,7 +134,7 @@ struct Play: ParsableCommand {
 
 /// The options for the initial playback parameters.
 struct PlaybackOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Playback speed: 0.25 to 4, or up to 32 to skim.", valueName: "factor"))
+    @Option(help: ArgumentHelp("Playback speed: 0.25 to 32 (above 4 with gaps).", valueName: "factor"))
     var rate = 1.0
 
     @Option(

@@ -9,7 +9,7 @@ import TenfourUV
 /// `tenfour relay --config FILE`: forwards channels to their members until it is stopped.
 struct RelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Forward channels' packets to their members.",
+        commandName: "relay", abstract: "Forward packets to the members of channels.",
         usage: """
             tenfour relay --config <file> [<options>]
             tenfour relay --rtp-in <input> --rtp-out <output> [<options>]

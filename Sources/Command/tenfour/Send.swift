@@ -59,7 +59,7 @@ struct Send: ParsableCommand {
     @Option(help: ArgumentHelp("How many routers a multicast packet may pass (TTL).", valueName: "hops"))
     var ttl: UInt8 = 1
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("1 for mono, 2 for stereo.", valueName: "count"))
     var channels: Int?
 
     @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions

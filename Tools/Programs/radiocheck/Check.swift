@@ -73,7 +73,7 @@ import TenfourUV
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: up to 1 s against jitter, up to 100 ms to wait for retransmissions.",
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s for jitter, 100 ms for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
