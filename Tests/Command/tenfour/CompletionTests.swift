@@ -73,6 +73,8 @@ import Testing
     /// Types each line, Tab and Return into the shell, in which `tenfour` is a function that prints its arguments.
     private func expect(_ completions: [Completion], from shell: String, _ options: [String], _ setup: String) throws {
         try prepare()
+        // The shells make folders, too.
+        defer { _ = try? Program.run("find", [folder.path, "-mindepth", "1", "-delete"]) }
         let script = try tenfour(["--generate-completion-script", shell], environment: ["TENFOUR_UNKNOWN": "1"])
         #expect(script.end == .code(0) && script.errors == "", "\(script.errors)")
         folder.write(setup, to: "setup")
