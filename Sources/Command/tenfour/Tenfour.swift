@@ -30,7 +30,7 @@ struct Tenfour: ParsableCommand {
         Secrets.keepInThisProcess()
         let typed = Secrets.extractFromArguments()
         Secrets.extractFromEnvironment()
-        if typed == ["--generate-completion-script", "bash"] { return Console.write(bashCompletionScript) }
+        if typed == ["--generate-completion-script", "bash"] { return Console.write(bashCompletionScript + "\n") }
         // A shell that asks for completions would show warnings in the middle of the typed line.
         let isShell = typed.first == "---completion" || typed.first == "--generate-completion-script"
         if !typed.contains("-q"), !typed.contains("--quiet"), !isShell {
