@@ -24,7 +24,7 @@ struct Example: Sendable, CustomTestStringConvertible {
     /// What stands before the command in a unit of systemd.
     private static let unitPrefix = "ExecStart=/usr/bin/"
     private static let documents =
-        ["README.md"] + manualPages + files(in: "Sources/Radio/Radio/Radio.docc") { $0.hasSuffix(".md") }
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + manualPages + files(in: "Sources/Radio/Radio/Radio.docc") { $0.hasSuffix(".md") }
 
     private static func files(in folder: String, where isIncluded: (String) -> Bool) -> [String] {
         Folder.entries(of: Repository.path(folder)).filter(isIncluded).sorted().map { "\(folder)/\($0)" }
@@ -32,7 +32,8 @@ struct Example: Sendable, CustomTestStringConvertible {
 
     /// The commands of the line that are tenfour or one of its tools, each as its words.
     var calls: [[String]] {
-        commands.filter { $0[0].hasPrefix("tenfour") || $0[0].hasPrefix("Tools/") || $0[0] == "losslab" }
+        commands.map { Array($0.drop { $0 == "sudo" || $0.contains("=") }) }.filter { !$0.isEmpty }
+            .filter { $0[0].hasPrefix("tenfour") || $0[0].hasPrefix("Tools/") || $0[0] == "losslab" }
     }
 
     /// The commands of the line, each as its words without quotes, comments and redirections.

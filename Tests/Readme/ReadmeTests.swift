@@ -13,6 +13,11 @@ import Testing
         #expect(parts[1].split(separator: "```\n")[0] == program)
     }
 
+    @Test func theReadmeIsShort() {
+        let lines = Folder.text(of: Repository.path("README.md")).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 201)
+    }
+
     @Test func theyHearEachOther() throws {
         let folder = Folder()
         var file = try AudioFileWriter(path: folder("tone.wav"), format: .mono)
