@@ -24,7 +24,8 @@ struct Example: Sendable, CustomTestStringConvertible {
     /// What stands before the command in a unit of systemd.
     private static let unitPrefix = "ExecStart=/usr/bin/"
     private static let documents =
-        ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + manualPages + files(in: "Sources/Radio/Radio/Radio.docc") { $0.hasSuffix(".md") }
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + manualPages
+        + files(in: "Sources/Radio/Radio/Radio.docc") { $0.hasSuffix(".md") }
 
     private static func files(in folder: String, where isIncluded: (String) -> Bool) -> [String] {
         Folder.entries(of: Repository.path(folder)).filter(isIncluded).sorted().map { "\(folder)/\($0)" }
