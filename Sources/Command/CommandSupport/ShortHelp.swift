@@ -152,7 +152,7 @@ extension ParsableCommand {
         if arguments.contains("--help-all") {
             return text.replacing(
                 "-h, --help-all, --help  Show help information.",
-                with: "-h, --help, --help-all  Show the usual options, or all.")
+                with: "-h, --help, --help-all  Show the usual options; with --help-all, all options.")
         }
         return ShortHelp(of: helpMessage(for: command, columns: .max / 2), command: path, usual: usual[path]).text
     }

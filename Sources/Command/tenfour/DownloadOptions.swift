@@ -26,7 +26,7 @@ struct FetchOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "An HTTP header such as 'Authorization: Bearer …', sent only to the scheme, host and port of the address that you type.",
+            "An HTTP header such as 'Authorization: Bearer …', sent only to the server (scheme, host and port) of the address that you type.",
             valueName: "line"))
     var header: [String] = []
 

@@ -7,7 +7,7 @@ import TenfourSession
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read the link from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_LINK to the link.",
+            "Read the link from the first line of this file; it must be readable only by you (mode 0600). Alternatively, set TENFOUR_LINK to the link.",
             valueName: "file"), completion: Completions.linkFile)
     var linkFile: String?
 

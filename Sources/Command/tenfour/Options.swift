@@ -11,7 +11,7 @@ public import TenfourSession
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Settings to use: lan, wifi, internet, quality, music or lowest (delay).", discussion: profiles
+            "Settings for a network or a purpose: lan, wifi, internet, quality, music or lowest.", discussion: profiles
         ))
     var profile: Profile = .lan
 
@@ -130,7 +130,7 @@ struct CodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What to send of a stereo source: the left channel, the right one, or the mix.",
+            "What to send of a stereo source: the left or the right channel, or a mix of both.",
             valueName: "left|right|mix"))
     var captureChannel: CaptureChannel?
 
@@ -168,7 +168,7 @@ struct CodingOptions: ParsableArguments {
             ("--\(content?.rawValue ?? "")", content != nil),
         ]
         guard let option = given.first(where: \.1)?.0 else { return }
-        throw ValidationError("\(option) is only for Opus, and --codec is \(codec.rawValue): leave this option out.")
+        throw ValidationError("\(option) is only for Opus, and --codec is \(codec.rawValue): leave \(option) out.")
     }
 
     /// Throws if the codec is G.711, which channels do not support. Called before the channel's host is looked up.
@@ -224,7 +224,7 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s for jitter, 100 ms for retransmissions.",
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s; to wait for retransmissions, 100 ms.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 

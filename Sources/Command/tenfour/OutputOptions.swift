@@ -11,7 +11,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write what you hear to this WAV file; - writes raw samples to standard output, alsa:NAME plays it on a sound card. With -D, it is also played.",
+            "Write received audio to this WAV file; - writes raw samples to standard output, alsa:NAME plays it on a sound card. With -D, it is also played.",
             valueName: "destination"), completion: .file(extensions: ["wav"]))
     var output: String?
 

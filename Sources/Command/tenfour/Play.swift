@@ -8,7 +8,7 @@ import TenfourRadio
 
 struct Play: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Play addresses and files.",
+        abstract: "Play URLs and files.",
         discussion: """
             tenfour play https://example.org/song.mp3
             tenfour play talk.opus --rate 1.5 --pitch -300
@@ -134,7 +134,7 @@ struct Play: ParsableCommand {
 
 /// The options for the initial playback parameters.
 struct PlaybackOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Playback speed: 0.25 to 32 (above 4 with gaps).", valueName: "factor"))
+    @Option(help: ArgumentHelp("Playback speed: 0.25 to 32 (skips parts above 4).", valueName: "factor"))
     var rate = 1.0
 
     @Option(

@@ -163,10 +163,10 @@ enum PlayKeys {
     }
 
     static let help = """
-        Keys: space or p pauses, arrows seek by 5 s and by a minute, [ and ] lower and
-        raise the speed by a tenth, { and } halve and double it, ( and ) the pitch,
-        backspace resets both, 9 and 0 lower and raise the volume, m mutes, < and >
-        play the previous and the next item, q fades out and quits.
+        Keys: space or p pauses, left and right seek by 5 s, up and down by a minute,
+        [ and ] lower and raise the speed, { and } halve and double it, ( and ) lower
+        and raise the pitch, backspace resets both, 9 and 0 lower and raise the volume,
+        m mutes, < and > play the previous and the next item, q fades out and quits.
         """
 
     static func action(for key: Keyboard.Key) -> Action? {

@@ -54,7 +54,7 @@ struct PlotCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Width and height: of a picture, in pixels; in the terminal, in characters and lines. Default for a picture: 1200x302.",
+            "Size of a picture in pixels, or in the terminal in characters and lines. Default for a picture: 1200x302.",
             valueName: "WxH"))
     var size: PictureSize?
 

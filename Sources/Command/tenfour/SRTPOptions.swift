@@ -12,7 +12,7 @@ struct SRTPOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read the SRTP key from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
+            "Read the SRTP key from the first line of this file; it must be readable only by you (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
             valueName: "file"), completion: .file())
     var srtpKeyFile: String?
 

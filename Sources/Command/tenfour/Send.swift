@@ -11,7 +11,7 @@ import TenfourRadio
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send audio to one address or a multicast group.",
+        abstract: "Send audio to an address or a channel.",
         discussion: """
             tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
             tenfour send speech.wav rtp://10.0.0.7             # or --input speech.wav

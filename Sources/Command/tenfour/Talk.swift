@@ -49,7 +49,7 @@ struct Talk: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write what you hear to this WAV file, and do not play it; - is standard output, alsa:NAME plays it on another card.",
+            "Write audio to this WAV file instead of playing it; - is standard output, alsa:NAME plays it on another card.",
             valueName: "destination"), completion: .file(extensions: ["wav"]))
     var output: String?
 

@@ -13,7 +13,7 @@ struct Tenfour: ParsableCommand {
             tenfour talk --link-file family.link
             tenfour relay --config relay.conf
 
-            Audio is sent as Opus in RTP. ffmpeg, mpv and GStreamer can play plain streams; in a channel, audio is \
+            Audio is sent as Opus in RTP. ffmpeg, mpv and GStreamer can play unencrypted streams; in a channel, audio is \
             encrypted end to end. Messages go to standard error; standard output carries only audio and data. \
             Options can also be set in the environment: TENFOUR_BITRATE=24k means --bitrate 24k.
 

@@ -6,7 +6,7 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
     public var syntax: String {
         switch self {
         case .loss: "5%"
-        case .burst: "packets, 1 or more"
+        case .burst: "a number, 1 or more"
         case .gilbert: "toBad:toGood:lossInGood:lossInBad, each a percentage"
         case .delay: "40ms"
         case .jitter:
@@ -19,7 +19,7 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
         case .duplicate: "0.5% or 0.5%:1ms"
         case .rate: "256kbit, 1mbit or none"
         case .queue: "100ms or 64kB"
-        case .header: "bytes from 0 to 1000"
+        case .header: "a number from 0 to 1000"
         }
     }
 
@@ -27,19 +27,19 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
     public var summary: String {
         switch self {
         case .loss: "share of packets lost independently, or in bursts if burst is given"
-        case .burst: "mean length of a burst of losses"
+        case .burst: "mean burst length, in packets"
         case .gilbert:
-            "Gilbert-Elliott loss: probabilities of becoming bad, of becoming good, of loss in the good and in the bad state"
+            "Gilbert-Elliott loss: probabilities of entering and leaving the bad state, and of loss in the good and in the bad state"
         case .delay: "constant delay of every packet"
-        case .jitter: "random delay added to each packet; normal:DEVIATION has a mean of three deviations, cut at six"
-        case .order: "whether the order of packets is kept, or a packet is free to overtake others"
-        case .stalls: "shortest and longest stall of all packets, and the mean time between stalls"
+        case .jitter: "random delay added to each packet (normal:DEVIATION has a mean of three deviations, cut at six)"
+        case .order: "whether packets keep their order, or are free to overtake others"
+        case .stalls: "shortest and longest stall of all packets, and the mean time between"
         case .detour:
-            "extra delay from one time to another, counted from the start; with a period, again in every period"
+            "extra delay between two times after the start, once or in every period"
         case .reorder: "share of packets held back, and for how long"
         case .duplicate: "share of packets delivered twice, and the time between the two"
         case .rate: "bit rate, IP and UDP headers included"
-        case .queue: "longest queue before the rate limit; packets that do not fit are dropped"
+        case .queue: "longest queue before the rate limit (packets that do not fit are dropped)"
         case .header: "header bytes that the rate limit counts for each packet, 28 for IPv4 or 48 for IPv6"
         }
     }

@@ -26,7 +26,7 @@ package func openBuiltInReader(
     case .wav: try PacketReader(WAVDemuxer(window), format: format)
     default:
         throw .undecodable(
-            "this program was built without FFmpeg and plays only Ogg Opus and WAV: build tenfour with the trait FFmpeg"
+            "this program was built without FFmpeg and plays only Ogg Opus and WAV: build tenfour with `--traits FFmpeg`"
         )
     }
 }

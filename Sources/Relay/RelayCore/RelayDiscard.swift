@@ -117,7 +117,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyTalkers: "announcement of more talkers than the channel allows"
         case .tooManyVoices: "media above the limit of simultaneous voices of a channel"
         case .tooManyChannelBits: "media above the bit rate limit of a channel"
-        case .staleReceipt: "request for the list of members with an invalid or expired receipt"
+        case .staleReceipt: "request for the list of members without a valid proof of address"
         }
     }
 }

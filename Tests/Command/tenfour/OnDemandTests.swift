@@ -44,7 +44,7 @@ import Testing
             #expect(song.end == .code(69) && song.errors.contains("apt-get install libavformat"), "\(song.errors)")
         #else
             #expect(
-                song.end == .code(69) && song.errors.contains("build tenfour with the trait FFmpeg"), "\(song.errors)")
+                song.end == .code(69) && song.errors.contains("build tenfour with `--traits FFmpeg`"), "\(song.errors)")
         #endif
     }
 

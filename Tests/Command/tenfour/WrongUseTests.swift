@@ -69,15 +69,16 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send --input good.wav --codec mp3 rtp://127.0.0.1", 2, "mp3", "pcmu"),
         Misuse(
             "send --input good.wav --codec pcmu -b 32k rtp://127.0.0.1", 2, "--bitrate is only for Opus",
-            "leave this option out"),
+            "leave --bitrate out"),
         Misuse(
             "send --input good.wav --codec pcma --music rtp://127.0.0.1", 2, "--music is only for Opus",
-            "leave this option out"),
+            "leave --music out"),
         Misuse(
             "send --input good.wav --codec pcma --fec on rtp://127.0.0.1", 2, "--fec on is only for Opus",
-            "leave this option out"),
+            "leave --fec on out"),
         Misuse(
-            "talk 127.0.0.1 --codec pcmu --expect-loss 5", 2, "--expect-loss is only for Opus", "leave this option out"),
+            "talk 127.0.0.1 --codec pcmu --expect-loss 5", 2, "--expect-loss is only for Opus",
+            "leave --expect-loss out"),
         Misuse("send --input good.wav --codec pcmu -c 2 rtp://127.0.0.1", 2, "is mono", "leave out --channels 2"),
         Misuse("talk 127.0.0.1 --codec pcma --profile music", 2, "is mono", "--profile music"),
         Misuse(

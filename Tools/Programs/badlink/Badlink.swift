@@ -41,7 +41,7 @@ import TenfourUV
     @Flag(help: "Do not change the return path.") var oneWay = false
     @Flag(
         inversion: .prefixedNo,
-        help: "Also forward RTCP, from the next port after listen to the next port after target.")
+        help: "Also forward RTCP, on the port after that of each address.")
     var rtcp = true
 
     @Option(

@@ -65,5 +65,7 @@ struct NetworkOptions: ParsableArguments {
 }
 
 private func help(_ parameter: NetworkParameter) -> ArgumentHelp {
-    "\(parameter.summary.prefix(1).uppercased())\(parameter.summary.dropFirst()): \(parameter.syntax)."
+    // A syntax that begins with a digit is an example.
+    let joint = parameter.syntax.first?.isNumber == true ? ", such as " : ": "
+    return "\(parameter.summary.prefix(1).uppercased())\(parameter.summary.dropFirst())\(joint)\(parameter.syntax)."
 }

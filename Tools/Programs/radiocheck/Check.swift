@@ -28,12 +28,12 @@ import TenfourUV
             delay and drift are those of the round trip. With tenfour talk, they come from its reports about the outward path. \
             --network simulates the same network in both directions, faster than real time and with the same result each time; \
             \(ToolName.shown("badlink")) --list shows the networks. The score is that of the E-model (ITU-T G.107), 1 to 4.5; \
-            in --json it is `score`, and again in `whole` if the speech came back.
+            in --json it is `score`; `whole` repeats it if the speech came back.
 
-            --answer returns each packet that it receives at most once, only while it runs, and only to an address that has \
+            --answer returns each packet that it receives at most once, and only to an address that has \
             proved that it can receive.
 
-            \(Console.exitCodes) A score below --min-score ends with 1; if nobody answers, it ends with 69.
+            \(Console.exitCodes) It also ends with 1 if the score is below --min-score, and with 69 if nobody answers.
             """, helpNames: .help)
 
     @Argument(
@@ -73,7 +73,7 @@ import TenfourUV
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s for jitter, 100 ms for retransmissions.",
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s; to wait for retransmissions, 100 ms.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 

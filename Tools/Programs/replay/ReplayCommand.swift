@@ -31,7 +31,7 @@ import TenfourTimePitch
             from the fastest packet; the score is that of the E-model (ITU-T G.107). A retransmitted packet counts as late, not \
             as lost, because a capture does not show who requested it.
 
-            \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
+            \(Console.exitCodes) It also ends with 69 if the capture cannot be read or has no such stream.
             """, helpNames: .help)
 
     @Argument(
@@ -78,7 +78,7 @@ import TenfourTimePitch
 
     @Option(
         help: ArgumentHelp(
-            "Speed of the written audio: 0.25 to 4, or up to 32, where parts are left out. The report does not depend on it.",
+            "Speed of the written audio: 0.25 to 32 (skips parts above 4). The report does not depend on it.",
             valueName: "factor"))
     var rate: Double?
 
