@@ -4,15 +4,19 @@
 # this machine. Prints the rows.
 check_release() {
     local release=$1 packages=("$root/.build-deb/$1"/*.deb) files=$root/.build-deb/$1/check status=0
-    need ffmpeg python3 iproute2
-    mkdir -p "$files"
-    ffmpeg -v error -y -f lavfi -i sine=frequency=440:sample_rate=48000:duration=5 -b:a 128k "$files/song.mp3"
-    ffmpeg -v error -y -f lavfi -i sine=frequency=440:sample_rate=48000:duration=5 "$files/tone.wav"
-    cp "$root/Tests/TestSupport/Corpus/capture/talk.pcap" "$files/"
+    need ffmpeg python3
+    mkdir -p "$files" &&
+        ffmpeg -v error -y -f lavfi -i sine=frequency=440:sample_rate=48000:duration=5 -b:a 128k "$files/song.mp3" &&
+        ffmpeg -v error -y -f lavfi -i sine=frequency=440:sample_rate=48000:duration=5 "$files/tone.wav" &&
+        cp "$root/Tests/TestSupport/Corpus/capture/talk.pcap" "$files/" || return 1
     # Port 0 is any free port; the server prints which one.
     python3 -u -m http.server -d "$files" -b 127.0.0.1 0 >"$files/server.log" 2>&1 &
     local server=$!
-    until grep -q 'port [0-9]' "$files/server.log"; do sleep 0.1; done
+    trap 'kill "$server" 2>/dev/null || true' EXIT
+    until grep -q 'port [0-9]' "$files/server.log"; do
+        kill -0 "$server" || return 1
+        sleep 0.1
+    done
     local port
     port=$(grep -oE 'port [0-9]+' "$files/server.log" | head -n 1 | tr -dc 0-9)
     echo "$release: ${packages[0]##*/}"
@@ -20,5 +24,6 @@ check_release() {
     in_root "$release" --bare Tools/Programs/package/check-bare "${packages[0]#"$root/"}" "${files#"$root/"}" "$port" "$version" ||
         status=1
     kill "$server"
+    trap - EXIT
     return $status
 }
