@@ -23,8 +23,8 @@ enum CommandNames {
 
     /// The names of the programs in Tools.
     private static let tools: Set = [
-        "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck",
-        "replay", "test",
+        "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "docs", "fuzz", "labcard",
+        "package", "pictures", "radiocheck", "replay", "root", "test",
     ]
 
     private static func refusal(of word: String, behind path: String, among known: [String]) -> String {

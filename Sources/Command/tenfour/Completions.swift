@@ -10,11 +10,13 @@ enum Completions {
     static let playable = CompletionKind.file(extensions: sounds + ["m3u", "m3u8", "pls"])
     static let card = names { _ in Device.names() }
     static let channel = names { _ in SavedLink.names }
-    static let linkFile = names { SavedLink.paths + paths($0, endings: ["link"]) }
+    static let linkFile = names { SavedLink.paths + paths($0, endings: links) }
     /// The address of `send`, before which the file to send may be typed.
-    static let destination = names { SavedLink.names + paths($0, endings: sounds + ["sdp"]) }
+    static let destination = names { SavedLink.names + paths($0, endings: sendable) }
     static let networkInterface = names { _ in PortHolder.names(in: "/sys/class/net").sorted() }
 
+    static let links = ["link"]
+    static let sendable = sounds + ["sdp"]
     private static let sounds = [
         "wav", "flac", "mp3", "opus", "ogg", "oga", "aac", "m4a", "mka", "webm", "aiff", "aif",
     ]
@@ -26,15 +28,17 @@ enum Completions {
             return switch CompletionShell.requesting {
             // The script lets bash expand each value: without backslashes, `$(…)` in a file's name would be run.
             case .bash: values.map { $0.replacing(/[^-A-Za-z0-9_.,:=\/]/) { "\\" + $0.output } }
-            // In zsh, a description follows a colon.
-            case .zsh: values.map { $0.replacing(":", with: "\\:") }
+            // In zsh, a description follows a colon, and a backslash removes the meaning of a colon.
+            case .zsh: values.map { $0.replacing(/[:\\]/) { "\\" + $0.output } }
             default: values
             }
         }
     }
 
     /// Returns the folders, with a slash at the end, and the files with one of the `endings` in the folder of `typed`.
+    /// Returns nothing for zsh, for which the script lets `_files` complete them.
     private static func paths(_ typed: String, endings: [String]) -> [String] {
+        guard CompletionShell.requesting != .zsh else { return [] }
         let folder = typed.lastIndex(of: "/").map { String(typed[...$0]) } ?? ""
         let home = unsafe getenv("HOME").map { unsafe String(cString: $0) } ?? ""
         let place = folder.hasPrefix("~/") ? home + folder.dropFirst() : folder
@@ -50,53 +54,4 @@ enum Completions {
 
 extension CardName {
     static var defaultCompletionKind: CompletionKind { Completions.card }
-}
-
-extension Tenfour {
-    /// The parser's script for bash, and a function before the parser's. For bash, the colons and equals signs of
-    /// `hw:CARD=USB` and `--device=default` are words of their own. The function puts the words together again, and
-    /// removes from the answers the part of the word that bash does not replace.
-    static var bashCompletionScript: String {
-        completionScript(for: .bash) + #"""
-
-
-            _tenfour_with_whole_words() {
-                local rest="${COMP_LINE}" word cur not_replaced
-                local -a whole=()
-                local -i index last=0
-                for index in "${!COMP_WORDS[@]}"; do
-                    word="${COMP_WORDS[index]}"
-                    if [[ "${index}" -gt 0 && "${rest}" != [[:space:]]* ]]; then
-                        whole[-1]+="${word}"
-                    else
-                        whole+=("${word}")
-                    fi
-                    rest="${rest#*"${word}"}"
-                    [[ "${index}" -ne "${COMP_CWORD}" ]] || last="${#whole[@]}-1"
-                done
-                cur="${whole[last]}"
-                whole=("${whole[@]::last}")
-                if [[ "${cur}" = --*=* ]]; then
-                    whole+=("${cur%%=*}")
-                    cur="${cur#*=}"
-                fi
-                [[ "${2}" != [:=] ]] || set -- "${1}" '' "${3}"
-                not_replaced="${cur%"${2}"}"
-
-                local -a COMP_WORDS=("${whole[@]}" "${cur}")
-                local -i COMP_CWORD="${#whole[@]}"
-                local COMP_LINE="${COMP_WORDS[*]}"
-                local -i COMP_POINT="${#COMP_LINE}"
-                _tenfour "${1}" "${cur}" "${whole[-1]}"
-                for word in "${COMPREPLY[@]}"; do
-                    [[ ! -e "${word}" ]] || break
-                done
-                # Only the names of files need quotes.
-                [[ -e "${word}" ]] || compopt +o filenames
-                COMPREPLY=("${COMPREPLY[@]#"${not_replaced}"}")
-            }
-
-            complete -o filenames -F _tenfour_with_whole_words tenfour
-            """#
-    }
 }

@@ -30,9 +30,9 @@ struct Tenfour: ParsableCommand {
         Secrets.keepInThisProcess()
         let typed = Secrets.extractFromArguments()
         Secrets.extractFromEnvironment()
-        if typed == ["--generate-completion-script", "bash"] { return Console.write(bashCompletionScript + "\n") }
+        if let script = CompletionScript.requested(by: typed) { return Console.write(script + "\n") }
         // A shell that asks for completions would show warnings in the middle of the typed line.
-        let isShell = typed.first == "---completion" || typed.first == "--generate-completion-script"
+        let isShell = typed.first == "---completion" || CompletionScript.isRequested(by: typed)
         if !typed.contains("-q"), !typed.contains("--quiet"), !isShell {
             for warning in Environment.warnings { Console.log("tenfour: \(warning)") }
         }

@@ -122,6 +122,17 @@ struct Misuse: CustomTestStringConvertible {
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
+    /// The name of each program in Tools gets that answer.
+    @Test func eachToolIsKnown() throws {
+        let files = try Program.run("find", [Repository.path("Tools"), "-maxdepth", "1", "-type", "f", "-executable"])
+        let tools = files.output.split(separator: "\n").compactMap { $0.split(separator: "/").last }
+        #expect(tools.contains("labcard") && tools.contains("test"))
+        for tool in tools {
+            let errors = try tenfour([String(tool)]).errors
+            #expect(errors.contains("'\(tool)' is a separate tool"), "\(errors)")
+        }
+    }
+
     /// The same for wrong options; the error also names the command that shows the help.
     @Test(arguments: [
         Misuse("send", 2, "<address>"),
