@@ -81,8 +81,8 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    /// Runs `work`, which looks up a host. If the host is unknown, adds the saved channels with similar names to the
-    /// error.
+    /// Runs `work`, which looks up a host. If the host is unknown, adds to the error which saved channels have
+    /// similar names.
     static func find<Found>(_ typed: String?, _ work: () throws(RadioError) -> Found) throws(RadioError) -> Found {
         do throws(RadioError) { return try work() } catch {
             guard let typed, error.kind == .unavailable else { throw error }
@@ -90,11 +90,12 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    /// Returns the part of an error message that lists saved channels with names similar to `typed`; empty if there are
-    /// none.
+    /// Returns the part of an error message about saved channels: those with names similar to `typed`, or that none has
+    /// this name; empty if `typed` cannot name a channel.
     private static func hint(for typed: String) -> String {
         let near = SavedLink.near(typed)
-        return near.isEmpty ? "" : "; did you mean the saved channel \(near.joined(separator: " or "))?"
+        guard near.isEmpty else { return "; did you mean the saved channel \(near.joined(separator: " or "))?" }
+        return SavedLink.isName(typed) ? "; no channel of that name is saved" : ""
     }
 
     private static let warning = """

@@ -15,9 +15,12 @@ enum SavedLink {
         return unsafe access(path, F_OK) == 0 ? path : nil
     }
 
+    /// Whether `text` may name a saved channel: it has no dot and no colon.
+    static func isName(_ text: String) -> Bool { text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil }
+
     /// Returns saved channels with names similar to `text`.
     static func near(_ text: String) -> [String] {
-        guard text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil else { return [] }
+        guard isName(text) else { return [] }
         return Spelling.nearest(to: text, among: names)
     }
 

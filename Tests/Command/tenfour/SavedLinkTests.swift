@@ -124,7 +124,11 @@ import Testing
             let result = try run(arguments)
             #expect(result.errors.contains("did you mean the saved channel family?"), "\(result.errors)")
         }
-        #expect(!(try run("talk unlike -o x.wav")).errors.contains("did you mean"))
+        for command in ["talk", "listen"] {
+            let errors = try run("\(command) unlike -o x.wav").errors
+            #expect(!errors.contains("did you mean"))
+            #expect(errors.contains("no channel of that name is saved"), "\(errors)")
+        }
     }
 
     private func prepared(_ link: String) -> Folder {
