@@ -2,7 +2,7 @@ private import TenfourAudioCore
 
 /// The slowest link of a path: packets are sent one after the other at a bit rate, and wait in a queue before the link.
 public struct Bottleneck: Hashable, Sendable {
-    /// The capacity of the queue. A packet that exceeds it is dropped.
+    /// The capacity of the queue before the link. A packet that does not fit is dropped.
     public enum Queue: Hashable, Sendable {
         /// The longest waiting time; a packet that would wait longer is dropped. If it is zero, no packet waits (a
         /// policer).
@@ -31,7 +31,7 @@ public struct Bottleneck: Hashable, Sendable {
         let bytes = Int64(min(max(byteCount, 0), 1 << 30))
         let rate = Int64(max(bitsPerSecond, 1))
         let (seconds, rest) = (bytes * 8).quotientAndRemainder(dividingBy: rate)
-        // Computed in 128 bits, because the product of the remainder and 10⁹ may not fit in 64.
+        // Adds the time of the remaining bits, rounded up. The product of their number and 10⁹ may not fit in 64 bits.
         let part = (Int128(rest) * 1_000_000_000 + Int128(rate) - 1) / Int128(rate)
         return seconds * 1_000_000_000 + Int64(part)
     }

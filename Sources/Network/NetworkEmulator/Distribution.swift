@@ -21,7 +21,7 @@ public enum Distribution: Hashable, Sendable {
     /// most of the sum of all delays.
     case pareto(least: Duration, shape: Double, limit: Duration)
 
-    /// A normal distribution: the mean is three deviations, and values are limited to 0…6 deviations.
+    /// Returns a normal distribution with a mean of three deviations. Values are limited to 0…6 deviations.
     public static func normal(deviation: Duration) -> Self {
         .normal(mean: deviation * 3, deviation: deviation, limit: deviation * 6)
     }
@@ -35,7 +35,8 @@ public enum Distribution: Hashable, Sendable {
             let least = nanoseconds(range.lowerBound)
             return microseconds(least + generator.unit() * (nanoseconds(range.upperBound) - least))
         case .normal(let mean, let deviation, let limit):
-            // The cosine half of the Box-Muller transform, which takes two random numbers for each delay.
+            // Transforms two random numbers into a normally distributed one: the cosine half of the Box-Muller
+            // transform.
             let radius = (-2 * log(1 - generator.unit())).squareRoot()
             let normal = radius * cos(2 * .pi * generator.unit())
             return microseconds(nanoseconds(mean) + nanoseconds(deviation) * normal, limit: limit)

@@ -26,7 +26,8 @@ public struct EmulatedLink: Sendable {
         self.network = network
         self.beginning = beginning
         delay = network.delay.asDelay
-        // If the order of these draws changes, a seed gives other results: add new effects at the end.
+        // Seeds one generator for each effect. The order must stay, because it decides which seed an effect gets: add
+        // new effects at the end.
         var seeds = SplitMix64(state: seed)
         loss = LossProcess(network.loss, generator: SeededRandom(seed: seeds.next()))
         jitterGenerator = SeededRandom(seed: seeds.next())
@@ -42,8 +43,7 @@ public struct EmulatedLink: Sendable {
     public mutating func fate(ofPacket byteCount: Int, at now: Instant) -> Fate {
         let beginning = self.beginning ?? now
         self.beginning = beginning
-        // The time since the beginning is limited to ± 36 years, so that the sums below do not overflow for any
-        // instant.
+        // Limits the time since the beginning to ± 36 years, so that the sums below do not overflow for any instant.
         let sent = min(max(now.nanoseconds &- beginning.nanoseconds, -1 << 60), 1 << 60)
 
         let isLost = loss.losesNext()

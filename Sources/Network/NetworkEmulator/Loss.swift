@@ -24,7 +24,7 @@ struct LossProcess {
     init(_ loss: Loss, generator: SeededRandom) {
         (toBad, toGood, lossInGood, lossInBad) = chain(of: loss)
         self.generator = generator
-        // The state before the first packet is drawn from the long-run distribution of states, so that a short run also
+        // Draws the state before the first packet from the long-run distribution of states, so that a short run also
         // loses the right proportion of packets.
         isBad = self.generator.happens(toBad > 0 ? toBad / (toBad + toGood) : 0)
     }

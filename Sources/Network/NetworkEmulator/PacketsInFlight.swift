@@ -12,7 +12,7 @@ public struct PacketsInFlight<Address> {
     /// The destination of the datagram in each slot.
     private var addresses: [Address?]
 
-    /// `capacity` is the largest number of datagrams under way, 1 or more. Each slot has `byteCapacity` bytes at first.
+    /// Creates an empty store for at most `capacity` datagrams, 1 or more. Each slot has `byteCapacity` bytes at first.
     public init(capacity: Int, byteCapacity: Int = 1500) {
         precondition(capacity > 0, "there is room for at least one datagram")
         queue = Queue(capacity: capacity)

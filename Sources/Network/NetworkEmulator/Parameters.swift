@@ -182,8 +182,8 @@ private func clear<Value>(_ place: inout Value?) -> Bool {
 }
 
 extension NetworkModel: CustomStringConvertible {
-    /// The parameters that describe this model, as `init(parsing:)` reads them. Of a trace, only the number of entries is
-    /// written. A normal distribution is written as if its limit were three deviations above its mean.
+    /// The parameters that describe this model, as `init(parsing:)` reads them. Of a trace, only the number of entries
+    /// is written. A normal distribution is written as if its limit were three deviations above its mean.
     public var description: String {
         var words = loss.texts
         if delay > .zero { words.append("delay=" + written(delay)) }

@@ -33,7 +33,7 @@ func written(_ duration: Duration) -> String {
 }
 
 func written(share: Double) -> String {
-    // NaN is written as zero, because the model treats it as zero.
+    // Writes NaN as zero, because the model treats it as zero.
     decimal(Int64(((share > 0 ? min(share, 1) : 0) * 1e8).rounded()), unit: 1_000_000) + "%"
 }
 
@@ -51,7 +51,7 @@ func written(bitsPerSecond: Int) -> String {
 func decimal(_ value: Int64, unit: Int64) -> String {
     let (whole, rest) = value.quotientAndRemainder(dividingBy: unit)
     guard rest > 0 else { return "\(whole)" }
-    // The sum begins with a 1, so that the leading zeros of `rest` are written; `dropFirst` removes the 1.
+    // Adds a leading 1, so that the leading zeros of `rest` are written; `dropFirst` removes the 1.
     var digits = String(unit + rest).dropFirst()
     while digits.last == "0" { digits.removeLast() }
     return "\(whole).\(digits)"
@@ -71,8 +71,8 @@ func quoted(_ text: String) -> String {
     return "“" + shown.joined() + (text.unicodeScalars.count > 40 ? "…" : "") + "”"
 }
 
-/// Reads a number followed by one of `units`, in upper or lower case; `units` contains the factor of each unit. Returns
-/// the number times the factor, rounded; nil if it exceeds `most`, and for any other text.
+/// Reads a number followed by a unit, in upper or lower case. `units` maps the name of each unit to its multiplier.
+/// Returns the number times the multiplier, rounded; nil if the product exceeds `most`, and for any other text.
 private func number(_ text: Substring, units: [String: Double], to most: Double) -> Int64? {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = units[text[digits.endIndex...].lowercased()], let number = Double(digits) else { return nil }

@@ -36,8 +36,8 @@ struct StallProcess {
     /// Returns the time at which a packet sent at `time` continues: `time` itself, or the end of the stall. Both are in
     /// nanoseconds since the link began. Call this for packets in the order in which they are sent.
     mutating func release(ofPacketSentAt time: Int64) -> Int64 {
-        // A Poisson process has no memory, so after a pause of hours it may restart instead of being simulated for the
-        // whole pause.
+        // After a pause of more than an hour, simulates only the last hour before `time`. This is correct, because the
+        // stalls of a Poisson process do not depend on earlier stalls.
         if time - nextBeginning > hour { nextBeginning = time - hour }
         while nextBeginning <= time {
             end = max(end, nextBeginning + lengths.draw(from: &generator))

@@ -9,8 +9,8 @@ public struct Trace: Hashable, Sendable {
     }
 
     public let entries: [Entry]
-    /// The time from which each entry is valid, in nanoseconds after the first entry; empty if each packet takes the
-    /// next entry.
+    /// The time from which each entry is valid, in nanoseconds after the first entry. Empty for a trace without times,
+    /// in which each packet takes the next entry.
     let times: [Int64]
     /// The time after which a timed trace repeats, in nanoseconds; zero for a trace without times.
     let period: Int64

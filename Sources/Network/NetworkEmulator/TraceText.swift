@@ -116,7 +116,7 @@ private struct TraceReader {
     }
 
     private mutating func append(time text: Substring, line: Int) throws(TraceError) {
-        // The time in milliseconds since 1970, up to the year 2096.
+        // Accepts times within 4·10¹² ms of zero. Unix times fit up to the year 2096.
         guard let time = nanoseconds(ofMilliseconds: text, from: -4e12, to: 4e12)
         else { throw TraceError(line: line, reason: .time(String(text))) }
         if times.isEmpty { firstTime = time }

@@ -2,8 +2,7 @@
 enum ByteOrder: Sendable {
     case bigEndian, littleEndian
 
-    /// Reads two bytes at `offset`. The caller has checked that `bytes` contains them; if it does not, this function
-    /// and those below trap.
+    /// Reads two bytes at `offset`. Traps if `bytes` does not contain them, so the caller checks this first.
     func uint16(_ bytes: Span<UInt8>, at offset: Int) -> UInt16 {
         let (first, second) = (UInt16(bytes[offset]), UInt16(bytes[offset + 1]))
         return self == .bigEndian ? first << 8 | second : second << 8 | first

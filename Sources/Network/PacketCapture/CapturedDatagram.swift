@@ -26,7 +26,8 @@ public struct CapturedDatagram: Hashable, Sendable {
         case notIP
         /// The packet is not UDP: for example TCP or ICMP.
         case notUDP
-        /// The packet is a fragment of a datagram that was too long for the network. Voice packets are never fragmented.
+        /// The packet is a fragment of a datagram that was too long for the network. Voice packets are never
+        /// fragmented.
         case fragment
         /// The capture contains fewer bytes than the header states (`tcpdump -s`).
         case cutOff
@@ -116,7 +117,7 @@ public struct CapturedDatagram: Hashable, Sendable {
         guard headerByteCount >= 20 else { throw .malformed }
         _ = try cursor.take(headerByteCount)
         let order = Self.order
-        // A fragment has the flag for more fragments, or an offset above zero.
+        // Refuses a fragment. It has the flag for more fragments, or an offset above zero.
         guard order.uint16(bytes, at: start + 6) & 0x3FFF == 0 else { throw .fragment }
         guard bytes[start + 9] == Self.udp else { throw .notUDP }
         try self.init(
@@ -132,18 +133,19 @@ public struct CapturedDatagram: Hashable, Sendable {
         while next != Self.udp {
             switch next {
             case 0, 43, 60, 135, 139, 140:
-                // The header of hop-by-hop, routing, destination options, mobility, HIP or shim: type, length, content.
+                // Skips a hop-by-hop, routing, destination options, mobility, HIP or shim header: type, length,
+                // content.
                 let header = try cursor.take(8)
                 next = bytes[header]
                 _ = try cursor.take(8 * Int(bytes[header + 1]))
             case 51:
-                // The length of the authentication header is in units of four bytes, less two (RFC 4302 section 2).
+                // Skips an authentication header. Its length is in units of four bytes, less two (RFC 4302 section 2).
                 let header = try cursor.take(8)
                 next = bytes[header]
                 _ = try cursor.take(max(4 * (Int(bytes[header + 1]) + 2) - 8, 0))
             case 44:
                 let header = try cursor.take(8)
-                // An atomic fragment (RFC 6946) contains the whole packet.
+                // Refuses a fragment, but not an atomic fragment (RFC 6946), which contains the whole packet.
                 guard Self.order.uint16(bytes, at: header + 2) & 0xFFF9 == 0 else { throw .fragment }
                 next = bytes[header]
             default:

@@ -8,7 +8,8 @@ struct PCAP {
 
     static let headerByteCount = 24
     private static let recordHeaderByteCount = 16
-    /// The longest record in bytes. tcpdump captures at most 262 144 bytes of a packet; a longer record counts as damage.
+    /// The maximum length of a record in bytes. tcpdump captures at most 262 144 bytes of a packet. A longer record
+    /// counts as damage.
     static let longestPacket = 1 << 20
 
     init(_ bytes: Span<UInt8>) throws(CaptureError) {
@@ -22,7 +23,7 @@ struct PCAP {
         guard bytes.count >= Self.headerByteCount else { throw .noHeader }
         let version = order.uint16(bytes, at: 4)
         guard version == 2 else { throw .unknownVersion(version) }
-        // The upper bits hold the length of frame check sequences.
+        // Ignores the upper bits, which hold the length of frame check sequences.
         linkType = LinkType(rawValue: order.uint32(bytes, at: 20) & 0x03FF_FFFF)
     }
 

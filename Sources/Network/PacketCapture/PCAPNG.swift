@@ -10,7 +10,7 @@ struct PCAPNG {
     /// The type of a section header block. It is the same in both byte orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
-    /// The longest block in bytes. A longer block counts as damage.
+    /// The maximum length of a block in bytes. A longer block counts as damage.
     private static let longestBlock = 16 << 20
     /// The largest number of interfaces of a section.
     private static let maximumInterfaceCount = 65_536
@@ -92,7 +92,7 @@ struct PCAPNG {
             guard let interface = interfaces.first else { return nil }
             let original = Int(order.uint32(bytes, at: body.lowerBound))
             let kept = min(original, interface.longestPacket, body.upperBound - start)
-            // A simple packet block contains no time; its packet gets time 0.
+            // Gives the packet time 0, because a simple packet block contains no time.
             return CapturedPacket(
                 time: .start, linkType: interface.linkType, bytes: start..<start + kept, originalByteCount: original)
         }
@@ -116,7 +116,7 @@ extension PCAPNG.Interface {
     fileprivate mutating func setResolution(_ octet: UInt8) {
         let exponent = Int(octet & 0x7F)
         let base: UInt64 = octet & 0x80 == 0 ? 10 : 2
-        // A resolution finer than 10^-19 s or 2^-63 s does not fit into 64 bits, and no clock is so fine.
+        // Ignores a resolution finer than 10^-19 s or 2^-63 s. It does not fit into 64 bits, and no clock is so fine.
         guard exponent <= (base == 10 ? 19 : 63) else { return }
         unitsInSecond = (0..<exponent).reduce(1) { units, _ in units * base }
     }

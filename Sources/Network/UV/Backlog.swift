@@ -2,7 +2,8 @@ import Glibc
 import TenfourAudioCore
 
 /// The packets that several `FanOut`s could not send immediately from one socket. The backlog holds at most one packet
-/// of each stream and sends the oldest first, because all packets wait for the same socket. Use it on the loop's thread only.
+/// of each stream and sends the oldest first, because all packets wait for the same socket. Use it on the loop's thread
+/// only.
 @safe public final class Backlog {
     let socket: UDPSocket
 
@@ -29,7 +30,8 @@ import TenfourAudioCore
 
     deinit { close() }
 
-    /// Drops the waiting packets, and counts them as dropped. Call this before the socket is closed, or together with closing it.
+    /// Drops the waiting packets, and counts them as dropped. Call this before the socket is closed, or together with
+    /// closing it.
     public func close() {
         for entry in waiting { entry.fanOut.drop(entry.remainder) }
         waiting = []
@@ -41,9 +43,9 @@ import TenfourAudioCore
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Queues a copy of `datagram` for the members in `remainder`, which have not received it. If an older packet of
-    /// the same stream is queued, the new packet takes its position in the queue, and is sent first to the members that
-    /// missed the older packet. If sending always began with the first member, the last members might receive no packet
-    /// at all.
+    /// the same stream is queued, the new packet takes its position in the queue. The new packet is then sent first to
+    /// the members that missed the older one. If sending always began with the first member, the last members might
+    /// receive no packet at all.
     func enqueue(
         _ remainder: FanOut.Remainder, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int,
         _ obstacle: FanOut.Obstacle?
@@ -63,8 +65,8 @@ import TenfourAudioCore
         if let obstacle { wait(for: obstacle) }
     }
 
-    /// Adjusts the queued packets of `fanOut` after the member at `place` has left and the members behind it have moved
-    /// up by one. Returns false if no packet of `fanOut` is queued.
+    /// Adjusts the queued packets of `fanOut` after a member has left. The member's index was `place`, and the members
+    /// behind it have moved up by one. Returns false if no packet of `fanOut` is queued.
     func removePlace(_ fanOut: FanOut, from place: Int) -> Bool {
         var isWaiting = false
         for index in waiting.indices where waiting[index].fanOut === fanOut {

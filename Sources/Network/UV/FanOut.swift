@@ -18,7 +18,7 @@ public import TenfourSession
     private let family: Int32
     private let addressByteCount: Int
     private var capacity = 0
-    /// One message for each member, in the order of sending.
+    /// One message for each member, in the order in which the members are served.
     private var messages: UnsafeMutablePointer<tenfour_mmsghdr>
     /// The address of each member, in the order of `messages`.
     private var addresses: UnsafeMutableRawPointer
@@ -73,9 +73,9 @@ public import TenfourSession
         if let place = places[Int32(member)] { setAddress(of: Int(place), endpoint) }
     }
 
-    /// Removes a member. The last member takes its position in the order of sending. While a packet is queued, all
-    /// members after it move up by one instead, because the queue identifies by position the members that have received
-    /// the packet. Does nothing if `member` is not a member.
+    /// Removes a member. The last member takes its position in the order of sending. But while a packet is queued, the
+    /// members behind the removed one move up by one instead. Otherwise the queue, which knows only by position who has
+    /// received the packet, would be wrong. Does nothing if `member` is not a member.
     public func remove(_ member: Int) {
         guard let place = places.removeValue(forKey: Int32(member)).map(Int.init) else { return }
         count -= 1
@@ -120,25 +120,26 @@ public import TenfourSession
     struct Remainder {
         /// The index of the next member to be served.
         var next = 0
-        /// The index at which this pass over the members ends.
+        /// The index before which the first pass over the members ends.
         var end: Int
-        /// The index at which a second pass, which begins at index 0, ends; zero if there is no second pass.
+        /// The index before which the second pass ends. That pass begins at index 0. Zero if there is no second pass.
         var wrap = 0
         /// The number of members that have neither been served nor counted as dropped.
         var remainingCount: Int
         /// The member that does not get the packet. Its index may have changed since the packet was queued.
         var except: Int32?
-        /// The index of the member for which the kernel last returned ENOBUFS; −1 if it returned no ENOBUFS.
+        /// The index of the member for which the kernel last returned ENOBUFS; −1 if it has not returned ENOBUFS.
         var refused = -1
 
-        /// Makes sending begin at the index `place` and end with the indexes before it. Does nothing if a member was
+        /// Makes sending begin at the index `place` and end with the index before it. Does nothing if a member was
         /// already served, or if no member is at `place`.
         mutating func begin(at place: Int) {
             guard next == 0, place < end else { return }
             (next, wrap) = (place, place)
         }
 
-        /// Adjusts the indexes after the member at `place` has left and the members behind it have moved up.
+        /// Adjusts the indexes after a member has left. Its index was `place`, and the members behind it have moved up
+        /// by one.
         mutating func removePlace(from place: Int) {
             if place < next { next -= 1 }
             if place < end { end -= 1 }
@@ -146,7 +147,8 @@ public import TenfourSession
             refused = place < refused ? refused - 1 : place == refused ? -1 : refused
         }
 
-        /// Continues with the members before the member that was served first. Returns false if there are none.
+        /// Begins the second pass: the members before the one that was served first. Returns false if there is no
+        /// second pass.
         fileprivate mutating func wrapAround() -> Bool {
             if wrap == 0 { return false }
             (next, end, wrap) = (0, wrap, 0)
@@ -193,7 +195,8 @@ public import TenfourSession
                 return .queue
             case ENOBUFS: statistics.dropped += 1
             case let code:
-                // A pending ICMP error about an earlier datagram, to any destination, makes one call fail.
+                // Tries again if the error was a pending ICMP error about an earlier datagram, to any destination. Such
+                // an error makes one call fail.
                 if reports < 3, socket.readErrorReports() > 0 {
                     reports += 1
                     continue
@@ -267,6 +270,6 @@ public struct FanOutStatistics: Equatable, Sendable {
     }
 }
 
-/// The number of messages in one system call. Numbers above sixteen make no measurable difference, because the kernel
-/// spends most of the time on each datagram.
+/// The maximum number of messages in one system call. More than sixteen make no measurable difference, because the
+/// kernel spends most of the time on each datagram.
 private let messagesPerCall = 64

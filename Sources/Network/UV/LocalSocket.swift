@@ -14,13 +14,13 @@ import Glibc
     private var callers: [StatusClient] = []
 
     private static let maximumCallerCount = 8
-    /// The longest path in bytes. `sockaddr_un` has no space for a longer path.
+    /// The maximum length of a path in bytes. `sockaddr_un` has no space for a longer path.
     public static let maximumPathByteCount = 107
 
     /// Listens at `path` and replaces the socket file of a process that has ended; `answer` is called for each client.
     /// Throws `EADDRINUSE` if another process listens at `path`. The C functions are `uv_pipe_bind` and `uv_listen`.
     public init(on loop: EventLoop, listeningAt path: String, answer: @escaping () -> [UInt8]) throws(NetworkError) {
-        // libuv would truncate a longer path.
+        // Throws for a path that is too long, because libuv would truncate it.
         guard path.utf8.count <= Self.maximumPathByteCount else { throw NetworkError("uv_pipe_bind", -ENAMETOOLONG) }
         try Self.removeLeftover(at: path)
         _ = signal(SIGPIPE, SIG_IGN)

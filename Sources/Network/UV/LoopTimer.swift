@@ -21,8 +21,8 @@ public import TenfourAudioCore
     public func arm(at deadline: Instant) {
         if isClosed || deadline == self.deadline { return }
         self.deadline = deadline
-        // libuv adds the delay to its own clock. That clock is our clock in whole milliseconds, which libuv reads only
-        // when it waits.
+        // Computes the delay from libuv's clock, because libuv adds it to that clock: our clock in whole milliseconds,
+        // as libuv read it when it last waited.
         let due = UInt64(clamping: deadline.nanoseconds)
         let milliseconds = due / 1_000_000 + (due % 1_000_000 == 0 ? 0 : 1)
         let now = unsafe uv_now(timer.pointee.loop)

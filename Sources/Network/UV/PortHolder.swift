@@ -58,7 +58,7 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
         defer { close(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        // A table of sockets may be longer than one page, because a machine may have thousands of sockets.
+        // Reads in chunks up to 16 MiB, because a machine may have thousands of sockets.
         while bytes.count < 1 << 24 {
             let count = unsafe read(file, &chunk, chunk.count)
             guard count > 0 else { break }

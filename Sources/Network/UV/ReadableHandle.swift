@@ -6,7 +6,7 @@ final class ReadableHandle: LoopHandle {
     private var readable: (() -> Void)?
 
     init(on loop: EventLoop, _ fileDescriptor: Int32, _ readable: @escaping () -> Void) throws(NetworkError) {
-        // libuv makes the descriptor non-blocking. The flags are restored, because the descriptor is shared with the
+        // Restores the flags of the descriptor, because libuv makes it non-blocking. The descriptor is shared with the
         // shell that started us and often with stdout.
         let flags = fcntl(fileDescriptor, F_GETFL)
         defer { if flags >= 0 { _ = fcntl(fileDescriptor, F_SETFL, flags) } }

@@ -8,7 +8,7 @@ public struct Readiness: OptionSet, Sendable {
 
     public static let readable = Readiness(rawValue: 1)
     public static let writable = Readiness(rawValue: 2)
-    /// The wait for the socket has failed.
+    /// Waiting for the socket has failed.
     public static let failed = Readiness(rawValue: 4)
 }
 
@@ -28,7 +28,8 @@ public struct Readiness: OptionSet, Sendable {
         unsafe super.init(adopting: poll)
     }
 
-    /// Starts calling back while the socket has `readiness`, repeatedly as long as it lasts. The C function is `uv_poll_start`.
+    /// Starts calling back while the socket has `readiness`, repeatedly as long as it lasts. The C function is
+    /// `uv_poll_start`.
     public func watch(for readiness: Readiness) throws(NetworkError) {
         if isClosed { return }
         var events: UInt32 = 0

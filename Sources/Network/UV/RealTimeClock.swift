@@ -37,8 +37,8 @@ public enum RealTimeClock {
     }
 }
 
-/// The space in bytes that is passed for a `struct timex`; the structure is not longer. A structure of zeros reads the
-/// state and changes nothing.
+/// The space in bytes that is passed for a `struct timex`, which is not longer. The space is filled with zeros, so
+/// `adjtimex` reads the state and changes nothing.
 private let timexByteCount = 512
 /// The result TIME_ERROR of `adjtimex`: the clock is not synchronised.
 private let timeError: Int32 = 5

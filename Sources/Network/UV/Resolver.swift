@@ -20,14 +20,16 @@ public enum Resolver {
         return lookup
     }
 
-    /// Looks up a name and blocks until the name server has answered or timed out. Use it only at the start of a program.
+    /// Looks up a name and blocks until the name server has answered or timed out. Use it only at the start of a
+    /// program.
     public static func resolve(_ host: String, port: UInt16) throws(NetworkError) -> [Endpoint] {
         let lookup = Lookup(host, port) { _ in }
         return try lookup.wait(on: EventLoop())
     }
 }
 
-/// A running lookup. The object exists until the lookup has ended. Use it on the loop's thread only. The C type is `uv_getaddrinfo_t`.
+/// A running lookup. The object exists until the lookup has ended. Use it on the loop's thread only. The C type is
+/// `uv_getaddrinfo_t`.
 @safe public final class Lookup {
     private let host: String
     private let port: UInt16
@@ -64,7 +66,7 @@ public enum Resolver {
     }
 
     private func startRequest(_ loop: EventLoop, _ callback: uv_getaddrinfo_cb?) -> Int32 {
-        // The system would ignore the text after a NUL and resolve another host.
+        // Refuses a name that contains NUL. The system would ignore the text after the NUL and resolve another host.
         if host.utf8.contains(0) { return UV_EAI_NONAME.rawValue }
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

@@ -59,7 +59,7 @@ public struct SocketOptions: Hashable, Sendable {
     /// The interface for outgoing multicast, by name or address; nil lets the routing table decide.
     public var multicastInterface: String?
 
-    /// The length of the longest datagram in bytes. A longer received datagram is counted as truncated and discarded; a
+    /// The maximum length of a datagram in bytes. A longer received datagram is counted as truncated and discarded; a
     /// longer outgoing one is not sent, and its error is EMSGSIZE. Any datagram that fits an Ethernet frame fits the
     /// default.
     public var longestDatagram = 2048

@@ -102,14 +102,16 @@ extension UDPSocket {
         func bindOrTake() throws(NetworkError) -> Int32 {
             let code = bind(options.reusesAddress ? UV_UDP_REUSEADDR.rawValue : 0)
             guard code == -EADDRINUSE, takesYielded, YieldedPort.isMarked(endpoint.port) else { return code }
-            // Of two sockets that are bound to one port, the kernel delivers to the newer one.
+            // Binds to the yielded port. Its previous socket still exists, but the kernel delivers to the newer of two
+            // sockets with one port.
             let taken = bind(UV_UDP_REUSEADDR.rawValue)
             unsafe try set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", Int32(0), on: fileDescriptor(of: socket))
             return taken
         }
         var code = try bindOrTake()
         if code == -EADDRINUSE, takesYielded {
-            // Another tenfour that is starting may have bound the port without having created its marker yet.
+            // Waits and tries again. Another tenfour that is starting may have bound the port, and not yet created its
+            // marker.
             usleep(YieldedPort.longestMarking)
             code = try bindOrTake()
         }
@@ -172,8 +174,9 @@ extension UDPSocket {
 
 extension UDPSocket.Reach {
     init(_ endpoint: Endpoint, _ options: SocketOptions) {
-        // Of two unconnected sockets, the kernel delivers to the newer one if both are IPv4 only, and to the older one if both are
-        // IPv6. An IPv6 socket that is bound to an IPv4 address receives only datagrams that match no other socket.
+        // Chooses IPv6 for a `connected` socket in any case. An IPv6 socket that is bound to an IPv4 address receives
+        // only the datagrams that match no other socket. Of two unconnected sockets, the kernel delivers to the newer
+        // one if both are IPv4 only, and to the older one if both are IPv6.
         let isOfIPv6 = endpoint.address.family == AF_INET6 || options.portSharing == .connected
         self = !isOfIPv6 ? .ipv4 : options.isIPv6Only ? .ipv6 : .ipv4AndIPv6
     }

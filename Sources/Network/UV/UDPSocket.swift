@@ -127,9 +127,10 @@ public import TenfourSession
     /// Calls `handler` whenever the send queue has become empty. Replaces an earlier handler.
     public func whenDrained(_ handler: @escaping () -> Void) { drained = handler }
 
-    /// Restricts receiving to `peer` from now on. The kernel prefers this socket for the peer's datagrams over the unconnected
-    /// socket that shares its port, so that a flood of datagrams at the unconnected socket does not displace them. Datagrams of
-    /// other senders that arrived between binding and connecting are still passed on, with their address.
+    /// Restricts receiving to `peer` from now on. The kernel prefers this socket for the peer's datagrams over the
+    /// unconnected socket that shares its port, so that a flood of datagrams at the unconnected socket does not
+    /// displace them. Datagrams of other senders that arrived between binding and connecting are still passed on, with
+    /// their address.
     ///
     /// The C function is `connect` and not `uv_udp_connect`, after which libuv would send to no other address.
     public func connect(to peer: Endpoint) throws(NetworkError) {
@@ -144,7 +145,7 @@ public import TenfourSession
         drained = nil
         emptied = nil
         yielded = nil
-        // libuv would deliver the rest of a batch to a socket that is being closed.
+        // Stops receiving. Without this call, libuv would deliver the rest of a batch to a socket that is being closed.
         unsafe uv_udp_recv_stop(socket)
     }
 }
@@ -226,7 +227,8 @@ extension UDPSocket {
     /// which is counted.
     private func transmit(_ datagram: Span<UInt8>, to destination: Endpoint) -> Int32 {
         var code = attempt(datagram, to: destination)
-        // A pending ICMP error about an earlier datagram, perhaps to another host, makes the next call fail once.
+        // Tries again if a pending ICMP error made the call fail. Such an error is about an earlier datagram, perhaps
+        // to another host.
         if code != 0, code != EAGAIN, readErrorReports() > 0 { code = attempt(datagram, to: destination) }
         if code == 0 {
             statistics.sent += 1
@@ -295,5 +297,5 @@ extension UDPSocket {
 
 /// The number of datagrams that libuv reads by one `recvmmsg`.
 private let datagramsPerCall = 20
-/// The space for each datagram that libuv reads, in bytes. Only pages that are written to occupy memory.
+/// The space in bytes for each datagram that libuv reads. Only memory pages that have been written to occupy RAM.
 private let bytesPerArrival = 65_536

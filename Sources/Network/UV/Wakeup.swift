@@ -6,10 +6,10 @@ import Synchronization
 /// It may outlive its loop: once the loop has ended or the wake-up is closed, a signal has no effect. Several signals
 /// may cause one call, but a call always begins after the latest signal. The C type is `uv_async_t`.
 @safe public final class Wakeup: Sendable {
-    /// libuv's handle. A thread may access it only between entering and leaving `gate`.
+    /// libuv's handle. A thread may access it only while `gate` counts the thread.
     private nonisolated(unsafe) let async: UnsafeMutablePointer<uv_async_t>
-    /// The number of threads that have entered the gate, which means that they are inside `signal()`. Negative once the
-    /// gate is shut, because the handle is being closed.
+    /// The number of threads that are inside `signal()` and may access the handle. Negative once the handle is being
+    /// closed: from then on no further thread may access it.
     private let gate = Atomic<Int>(0)
 
     private static var shut: Int { Int.min / 2 }
@@ -21,18 +21,18 @@ import Synchronization
     @_noAllocation @_noLocks
     public func signal() {
         if gate.load(ordering: .relaxed) < 0 { return }
-        // Acquiring keeps the send after this increment, by which the thread enters the gate. The releasing decrement,
-        // by which it leaves, ensures that the send is complete once the loop's thread sees that no thread is inside
-        // the gate.
+        // Counts this thread as one that accesses the handle. The acquiring increment keeps the send after it. The
+        // releasing decrement keeps the send before it, so the send is complete once the loop's thread sees that the
+        // number of threads is zero.
         if gate.add(1, ordering: .acquiring).oldValue >= 0 { unsafe send(async) }
         gate.subtract(1, ordering: .releasing)
     }
 
-    /// Shuts the gate, and waits until no thread is inside it. Afterwards no thread accesses the handle. The wait is as
-    /// short as the `write` of a thread that is inside. Use it on the loop's thread only.
+    /// Forbids access to the handle, and waits until no thread is inside `signal()`. Afterwards no thread accesses the
+    /// handle. The wait is as short as the `write` of a thread in `signal()`. Use it on the loop's thread only.
     func shutGate() {
         gate.add(Self.shut, ordering: .acquiringAndReleasing)
-        // Sleeps instead of yielding, so that a thread of lower priority inside the gate can run and leave it.
+        // Sleeps instead of yielding, so that a thread of lower priority can run and leave `signal()`.
         while gate.load(ordering: .acquiring) != Self.shut { uv_sleep(1) }
     }
 

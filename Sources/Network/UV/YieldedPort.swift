@@ -11,7 +11,7 @@ struct YieldedPort: ~Copyable {
 
     private static let title = "tenfour/yields-udp"
 
-    /// The longest time from binding a port until its marker exists, on a busy machine, in microseconds.
+    /// The longest time from binding a port until its marker exists, in microseconds: 50 ms, enough on a busy machine.
     static let longestMarking: UInt32 = 50_000
 
     /// Creates the marker; nil if the system has no socket left. Without the marker, no program can take the port. The
@@ -21,8 +21,8 @@ struct YieldedPort: ~Copyable {
         guard sign >= 0 else { return nil }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // An abstract name begins with a zero. It contains process and descriptor, because two sockets may yield one
-        // port.
+        // Begins with a zero, as an abstract name must. The name contains process and descriptor, because two sockets
+        // may yield one port.
         let name = [0] + Array("\(Self.title)/\(port)/\(getpid())/\(sign)".utf8)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)
