@@ -6,7 +6,7 @@ public struct DelaySamples: Hashable, Sendable {
     /// The number of samples for each delay in units of 0.1 ms.
     private var counts: [Int: Int] = [:]
 
-    /// The longest delay, in units of 0.1 ms: one day. A longer delay counts as one day.
+    /// The maximum delay, in units of 0.1 ms: one day. A longer delay counts as one day.
     private static let limit = 864e6
 
     public init() {}

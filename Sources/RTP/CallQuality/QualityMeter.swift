@@ -21,7 +21,8 @@ public struct QualityMeter: Sendable {
 
     /// The number of completed seconds that `recent` summarises.
     private static let recentCount = 5
-    /// The largest number of talkers that are measured, so that a flood of SSRCs cannot fill the memory.
+    /// The maximum number of talkers that are measured. Further talkers are ignored, so that a flood of SSRCs cannot
+    /// fill the memory.
     private static let maximumTalkerCount = 256
 
     public init(keepsSeconds: Bool) { self.keepsSeconds = keepsSeconds }
@@ -53,8 +54,8 @@ public struct QualityMeter: Sendable {
         if let delay { add(delay, of: talker) }
     }
 
-    /// Adds the counts of packets that are not played because they look encrypted. Audio decoded from the first of these
-    /// packets does not count.
+    /// Adds the counts of a talker whose packets look encrypted and are not played. Audio that was decoded before this
+    /// was detected does not count.
     private mutating func refuse(_ talker: Int, _ counts: QualityCounts, since last: QualityCounts) {
         var counts = counts
         counts.playout = last.playout
@@ -84,7 +85,7 @@ public struct QualityMeter: Sendable {
         }
     }
 
-    /// The report of the whole time. The present second, which is not complete, counts as a complete one.
+    /// The report of the whole time. The present second is listed like the completed ones.
     public var report: QualityReport {
         QualityReport(whole: whole, seconds: seconds + [current], talkers: talkers)
     }

@@ -23,7 +23,8 @@ public struct QualityReport: Sendable {
         for index in talkers.indices { talkers[index].whole.roundTrip = roundTrip }
     }
 
-    /// The members of the JSON report: `whole`, `seconds` and `talkers`. `name` returns additional members for a talker.
+    /// The members of the JSON report: `whole`, `seconds` and `talkers`. `name` returns additional members for a
+    /// talker.
     public func members(naming name: (SSRC) -> [(String, JSON)] = { _ in [] }) -> [(String, JSON)] {
         [
             ("whole", whole.json),

@@ -5,8 +5,8 @@ public import TenfourPackets
 
 /// The quality of the received audio in one second, or in the whole time.
 ///
-/// A share is a proportion, 0…1. A share of packets is relative to the packets that were sent, a share of audio to the
-/// audio that was due. Unknown values are nil, for example when nothing was heard.
+/// A property named `…Share` is a proportion, 0…1: of the packets that were sent, or of the audio that was due. Unknown
+/// values are nil, for example when nothing was heard.
 public struct QualitySummary: Hashable, Sendable {
     /// The number of RTP packets that were sent, according to their sequence numbers.
     public private(set) var expected = 0
@@ -15,7 +15,8 @@ public struct QualitySummary: Hashable, Sendable {
     public private(set) var lost = 0
     /// The number of bursts of loss. `lost` divided by this number is the mean number of packets lost in a row.
     public private(set) var lossRuns = 0
-    /// The playout statistics of the summarised period; `delay`, `target` and drift are the values at its end.
+    /// The playout statistics of the summarised period. But `delay`, `target` and the drift are the values at the end
+    /// of the period.
     public private(set) var playout = PlayoutStatistics()
     /// The interarrival jitter at the end of the summarised period (RFC 3550 section 6.4.1); nil if it is not known.
     public private(set) var jitter: Duration?
@@ -23,8 +24,8 @@ public struct QualitySummary: Hashable, Sendable {
     public internal(set) var roundTrip: Duration?
     /// Whether any talker was heard up to the end of the summarised period. Without audio there is no score.
     public internal(set) var hasSound = false
-    /// The codec's bit rate before the summarised period, in bit/s. It is used for a second of silence, in which the
-    /// bit rate cannot be measured.
+    /// The codec's bit rate before the summarised period, in bit/s. It is used if the period contains too little speech
+    /// to measure the bit rate.
     var earlierBitRate: Int?
     /// The duration of the packets that were received before the summarised period.
     var earlierFrame: Duration?
@@ -115,8 +116,8 @@ extension QualitySummary {
         playout.coded.packetCount > 0 ? playout.coded.encoding : earlierEncoding ?? .opus
     }
 
-    /// The duration of loud speech that is needed to compute the bit rate: 200 ms. With less speech, the earlier bit
-    /// rate is used.
+    /// The duration of loud speech that is needed to compute the bit rate: 200 ms. With less speech, `earlierBitRate`
+    /// is used.
     private static let enough = FrameCount(9_600)
 
     /// The E-model, with the measured delay and loss and the codec of the received speech; nil if nothing was heard.

@@ -8,7 +8,7 @@ public import TenfourAudioCore
 public struct CardClock: BitwiseCopyable, Sendable {
     /// The number of frames requested so far at 48 000 Hz, including the frames of lost time.
     public private(set) var position = FrameCount(0)
-    /// The time of position 0 by the averaged requests; nil before the first request.
+    /// The time of position 0, computed from the averaged times of requests; nil before the first request.
     private var origin: Instant?
 
     /// The longest delay of a request, in nanoseconds, that counts as random: 30 ms. If the delay is longer, the card
@@ -57,14 +57,15 @@ public struct CardClock: BitwiseCopyable, Sendable {
         origin = Instant(nanoseconds: start.nanoseconds + Self.nanoseconds(in: frames))
     }
 
-    /// The position of the frame that the card requested, or would have requested, at `instant`. Zero before the first request.
+    /// The position of the frame that the card requested, or would have requested, at `instant`. Zero before the first
+    /// request.
     @_noAllocation @_noLocks
     public func position(at instant: Instant) -> FrameCount {
         guard let origin else { return .zero }
         return Self.frames(in: instant.nanoseconds - origin.nanoseconds)
     }
 
-    // 48 frames last exactly a million nanoseconds, so both factors are exact. The products fit in 64 bits for years.
+    // Converts exactly, because 48 frames last a million nanoseconds. The products fit in 64 bits for years.
     private static func frames(in nanoseconds: Int64) -> FrameCount { FrameCount(Int(nanoseconds * 6 / 125_000)) }
     private static func nanoseconds(in frames: FrameCount) -> Int64 { Int64(frames.rawValue) * 125_000 / 6 }
 }

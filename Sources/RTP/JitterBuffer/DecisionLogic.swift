@@ -37,11 +37,12 @@ package enum DecisionLogic: Equatable, Sendable {
     /// The longest underrun that is concealed: 200 ms. The concealment of Opus has faded out by then, and bursts of ten
     /// lost packets are bridged.
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
-    /// The unit of Opus concealment: 2.5 ms.
+    /// The unit of Opus concealment, in frames: 2.5 ms.
     private static var step: Int { 120 }
     /// The longest concealment in one decision: 20 ms.
     private static var longestConcealment: FrameCount { FrameCount(960) }
-    /// SILK conceals in units of 10 ms. A shorter concealment would shift its state against the audio.
+    /// The unit in which the SILK mode of Opus conceals: 10 ms. A shorter concealment would shift SILK's state against
+    /// the audio.
     private static var shortestSILK: FrameCount { FrameCount(480) }
 
     @_noAllocation @_noLocks

@@ -15,7 +15,8 @@ struct DecoderCall: BitwiseCopyable, Sendable {
     @usableFromInline let frameCount: FrameCount
     /// The number of frames at the start of the packet that were concealed already.
     let skipping: FrameCount
-    /// The number of concealed frames at the end of the waiting audio that the packet replaces.
+    /// The number of concealed frames, at the end of the waiting audio, that are removed because the packet replaces
+    /// them.
     let replaced: Int
     /// The index in the sync buffer, in frames, at which the decoder writes.
     let place: Int

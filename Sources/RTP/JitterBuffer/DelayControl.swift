@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 
 /// Measures the delays of packets, and computes the target delay and the error of the playout delay.
 ///
-/// A delay is a position on the card's clock minus a timestamp of the talker: only differences of delays have a
+/// A delay is a position on the card's clock minus a timestamp of the talker. Only differences of delays have a
 /// meaning. Use it on the playback thread only. Nothing is allocated after `init`.
 struct DelayControl: ~Copyable, Sendable {
     /// The playout delay less the target delay; positive if playout is too late.
@@ -15,11 +15,11 @@ struct DelayControl: ~Copyable, Sendable {
     private var drift = DriftEstimate()
     private var rate = RateControl()
     private var target: TargetDelay
-    /// The position of the card's last request. If the card requests several periods at a time, this position is ahead
-    /// of the card's clock.
+    /// The position of the card's last request; nil if it is not reported. If the card makes several requests at a
+    /// time, this position is ahead of the card's clock.
     private var requestedPosition: FrameCount?
-    /// The position until which the playout delay does not shrink. It is set when packets were late and the newest
-    /// packet was late, too: the route may have become longer.
+    /// The position until which the playout delay does not shrink. It is set when an underrun ends and the newest
+    /// packet was late, too. The route may then have become longer.
     private var heldUntil = FrameCount(0)
 
     /// The time within which a change of the route is detected: 1.5 s.
@@ -36,9 +36,11 @@ struct DelayControl: ~Copyable, Sendable {
     var base: FrameCount? { @_noAllocation @_noLocks get { delays.base } }
     /// The delay of the packet that was inserted last.
     var newest: FrameCount { @_noAllocation @_noLocks get { delays.newestDelay } }
-    /// The correction of the playout speed by the resampler, in parts per million of the card's clock; positive plays faster.
+    /// The correction of the playout speed by the resampler, in parts per million of the card's clock; positive plays
+    /// faster.
     var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { rate.partsPerMillion } }
-    /// The difference between the talker's clock and the card's, in parts per million; positive if the talker's is slower.
+    /// The difference between the talker's clock and the card's, in parts per million; positive if the talker's is
+    /// slower.
     var driftPartsPerMillion: Float { @_noAllocation @_noLocks get { Float(drift.partsPerMillion) } }
 
     /// Returns the target delay. `lookAhead` is the time that in-band FEC needs.
@@ -50,8 +52,8 @@ struct DelayControl: ~Copyable, Sendable {
 
     /// Records an original packet that begins at `start` in the talker's time and arrived at the position `arrival`.
     ///
-    /// A card that requests in bursts is ahead of its clock after each burst. A packet that arrives before the clock
-    /// reaches the requested position counts as if it had arrived at that position.
+    /// If the card requests in bursts, `requestedPosition` is ahead of its clock after each burst. A packet that
+    /// arrives before the clock reaches `requestedPosition` counts as if it had arrived at that position.
     @_noAllocation @_noLocks
     mutating func insert(start: FrameCount, at arrival: FrameCount) {
         let available = max(arrival, requestedPosition ?? arrival)
@@ -64,7 +66,7 @@ struct DelayControl: ~Copyable, Sendable {
     mutating func update(playoutDelay: FrameCount, target: FrameCount, lookAhead: FrameCount, at now: FrameCount) {
         includesRecovery = self.target.includesRecovery(lookAhead: lookAhead)
         error = playoutDelay - target
-        // A delay that is a little too long is left as it is, because jitter will soon need it again.
+        // Ignores a small positive error: if the delay is a little too long, jitter will soon need it again.
         if error > .zero {
             error = max(error - FrameCount((target - (delays.base ?? target)).rawValue / Self.toleratedShare), .zero)
         }
@@ -84,8 +86,8 @@ struct DelayControl: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func setRecoveryDemand(_ demand: RecoveryDemand) { target.recovery = demand }
 
-    /// Adds `frames` to the measured delays, because the card's clock was adjusted and later arrivals are greater by as
-    /// much.
+    /// Adds `frames` to the measured delays. The card's clock was adjusted, and the positions of later arrivals are
+    /// greater by this number.
     @_noAllocation @_noLocks
     mutating func shift(by frames: FrameCount) {
         delays.shift(by: frames)

@@ -16,56 +16,60 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var bucketWidth: Int { 12 }
     private static var bucketCount: Int { 8_192 }
     private static var capacity: Int { 4_096 }
-    /// The longest delay that is buffered: half a second, in buckets of a quarter of a millisecond. A conversation does
-    /// not tolerate more.
+    /// The maximum delay that is buffered, in buckets of a quarter of a millisecond: half a second. A conversation does
+    /// not tolerate a longer delay.
     private static var longestHeld: Int { 2_000 }
-    /// The age, 1 s, up to which packets are compared with earlier packets to detect a change of the route.
+    /// The maximum age of the packets that count as recent: 1 s. Recent packets are compared with earlier ones to
+    /// detect a change of the route.
     private static var routeMemory: FrameCount { FrameCount(48_000) }
-    /// The time before `routeMemory` in which packets of both routes may arrive: 0.5 s.
+    /// The time before the recent packets in which packets of both routes may arrive: 0.5 s. It is left out of the
+    /// comparison.
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
     /// The number of packets that is needed to measure a high quantile; with fewer packets the delay is extrapolated.
     private static var sampleCountForQuantile: Int { 200 }
-    /// The number of packets in the last second that is needed to detect a change of the route. Eight packets are
-    /// not all fast by chance.
+    /// The number of packets in the last second that is needed to detect a change of the route. It is unlikely that
+    /// eight packets are all fast by chance.
     private static var minimumSampleCount: Int { 8 }
-    /// The smallest change of the delay that counts as a change of the route: 2 ms, in buckets. In the time compared,
-    /// the drift of the clocks changes the delay by less.
+    /// The smallest change of the delay that counts as a change of the route, in buckets: 2 ms. The drift of the clocks
+    /// changes the delay by less while the packets to be compared arrive.
     private static var routeStep: Int { 8 }
-    /// One second. A longer time without a packet is a pause.
+    /// The minimum time without a packet that counts as a pause: 1 s.
     private static var pause: FrameCount { FrameCount(48_000) }
-    /// Ten minutes. After a longer pause the drift of the clocks is unknown.
+    /// The longest pause after which the measurements are kept: ten minutes. After a longer pause the drift of the
+    /// clocks is unknown.
     private static var longestPause: FrameCount { FrameCount(28_800_000) }
 
-    /// The reserve, in percent of the median peak's distance from the fastest packet. It makes late packets rare. If
-    /// the peaks are alike, as with a sound server that captures one quantum at a time, the reserve is at most the
-    /// difference between the peaks plus 2 ms.
+    /// The reserve that makes late packets rare, in percent of the difference between the median peak and the fastest
+    /// packet. The reserve is at most 2 ms longer than the difference between the estimated peak and the median peak. A
+    /// sound server that captures one quantum at a time makes nearly equal peaks, so it needs little reserve.
     private static var reservePercent: Int { 22 }
-    /// The reserve, in buckets, if the peaks are alike: 2 ms.
+    /// The maximum of the reserve if all peaks are equal, in buckets: 2 ms.
     private static var leastReserve: Int { 8 }
-    /// The number of peaks in the last second and the half second in which a route changes.
+    /// The number of newest half seconds that contain the 1.5 s in which a longer route is detected: 4, as the first
+    /// may have begun before. Their peaks were measured on the new route, so they are not raised.
     private static var newestPeaks: Int { 4 }
 
     private let window: FrameCount
     private var peaks = DelayPeaks()
-    /// The time from which samples belong to the present route.
+    /// The time from which packets belong to the present route.
     private var routeSince = FrameCount(0)
-    /// The delay of the fastest packet since the route became longer, in buckets. The base stays at the shorter route's
+    /// The delay of the fastest packet since the route became longer, in buckets. `base` stays at the shorter route's
     /// delay for ten more seconds.
     private var routeBase = Int.min
-    /// The number of samples in each bucket.
+    /// The number of packets of the window in each bucket.
     private var histogram: FixedBuffer<UInt16>
-    /// The samples of the window, in a ring in order of arrival.
+    /// The packets of the window, in a ring in order of arrival.
     private var arrivals: FixedBuffer<Sample>
     private var first = 0
     public private(set) var count = 0
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
-    /// A packet whose delay exceeds `longestHeld`: the first packet after a stall, or the first on a longer route. Nil
-    /// if the newest packet is not late.
+    /// The newest packet, if it was later than `longestHeld`; nil otherwise. It is the first packet after a stall, or
+    /// the first on a longer route.
     private var stall: Sample?
     /// The time of the last check for a change of the route.
     private var lastPoll = FrameCount(0)
-    /// The sum of all pauses, each less one second. The measurements do not age during this time.
+    /// The sum of all pauses, each less one second. It is not counted in the age of measurements.
     private var paused = FrameCount(0)
     /// The delay for which bucket 0 stands, in frames. It moves with the drift of the clocks.
     private var origin = 0.0
@@ -92,8 +96,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
         @_noAllocation @_noLocks get { count > 0 ? frames(lowestBucket) : nil }
     }
 
-    /// Returns the delay that was exceeded only in the share `share` (0…1) of the half seconds, plus a reserve; nil
-    /// without packets. If few packets have arrived, the delay is extrapolated, because slower packets will follow.
+    /// Returns the delay that was exceeded only in the proportion `share` (0…1) of the half seconds, plus a reserve;
+    /// nil without packets. If few packets have arrived, the delay is extrapolated, because slower packets will follow.
     @_noAllocation @_noLocks
     public func delay(exceptFor share: Double) -> FrameCount? {
         guard count > 0 else { return nil }
@@ -111,7 +115,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// Pauses do not count towards the age of a packet. `driftPartsPerMillion` is the rate at which delays grow because
     /// the clocks differ.
     ///
-    /// Delays more than two seconds apart do not fit into one estimate: the caller then clears the estimate
+    /// Delays more than two seconds apart do not fit into one estimate. The caller then clears the estimate
     /// (`removeAll`).
     @_noAllocation @_noLocks
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount, driftPartsPerMillion: Double = 0) {
@@ -127,12 +131,14 @@ public struct DelayEstimate: ~Copyable, Sendable {
         let sample = Sample(at: now, bucket: bucket(of: delay))
         if let first = stall {
             stall = nil
-            // Two late packets follow a pause, so the talker's timestamps stood still during the pause.
+            // Clears the estimate if the first two packets after a pause are late: the talker's timestamps stood still
+            // in the pause.
             if isUncertain, isTooLate(sample) { removeAll() }
             enter(first)
             peaks.insert(first.bucket, at: first.at)
         }
-        // The next packet shows whether this one ends a stall or has taken a longer route.
+        // Holds a packet back that is very late. The next packet shows whether it ended a stall or has taken a longer
+        // route.
         if isTooLate(sample) {
             stall = sample
         } else {
@@ -143,7 +149,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         followRoute(at: now)
     }
 
-    /// Adds `frames` to all recorded arrivals, because the clock that measures arrivals was adjusted by as much.
+    /// Adds `frames` to all recorded arrivals, because the clock that measures arrivals was adjusted by this number.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         guard count > 0 else { return }
@@ -192,8 +198,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
 
     /// Follows a change of route. If all packets of the last second had a shorter delay than every earlier packet, the
     /// route has become shorter. If they all had a longer delay than nine tenths of the earlier packets, it has become
-    /// longer. The earlier packets still give the best estimate of the jitter. While a route changes, packets of both
-    /// routes arrive at the same time, so the half second between the routes is ignored.
+    /// longer. The earlier packets still give the best estimate of the jitter. Packets of both routes arrive while the
+    /// route changes, so the half second before the last second is left out.
     private mutating func followRoute(at now: FrameCount) {
         guard now - lastPoll >= Self.pollInterval else { return }
         lastPoll = now
@@ -214,7 +220,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
             }
         }
         guard recentCount >= Self.minimumSampleCount, countBefore > 0 else { return }
-        // Compares means, because the fastest of few packets is usually slower than the fastest of many.
+        // Computes the change from means, because the fastest of few packets is usually slower than the fastest of
+        // many.
         let step = sum / recentCount - sumBefore / countBefore
         if fastestBefore - slowest > Self.routeStep {
             routeBase = .min

@@ -1,17 +1,17 @@
 internal import TenfourAudioCore
 
-/// The slowest packet of each half second, over the last half minute in which packets came.
+/// The delay of the slowest packet (the peak) of each half second, over the last half minute in which packets came.
 ///
-/// A stall makes one peak, however many packets it holds back, so the share of high peaks shows the frequency of
+/// A stall makes one peak, however many packets it holds back, so the proportion of high peaks shows the frequency of
 /// stalls. A single stall in half a minute is an outlier and is left out; a stall every two seconds must be buffered.
 /// NetEQ counts delays in the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in
 /// buckets of the `DelayEstimate` that owns this.
 struct DelayPeaks: ~Copyable, Sendable {
-    /// The number of half seconds whose peaks are kept: 60, half a minute.
+    /// The maximum number of peaks: 60, those of half a minute. A new peak then replaces the oldest.
     private static var capacity: Int { 60 }
     /// The duration for which a peak is measured: half a second.
     private static var length: FrameCount { FrameCount(24_000) }
-    /// The number of peaks that is needed to recognize an outlier: 4, or 2 s.
+    /// The number of peaks that is needed to recognize an outlier: 4, which takes 2 s.
     private static var minimumPeakCount: Int { 4 }
 
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
@@ -21,13 +21,13 @@ struct DelayPeaks: ~Copyable, Sendable {
     private var count = 0
     /// The index of the newest peak in `peaks`.
     private var newest = 0
-    /// The beginning of the newest half second.
+    /// The beginning of the half second to which the newest peak belongs.
     private var beginning = FrameCount(0)
 
     init() {}
 
-    /// Returns the delay, in buckets, that only the share `share` (0…1) of the peaks exceeds. If there are enough peaks
-    /// to recognize an outlier, at least one peak is left out. Zero without peaks.
+    /// Returns the delay, in buckets, that only the proportion `share` (0…1) of the peaks exceeds. If there are enough
+    /// peaks to recognize an outlier, at least one peak is left out. Zero without peaks.
     @_noAllocation @_noLocks
     func level(exceptFor share: Double) -> Int {
         guard count > 0 else { return 0 }
@@ -53,8 +53,8 @@ struct DelayPeaks: ~Copyable, Sendable {
         sort()
     }
 
-    /// Lowers the peaks above `limit` by `step`, but not below `least` (all in buckets), because the route has become
-    /// shorter.
+    /// Lowers each peak above `limit` by `step`, but not below `least`, because the route has become shorter. All three
+    /// are in buckets.
     @_noAllocation @_noLocks
     mutating func lower(by step: Int, above limit: Int, notBelow least: Int) {
         for index in 0..<count where peaks[index] > limit { peaks[index] = max(peaks[index] - step, least) }

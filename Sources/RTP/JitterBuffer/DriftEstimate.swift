@@ -3,33 +3,35 @@ public import TenfourAudioCore
 /// Estimates the drift between the talker's clock and the card's, from the fastest packet of each second.
 ///
 /// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks.
-/// The line is fitted by least squares. Its memory grows to two minutes; from then on older seconds lose weight. A
-/// second that is much farther from the line than usual is ignored. Two such seconds in a row mean a change of route:
-/// the line is moved, and its slope stays. When packets come in bursts, the slope is uncertain at first, so the
-/// estimate is shrunk towards zero: to half where the uncertainty equals the usual difference between two clocks (100
-/// ppm), and less as the uncertainty falls.
+/// The line is fitted by least squares over up to two minutes; from then on older seconds lose weight. A second that is
+/// much farther from the line than usual is ignored. Two such seconds in a row mean a change of route: the line is
+/// moved, and its slope stays.
+///
+/// When packets come in bursts, the slope is uncertain at first, so the estimate is reduced. It is half of the slope if
+/// the uncertainty equals the usual difference between two clocks (100 ppm), and approaches the slope as the
+/// uncertainty falls.
 public struct DriftEstimate: Sendable {
-    /// The amount by which the talker's clock is slower than the card's, in parts per million: a measured delay grows
-    /// at this rate. Values beyond ± 1000 are set to ± 1000.
+    /// The difference by which the talker's clock is slower than the card's, in parts per million. A measured delay
+    /// grows at this rate. Values beyond ± 1000 are set to ± 1000.
     public private(set) var partsPerMillion = 0.0
 
     private static var blockLength: Int { 48_000 }
     private static var routeChange: Double { 480.0 }
     private static var memory: Double { 120.0 }
-    /// The square of the usual difference of two clocks: 100 ppm, which is 4.8 frames in a second.
+    /// The square of the usual difference of two clocks. The difference is 100 ppm, or 4.8 frames in a second.
     private static var usualSquare: Double { 4.8 * 4.8 }
 
     private var blockStart: FrameCount?
     private var least: FrameCount?
     private var line = 0.0
-    /// The slope of the line, in frames per block of one second.
+    /// The slope of the line, in frames per second.
     private var slope = 0.0
-    /// The mean square of the distances of the blocks from the line. The distances are in frames.
+    /// The mean square of the distances of the seconds from the line, in square frames.
     private var noise = 0.0
-    /// The number of blocks of one second that the line takes into account, at most `memory`.
+    /// The number of seconds to which the line is fitted, at most `memory`.
     private var blocks = 0.0
-    /// The distance of the last block from the line, in frames, if it was too large for random variation; nil if it was
-    /// not.
+    /// The distance of the last second from the line, in frames, if it was too large for random variation; nil if it
+    /// was not.
     private var outlier: Double?
 
     @_noAllocation @_noLocks
@@ -53,7 +55,7 @@ public struct DriftEstimate: Sendable {
         }
     }
 
-    /// Adds `frames` to all recorded delays, because the clock that measures arrivals was adjusted by as much.
+    /// Adds `frames` to all recorded delays, because the clock that measures arrivals was adjusted by this number.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
         line += Double(frames.rawValue)
@@ -63,7 +65,7 @@ public struct DriftEstimate: Sendable {
     private mutating func close(_ least: Int, blocks passed: Double) {
         let expected = line + slope * passed
         let error = Double(least) - expected
-        // After a pause of more than four seconds only the slope is still valid.
+        // Begins a new line after a pause of more than four seconds, from which only the slope is still valid.
         if blocks == 0 || passed > 4 {
             line = Double(least)
             blocks = max(blocks, 1)
@@ -79,14 +81,15 @@ public struct DriftEstimate: Sendable {
             slope += error * 6 / (blocks * (blocks + 1)) / passed
             noise += (error * error - noise) / (blocks - 2)
         }
-        // The variance of the slope after least squares. It is compared with the variance of usual clock differences.
+        // Computes the variance of the slope after least squares, to compare it with the variance of usual clock
+        // differences.
         let doubt = 12 * noise / (blocks * blocks * blocks)
         let believed = slope * Self.usualSquare / (Self.usualSquare + doubt)
         partsPerMillion = min(max(believed / Double(Self.blockLength) * 1e6, -1_000), 1_000)
     }
 
-    /// Ignores a block far from the line, or moves the line if it is the second one in a row. Late and early blocks are
-    /// treated alike, and neither changes the slope; if they did, jitter alone would look like drift.
+    /// Ignores a second that is far from the line, or moves the line if it is the second outlier in a row. The slope
+    /// does not change, whether the packets were late or early. If it did, jitter alone would look like drift.
     private mutating func rejectOutlier(_ error: Double, of expected: Double, farthest: Double) {
         if let outlier, (error - outlier) * (error - outlier) <= farthest {
             line = expected + error

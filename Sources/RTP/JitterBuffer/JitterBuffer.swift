@@ -36,9 +36,9 @@ public struct JitterBuffer: ~Copyable, Sendable {
         case endUnderrun
         /// Plays the audio that waits, and decides on the next operation when no audio is left.
         case play
-        /// Time-scales the packet that was decoded for `position`.
+        /// Time-scales the audio of the packet that was decoded for `position`.
         case scale(at: FrameCount)
-        /// Decodes ahead until a period of at most `limit` can be removed.
+        /// Decodes further packets until one pitch period, at most `limit` long, can be removed.
         case lookAhead(at: FrameCount, limit: FrameCount)
     }
 
@@ -51,7 +51,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         var produced = 0
     }
 
-    /// `format` is the card's audio format.
+    /// Creates a jitter buffer without a talker. `format` is the card's audio format.
     public init(format: LPCMFormat, configuration: PlayoutConfiguration = .init()) throws(RateConverterError) {
         resampler = try RateConverter(from: .opus, to: format.rate, channelCount: format.channelCount)
         channelCount = format.channelCount
@@ -61,7 +61,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         timeScaler = TimeScaler(channelCount: format.channelCount)
     }
 
-    /// Whether nothing plays or is queued, so that another talker may use this buffer.
+    /// Whether nothing is playing or queued, so that another talker may use this buffer.
     public var isIdle: Bool {
         @_noAllocation @_noLocks get { ssrc == nil || (controller.isIdle && syncBuffer.count == 0) }
     }
@@ -113,8 +113,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
         controller.skip(frames, missed: missed, goesOn: goesOn)
     }
 
-    /// Adds `frames` to the measured delays, because the card's clock was adjusted and later arrivals are greater by as
-    /// much.
+    /// Adds `frames` to the measured delays. The card's clock was adjusted, and the positions of later arrivals are
+    /// greater by this number.
     @_noAllocation @_noLocks
     public mutating func shiftArrivals(by frames: FrameCount) { controller.shiftArrivals(by: frames) }
 
@@ -166,8 +166,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
 
     // MARK: - The steps of a pull
 
-    /// Starts a pull of `sampleCount` samples, those of all channels together, of the audio due from `position` on.
-    /// Returns false if nothing plays or is queued.
+    /// Starts a pull of the audio due from `position` on. `sampleCount` includes the samples of all channels. Returns
+    /// false if nothing is playing or queued.
     @usableFromInline @_noAllocation @_noLocks
     mutating func beginPull(_ sampleCount: Int, at position: FrameCount) -> Bool {
         guard !isIdle else {
@@ -226,7 +226,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Starts an operation: appends silence itself, and returns the decoder call for any other operation. A decoded
+    /// Starts an operation. Silence is appended here; for any other operation the decoder call is returned. A decoded
     /// packet replaces the last `replaced` frames that wait.
     private mutating func begin(_ operation: PlayoutOperation, replacing replaced: Int = 0) -> DecoderCall? {
         let before = syncBuffer.count

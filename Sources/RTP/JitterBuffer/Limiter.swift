@@ -3,9 +3,9 @@ internal import TenfourAudioCore
 /// Keeps a mix of several talkers within full scale. It delays audio by `lookAhead`, so that it can lower the gain in a
 /// ramp before a peak is played, without a click.
 ///
-/// Audio is always delayed by the same time, whether one or several talk, so that nothing shifts when a second talker
-/// begins. A mix below full scale passes unchanged, sample for sample. A single talker also passes unchanged and is
-/// clipped at full scale, as a card would do.
+/// The delay is the same for one talker and for several, so that nothing shifts when a second talker begins. A mix
+/// below full scale passes unchanged, sample for sample. A single talker also passes unchanged and is clipped at full
+/// scale, as a card would do.
 ///
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 struct Limiter: ~Copyable, Sendable {
@@ -19,24 +19,26 @@ struct Limiter: ~Copyable, Sendable {
     private var place = 0
     /// The index of the oldest gain in `gains`.
     private var gainPlace = 0
-    /// The smallest gain that any frame of the last 10.5 ms needs: the frames in the ring, and those of the hold time.
+    /// The minimum of the gains that the frames of the last 10.5 ms need: those in the ring, and those of the hold
+    /// time.
     private var needed: SlidingMinimum
     /// The gain before it is averaged: it falls immediately with `needed`, and rises slowly.
     private var gain: Float = 1
-    /// The last `delay` + 1 gains. Their mean is applied, so that the gain changes in a ramp. In fixed point, so that
-    /// the sum of the gains stays exact.
+    /// The last `delay` + 1 values of `gain`. Their mean is applied, so that the applied gain changes in a ramp. They
+    /// are fixed-point numbers, so that their sum stays exact.
     private var gains: FixedBuffer<Int64>
     /// The sum of `gains`.
     private var sum: Int64
-    /// The number of frames for which `gain` has been 1.
+    /// The number of frames since `gain` returned to 1, at most `delay` + 1.
     private var restingCount: Int
-    /// The proportion of its distance from 1 by which `gain` rises with each frame.
+    /// The rise of `gain` with each frame, as a proportion of its distance from 1.
     private let rise: Float
 
     static let lookAhead = Duration.microseconds(500)
-    /// The gain stays down for this time after a peak, so that it does not follow each wave of a low voice.
+    /// The time for which the gain stays down after a peak, so that it does not follow each wave of a low voice.
     private static let hold = Duration.milliseconds(10)
-    /// After the hold time the gain rises by 63 % of its distance from 1 in this time.
+    /// The time constant with which the gain rises after the hold time: it rises by 63 % of its distance from 1 in this
+    /// time.
     private static let release = Duration.milliseconds(100)
     /// The value 1 in the fixed-point format of `gains`.
     private static var one: Int64 { 1 << 32 }
@@ -59,7 +61,7 @@ struct Limiter: ~Copyable, Sendable {
         let frameCount = sound.count / channelCount
         for frame in 0..<frameCount {
             let peak = exchange(frame, of: &sound)
-            // This is the usual case: the gain is 1 and stays 1.
+            // Leaves the frame unchanged in the usual case: the gain is 1 and stays 1.
             if isAtRest, peak <= 1 || !isMix { continue }
             let gain = nextGain(isMix && peak > 1 ? 1 / peak : 1)
             for channel in 0..<channelCount { sound[frame * channelCount + channel] *= gain }
@@ -84,11 +86,12 @@ struct Limiter: ~Copyable, Sendable {
         return peak
     }
 
-    /// Returns the gain for the oldest frame, which leaves the ring now; the frame that enters needs the gain `wanted`.
+    /// Returns the gain for the oldest frame, which leaves the ring now. `wanted` is the gain that the entering frame
+    /// needs.
     @_noAllocation @_noLocks
     private mutating func nextGain(_ wanted: Float) -> Float {
         gain = min(needed.next(wanted), gain + (1 - gain) * rise)
-        // A gain within four thousandths of a decibel of 1 is set to 1: that close to 1, a Float would stop rising.
+        // Sets the gain to 1 from four thousandths of a decibel below 1 on. That close to 1, a Float would stop rising.
         if gain > 0.999_5 { gain = 1 }
         restingCount = gain < 1 ? 0 : min(restingCount + 1, delay + 1)
         let fixed = Int64(Double(gain) * Double(Self.one))

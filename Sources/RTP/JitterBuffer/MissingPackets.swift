@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 
-/// The packets that recently had not arrived when playout needed them. Such a missed packet counts as late if it
-/// arrives afterwards, and as lost if it does not.
+/// The packets that had not arrived when playout needed them, for a short time. Such a missing packet counts as late if
+/// it arrives afterwards, and as lost if it does not.
 public struct MissingPackets: ~Copyable, Sendable {
     /// Not private, because the compiler of Swift 6.3 crashes on a private type here in debug builds.
     struct Entry: BitwiseCopyable {
@@ -14,7 +14,7 @@ public struct MissingPackets: ~Copyable, Sendable {
     private var entries = FixedBuffer(repeating: Entry(), count: Self.capacity)
     private var next = 0
 
-    /// The time within which late packets arrive: 300 ms. A missed packet that has not arrived by then counts as lost.
+    /// The time for which a missing packet may still arrive: 300 ms. If it has not arrived by then, it counts as lost.
     private static var lateTime: FrameCount { FrameCount(14_400) }
     /// The time for which a lost packet counts as a recent loss: 10 s.
     private static var memory: FrameCount { FrameCount(480_000) }
@@ -39,7 +39,7 @@ public struct MissingPackets: ~Copyable, Sendable {
         }
     }
 
-    /// Records a packet that arrived too late: after it was missed, or while its audio was being concealed.
+    /// Records a packet that arrived too late: after playout had reached it, or while its audio was being concealed.
     @_noAllocation @_noLocks
     public mutating func recordArrival(_ sequence: Int64, at now: FrameCount) {
         if let index = index(of: sequence) {
@@ -49,7 +49,7 @@ public struct MissingPackets: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the packet was missed and its original has not arrived.
+    /// Whether playout reached the packet before its original arrived, and the original is still missing.
     @_noAllocation @_noLocks
     public func isMissing(_ sequence: Int64) -> Bool {
         guard let index = index(of: sequence) else { return false }

@@ -9,7 +9,8 @@ public import TenfourResampling
 ///
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 public struct Mixer: ~Copyable, Sendable {
-    /// The number of talkers who can be heard at the same time. `MultiStreamDecoder.select` numbers their streams from 0 to 7.
+    /// The number of talkers who can be heard at the same time. `MultiStreamDecoder.select` numbers their streams from
+    /// 0 to 7.
     public static var streamCount: Int { 8 }
 
     /// The audio concealed in the last pull; each count is the largest of any talker.
@@ -28,25 +29,26 @@ public struct Mixer: ~Copyable, Sendable {
     private var crowdedOutCount = 0
     /// Whether no audio was pulled since the card last lost time. The next lost time then belongs to the same dropout.
     private var isSkipping = false
-    /// Whether the card left some audio of the last pull unplayed. Audio that it leaves unplayed next then belongs to
-    /// the same dropout.
+    /// Whether the card left some audio of the last pull unplayed. If it leaves audio of the next pull unplayed, too,
+    /// both belong to the same dropout.
     private var isLosing = false
-    /// The remainder of converting frames of the card to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
+    /// The remainder of the last conversion of frames of the card to 48 000 Hz, in units of 1 / (48 000 · card's rate)
+    /// s.
     private var remainder = 0
 
     /// Concealed audio, in frames at 48 000 Hz.
     public struct Concealment: BitwiseCopyable, Sendable {
-        /// The number of frames that the pull concealed. Some of them may be heard only after it.
+        /// The number of frames that the pull concealed. Some of them may be heard only after the pull.
         public var ahead = 0
-        /// The number of frames that were heard before the pull and count as concealed only now: a packet has shown
-        /// that there was no pause.
+        /// The number of frames that were heard before the pull, and count as concealed only now, because a packet has
+        /// shown that the talker did not pause.
         public var behind = 0
 
         @_noAllocation @_noLocks
         public init() {}
     }
 
-    /// `format` is the card's format; `longestPull` is in frames of the card.
+    /// Creates a mixer without talkers. `format` is the card's format; `longestPull` is in frames of the card.
     public init(
         format: LPCMFormat, configuration: PlayoutConfiguration, longestPull: FrameCount
     ) throws(RateConverterError) {
@@ -69,8 +71,9 @@ public struct Mixer: ~Copyable, Sendable {
         skipAll(lost, missed: lost)
     }
 
-    /// Inserts a packet of the talker `ssrc`. A new talker gets a buffer that was never used, if there is one, because the measured
-    /// delays of a silent talker are kept for the next talkspurt. If no buffer is free, the packet is dropped and counted.
+    /// Inserts a packet of the talker `ssrc`. A new talker gets a buffer that was never used, if there is one. A silent
+    /// talker thus keeps the measured delays for the next talkspurt. If no buffer is free, the packet is dropped and
+    /// counted.
     @_noAllocation @_noLocks
     public mutating func insert(
         _ payload: Span<UInt8>, _ packet: PacketInfo, from ssrc: SSRC, arrivedAt arrival: Instant
@@ -102,7 +105,8 @@ public struct Mixer: ~Copyable, Sendable {
     ) {
         beginPull()
         let position = position
-        // A single talker needs no mixing, and there is seldom more than one.
+        // Pulls the first talker directly into `output`: a single talker needs no mixing, and there is seldom more than
+        // one.
         var talkerCount = 0
         for index in 0..<usedCount {
             decoder.select(stream: index)
@@ -134,8 +138,9 @@ public struct Mixer: ~Copyable, Sendable {
     /// Skips the audio that was due while the card stood still. Call this for an underrun that is too short to be
     /// detected from a late request. Without this call, the underrun would count as jitter and increase the delay.
     ///
-    /// `missed` is the duration of the silence that the listener heard. `frames` is the delay that the silence would
-    /// add: the silence less the audio that the card's queue now holds in addition. Both are in frames at the card's rate.
+    /// `missed` is the duration of the silence that the listener heard. `frames` is the duration by which the silence
+    /// would increase the delay. If the card's queue holds more audio than before the underrun, `frames` is shorter
+    /// than `missed` by the difference. Both are in frames at the card's rate.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
         let lost = scaled(frames.rawValue)
@@ -215,7 +220,8 @@ public struct Mixer: ~Copyable, Sendable {
         return nil
     }
 
-    /// Returns the index of the buffer that belongs to `ssrc`, or assigns a free buffer to it; nil if all buffers are in use.
+    /// Returns the index of the buffer that belongs to `ssrc`, or assigns a free buffer to it; nil if all buffers are
+    /// in use.
     private mutating func index(for ssrc: SSRC) -> Int? {
         if let index = index(of: ssrc) { return index }
         var free: Int? = usedCount < buffers.count ? usedCount : nil

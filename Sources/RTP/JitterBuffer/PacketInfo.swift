@@ -37,8 +37,8 @@ public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     case duplicate
     /// A copy or retransmission that is not needed, because its packet is queued or has been played.
     case spare
-    /// The packet does not fit the sequence numbers and timestamps of the packets before it. If the next packet agrees
-    /// with it, playout restarts.
+    /// The packet does not fit the sequence numbers and timestamps of the packets before it. If the next packet
+    /// continues this one, playout restarts.
     case outlier
     /// Playout restarts with this packet: the talker's sequence numbers or timestamps have jumped.
     case resynchronised

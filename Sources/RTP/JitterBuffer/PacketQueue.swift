@@ -51,8 +51,9 @@ package struct PacketQueue: ~Copyable, Sendable {
     /// The oldest packet.
     package var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
 
-    /// Copies a packet into the queue. Returns `full` if its sequence number is too far from the other packets, or if it
-    /// is too long. An original replaces a copy or retransmission of itself, because a copy may have a lower quality.
+    /// Copies a packet into the queue. Returns `full` if its sequence number is too far from the other packets, or if
+    /// it is too long. An original replaces a copy or retransmission of itself, because a copy may have a lower
+    /// quality.
     @_noAllocation @_noLocks
     package mutating func insert(
         _ payload: Span<UInt8>, _ packet: PacketInfo, sequence: Int64, start: FrameCount

@@ -10,7 +10,7 @@ public struct PlayoutConfiguration: Hashable, Sendable {
     }
 
     public var playoutDelay: Delay
-    /// The proportion of half seconds whose slowest packet may be too late for an adaptive delay, 0…1.
+    /// The maximum proportion of half seconds, 0…1, whose slowest packet arrives too late for an adaptive delay.
     public var lateShare: Double
     /// The time by which each packet must arrive early. It is the duration of one pull, because a packet is needed when
     /// the pull with its first frame begins, plus the time by which the pulling thread may wake late.

@@ -23,8 +23,8 @@ struct PlayoutController: ~Copyable, Sendable {
     private var playing: Playing?
     /// The packet decoded last. All audio up to its end has been played.
     private var last: DecodedPacket?
-    /// The end of the audio that the card has skipped, in the talker's time; nil if it has skipped none. A packet that
-    /// begins before this position does not count as late.
+    /// The end of the audio that was skipped because the card stood still, in the talker's time; nil if none was
+    /// skipped. A packet that begins before this position does not count as late.
     private var skippedTo: FrameCount?
 
     /// The position of playout in the talker's time.
@@ -37,10 +37,10 @@ struct PlayoutController: ~Copyable, Sendable {
         var delay: FrameCount
     }
 
-    /// The longest time after the arrival of the fastest packet at which a talkspurt may still begin with a packet: 5
-    /// s. Older packets are dropped, unless the target delay is longer than this.
+    /// The maximum age of the packet with which a talkspurt begins: 5 s after the fastest packet, or the target delay
+    /// if it is longer. Older packets are dropped.
     private static var longestStall: FrameCount { FrameCount(240_000) }
-    /// The time by which a talkspurt may begin late, in order to recover a lost packet before its first received
+    /// The maximum delay of the beginning of a talkspurt, in order to recover a lost packet before its first received
     /// packet: 5 ms.
     private static var longestAdvance: FrameCount { FrameCount(240) }
 
@@ -49,7 +49,7 @@ struct PlayoutController: ~Copyable, Sendable {
         queue = PacketQueue(capacity: configuration.packetCapacity)
     }
 
-    /// Whether nothing plays or is queued.
+    /// Whether nothing is playing or queued.
     var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
 
     /// The playout delay: the card's position at which a frame is played, less the frame's position in the talker's
@@ -62,7 +62,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Whether the target delay includes time for the recovery of lost packets.
     var includesRecovery: Bool { @_noAllocation @_noLocks get { delay.includesRecovery } }
 
-    /// The correction of the playout speed by the resampler, in parts per million of the card's clock; positive plays faster.
+    /// The correction of the playout speed by the resampler, in parts per million of the card's clock; positive plays
+    /// faster.
     var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { delay.ratePartsPerMillion } }
 
     /// Whether the next operation would decode a packet.
@@ -73,15 +74,16 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the packet that ends an underrun has arrived. False once playout has fallen silent: all concealed audio
-    /// has been heard by then, and the waiting audio may be recovered audio.
+    /// Whether the packet that ends an underrun has arrived, and concealed audio may still wait. False once playout has
+    /// fallen silent: all concealed audio has been heard by then, and the waiting audio may be recovered audio.
     var hasEndedUnderrun: Bool {
         @_noAllocation @_noLocks get {
             underrun.concealed > .zero && underrun.bufferingSince == nil && hasDuePacket
         }
     }
 
-    /// The bytes of the packet that `nextOperation` has just returned, for a decoder; readable until the next insertion.
+    /// The bytes of the packet that `nextOperation` has just returned, for a decoder; readable until the next
+    /// insertion.
     @_lifetime(borrow self) @_noAllocation @_noLocks @usableFromInline
     func packet(_ entry: PacketQueue.Entry) -> EncodedPacket { queue.packet(entry) }
 
@@ -161,7 +163,8 @@ struct PlayoutController: ~Copyable, Sendable {
         if let last, sequence <= last.sequence {
             return missing.isMissing(sequence) ? .late(by: last.end - start) : .spare
         }
-        // In silence a recovered packet must not begin a talkspurt that is over.
+        // Computes the position of playout. In silence it is the position at which a talkspurt would begin now, because
+        // a recovered packet must not begin a talkspurt that is over.
         let position = playing?.position ?? now - targetDelay(at: now)
         guard start + packet.frameCount > position else { return .late(by: position - start) }
         switch queue.insert(payload, packet, sequence: sequence, start: start) {
@@ -173,14 +176,16 @@ struct PlayoutController: ~Copyable, Sendable {
 
     // MARK: Decision
 
-    /// Decides what to play at `now`: at most `wanted` frames if it is silence. Call this again when that audio is used up.
+    /// Decides what to play at `now`: at most `wanted` frames if it is silence. Call this again when that audio is used
+    /// up.
     @_noAllocation @_noLocks
     mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
         endUnderrun(&playing, at: now)
         playing.delay = now - playing.position
-        // While the queue is empty the delay is unknown, because the concealed audio may stand for lost packets.
+        // Updates the delay unless the queue is empty. While it is empty, the delay is unknown, because the concealed
+        // audio may stand for lost packets.
         if queue.count > 0 { updateDelay(playing, at: now) }
         let situation = DecisionLogic.Situation(
             position: playing.position, sequence: last?.sequence ?? .min, frameCount: playing.frameCount,
@@ -204,7 +209,7 @@ struct PlayoutController: ~Copyable, Sendable {
             start -= head.frameCount
         }
         guard now >= start + target else { return min(wanted, start + target - now) }
-        // The sequence numbers show this packet as lost, but its audio is recovered.
+        // Excludes the recovered audio from the silence: the sequence numbers alone would count its packet as missing.
         underrun.advanceBuffering(by: head.start - start)
         playing = Playing(position: start, frameCount: head.frameCount, delay: now - start)
         return nil
@@ -232,11 +237,11 @@ struct PlayoutController: ~Copyable, Sendable {
         let gap = head.start - playing.position
         let replaced: FrameCount
         if head.sequence > last.sequence + 1 {
-            // After silence the talkspurt has begun at the right position already.
+            // Replaces nothing after silence, because the talkspurt has begun at the right position already.
             replaced = underrun.bufferingSince == nil ? min(underrun.concealed, max(gap, .zero)) : .zero
         } else if gap <= .zero {
             let target = targetDelay(at: now)
-            // The delay of the newest packet shows whether the stall is over. During a stall, the next packet needs all
+            // Checks by the newest packet's delay whether the stall is over. During a stall, the next packet needs all
             // of the delay that the underrun has added.
             if delay.newest <= target {
                 let error = max(now - playing.position - target, .zero)
@@ -329,8 +334,8 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// Adds `frames` to the measured delays, because the card's clock was adjusted and later arrivals are greater by as
-    /// much.
+    /// Adds `frames` to the measured delays. The card's clock was adjusted, and the positions of later arrivals are
+    /// greater by this number.
     @_noAllocation @_noLocks
     mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 

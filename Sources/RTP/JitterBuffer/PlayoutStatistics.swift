@@ -7,8 +7,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var decoded = FrameCount.zero
     /// The number of frames that were lost or late, and were concealed by the decoder or silent in an underrun.
     public var concealed = FrameCount.zero
-    /// The number of frames of `concealed` that were counted only after they were heard, when the next packet showed
-    /// that there had been no pause.
+    /// The number of frames of `concealed` that were counted only after they were heard. The next packet had shown that
+    /// the talker did not pause.
     public var concealedInHindsight = FrameCount(0)
     /// The number of frames of `concealed` that a neural network generated (deep PLC).
     public var concealedByModel = FrameCount(0)
@@ -32,7 +32,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var timeScaled = FrameCount(0)
     /// The number of original packets that arrived after their audio was due.
     public var late = 0
-    /// The number of original packets that had arrived before.
+    /// The number of original packets that had already arrived once.
     public var duplicates = 0
     /// The number of packets that were not queued, because they are too long or do not fit the talker's other packets.
     public var discarded = 0
@@ -46,7 +46,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var delay = FrameCount.zero
     /// The target delay, measured from the arrival of the fastest packet.
     public var target = FrameCount.zero
-    /// The difference between the talker's clock and the card's, in parts per million; positive if the talker's is slower.
+    /// The difference between the talker's clock and the card's, in parts per million; positive if the talker's is
+    /// slower.
     public var driftPartsPerMillion: Float = 0
 
     @_noAllocation @_noLocks

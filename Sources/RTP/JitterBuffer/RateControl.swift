@@ -1,10 +1,10 @@
 public import TenfourAudioCore
 
-/// Computes the deviation of the playout speed from the card's clock that keeps the delay at its target.
+/// Computes the speed of playout, relative to the card's clock, that keeps the delay at its target.
 ///
-/// The measured drift is corrected directly, the remaining error in proportion to its size: by at most a thousandth if
-/// the delay is too short, which is below two cents of pitch, and by at most a fifth of that if the delay is too long,
-/// which costs only delay. Whole periods are left to time-scaling.
+/// The measured drift is corrected directly. The remaining error is corrected in proportion to its size: by at most a
+/// thousandth if the delay is too short, which is below two cents of pitch, and by at most a fifth of that if the delay
+/// is too long, which costs only delay. Removing and inserting whole pitch periods is left to time-scaling.
 public struct RateControl: Sendable {
     /// The speed deviation in parts per million; positive plays faster and shortens the delay. It changes in steps,
     /// because each change computes a new filter of the resampler.
@@ -14,7 +14,7 @@ public struct RateControl: Sendable {
     private static var strongest: Float { 200 }
     private static var limit: Float { 1_000 }
     private static var step: Float { 20 }
-    /// The largest delay error that is ignored, in frames at 48 000 Hz: a quarter of a millisecond.
+    /// The maximum delay error that is ignored, in frames at 48 000 Hz: a quarter of a millisecond.
     private static var tolerance: Int { 12 }
 
     @_noAllocation @_noLocks

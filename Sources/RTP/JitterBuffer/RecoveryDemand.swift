@@ -10,8 +10,8 @@ public struct RecoveryDemand: BitwiseCopyable, Hashable, Sendable {
     /// The playout delay at which a retransmission arrives in time, measured from the arrival of the fastest packet.
     /// Zero without retransmission.
     public var retransmissionTime: FrameCount
-    /// The longest playout delay for recovery, measured from the arrival of the fastest packet. It does not limit the
-    /// delay that the packets' own jitter requires.
+    /// The maximum playout delay that recovery may request, measured from the arrival of the fastest packet. It does
+    /// not limit the delay that the packets' own jitter requires.
     public var limit: FrameCount
 
     /// The demand without recovery.

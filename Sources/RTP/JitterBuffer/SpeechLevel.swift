@@ -1,13 +1,14 @@
-/// Finds the packets of a talker that contain loud speech. Their size shows the bit rate of the codec; pauses need fewer bits.
+/// Finds the packets of a talker that contain loud speech. The codec's bit rate is measured from their size, because
+/// pauses need fewer bits.
 struct SpeechLevel: BitwiseCopyable, Sendable {
     /// The mean square of the loudest packet, which decays slowly.
     private var loudest: Float = 0
 
-    /// The level relative to the loudest packet from which on a packet is loud: −15 dB.
+    /// The minimum mean square of a loud packet, as a proportion of `loudest`: −15 dB.
     private static var loudShare: Float { 0.03 }
-    /// The level below which no packet is loud: −45 dBFS.
+    /// The minimum mean square of a loud packet, whatever the value of `loudest`: −45 dBFS.
     private static var quietest: Float { 3e-5 }
-    /// The factor by which `loudest` decays with each packet: to one half after about ten minutes.
+    /// The number by which `loudest` is multiplied for each packet. It halves `loudest` in about ten minutes.
     private static var fading: Float { 0.999_98 }
 
     @_noAllocation @_noLocks

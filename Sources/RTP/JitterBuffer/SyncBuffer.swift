@@ -11,19 +11,20 @@ internal import TenfourResampling
 struct SyncBuffer: ~Copyable, Sendable {
     /// The number of frames that wait to be played.
     private(set) var count = 0
-    /// The index in `samples`, in frames, of the first frame that waits. At least `history`, since the audio played
-    /// last lies before it.
+    /// The index in `samples`, in frames, of the first frame that waits. It is at least `history`, because the audio
+    /// played last lies before it.
     private var start: Int
     private let channelCount: Int
     private var samples: FixedBuffer<Float>
 
     /// The number of played frames that are kept, because the time scaler may repeat them.
     private static var history: Int { TimeScaler.reach.rawValue }
-    /// The longest cross-fade: 5 ms.
+    /// The maximum length of a cross-fade, in frames: 5 ms.
     private static var overlap: Int { 240 }
-    /// The distance within which the cross-fade searches for similar audio: 2.5 ms.
+    /// The maximum distance, in frames, at which the cross-fade looks for similar audio: 2.5 ms.
     private static var search: Int { 120 }
-    /// The space for one packet that waits, one that is decoded ahead, and the audio that the time scaler inserts.
+    /// The number of frames for which there is space: one packet that waits, one that is decoded ahead, and the audio
+    /// that the time scaler inserts.
     private static var capacity: Int { 2 * EncodedPacket.longestDuration.rawValue + history }
 
     init(channelCount: Int) {
@@ -35,10 +36,11 @@ struct SyncBuffer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func removeAll() { (start, count) = (Self.history, 0) }
 
-    /// The index, in frames, behind the last frame that waits; the decoder writes from this index on.
+    /// The index, in frames, after the last frame that waits. The decoder writes from this index on.
     var end: Int { @_noAllocation @_noLocks get { start + count } }
 
-    /// Moves the last played audio to the front if no frame waits, so that there is space behind it. Call this before each operation.
+    /// Moves the last played audio to the front if no frame waits, so that there is space behind it. Call this before
+    /// each operation.
     @_noAllocation @_noLocks
     mutating func makeSpace() {
         guard count == 0, start > Self.history else { return }
@@ -68,8 +70,9 @@ struct SyncBuffer: ~Copyable, Sendable {
         count += frames
     }
 
-    /// Joins the packet that begins at `place` to the audio before it: removes its first `skipped` frames, which were
-    /// concealed already, and the last `replaced` frames before it, which were concealed while it was late.
+    /// Joins the packet that begins at `place` to the audio before it. Removes the first `skipped` frames of the
+    /// packet, which were concealed already, and the last `replaced` frames before it, which were concealed while the
+    /// packet was late.
     @_noAllocation @_noLocks
     mutating func join(_ place: Int, skipping skipped: FrameCount, replacing replaced: Int) {
         let skipped = min(skipped.rawValue, end - place)
@@ -82,7 +85,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// Shortens the waiting audio by one period of at most `limit`. Returns the number of frames removed.
+    /// Shortens the waiting audio by one pitch period of at most `limit`. Returns the number of frames removed.
     @_noAllocation @_noLocks
     mutating func shorten(with scaler: inout TimeScaler, atMost limit: FrameCount, _ decision: TimeScaleDecision)
         -> FrameCount
@@ -93,7 +96,7 @@ struct SyncBuffer: ~Copyable, Sendable {
         return frames
     }
 
-    /// Lengthens the waiting audio by one period of at most `limit`. Returns the number of frames inserted.
+    /// Lengthens the waiting audio by one pitch period of at most `limit`. Returns the number of frames inserted.
     @_noAllocation @_noLocks
     mutating func lengthen(with scaler: inout TimeScaler, atMost limit: FrameCount, _ decision: TimeScaleDecision)
         -> FrameCount
@@ -110,7 +113,8 @@ struct SyncBuffer: ~Copyable, Sendable {
         meanSquare(in: (end - min(frames.rawValue, count)) * channelCount..<end * channelCount)
     }
 
-    /// Plays the waiting audio, as far as `output` has space behind its first `produced` frames. Returns the number of frames written.
+    /// Plays the waiting audio, as far as `output` has space behind its first `produced` frames. Returns the number of
+    /// frames written.
     @_noAllocation @_noLocks
     mutating func play(
         through resampler: inout RateConverter, into output: inout MutableSpan<Float>, behind produced: Int
@@ -121,7 +125,8 @@ struct SyncBuffer: ~Copyable, Sendable {
         return frames.produced.rawValue
     }
 
-    /// Fades from concealed audio into the packet over at most 5 ms, at the position in the packet where the two are most alike.
+    /// Fades from concealed audio into the packet over at most 5 ms, at the position in the packet that is most similar
+    /// to the concealed audio.
     private mutating func crossFade(from concealed: Int, into packet: Int, around skipped: Int, over overlap: Int) {
         let places = max(packet + skipped - Self.search, packet)...min(packet + skipped + Self.search, end - overlap)
         let place = TimeScaler.place(in: samples, of: concealed, among: places, length: overlap, channelCount)
@@ -155,7 +160,8 @@ struct SyncBuffer: ~Copyable, Sendable {
         count -= frames.count
     }
 
-    // Reviewed: these two functions deallocate nothing, though the compiler takes the end of a Span's life for a deallocation.
+    // Reviewed: these two functions deallocate nothing, though the compiler takes the end of a Span's life for a
+    // deallocation.
 
     @_semantics("no_performance_analysis")
     private func meanSquare(in range: Range<Int>) -> Float { TenfourAudioCore.meanSquare(of: samples.span(in: range)) }

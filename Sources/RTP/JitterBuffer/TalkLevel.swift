@@ -1,19 +1,20 @@
 public import TenfourAudioCore
 
-/// Estimates the level of a talker while talking, and detects pauses by that level.
+/// Estimates the loudness of a talker's speech, and detects pauses by comparison with it.
 public struct TalkLevel: BitwiseCopyable, Sendable {
-    /// The mean square of the loudest audio of the last few seconds: the talker's level while talking.
+    /// The mean square of the loudest audio of the last few seconds, which shows the loudness of the talker's speech.
     public private(set) var loudest: Float = 0
-    /// The duration of quiet audio without interruption up to now, at most `shortest`.
+    /// The duration for which the audio has been quiet without interruption, at most `shortest`.
     private var quiet = FrameCount(0)
 
-    /// The level relative to the loudest audio below which audio is a pause: −30 dB.
+    /// The mean square below which audio is quiet, as a proportion of `loudest`: −30 dB.
     private static var pauseShare: Float { 1e-3 }
-    /// The level below which audio is always a pause, because nobody hears it: −70 dBFS.
+    /// The mean square below which audio is always quiet, because nobody hears it: −70 dBFS.
     private static var inaudible: Float { 1e-7 }
     /// The time constant, in frames, with which `loudest` decays: about four seconds.
     private static var memory: Float { 200_000 }
-    /// The shortest pause: 40 ms. A shorter silence is the closure of a consonant.
+    /// The minimum duration of quiet audio that counts as a pause: 40 ms. A shorter silence is the closure of a
+    /// consonant.
     private static var shortest: FrameCount { FrameCount(1_920) }
 
     @_noAllocation @_noLocks

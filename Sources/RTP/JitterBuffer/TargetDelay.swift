@@ -30,15 +30,15 @@ struct TargetDelay: Sendable {
         }
     }
 
-    /// Whether a part of the target delay is for the recovery of lost packets.
+    /// Whether the target delay includes time for the recovery of lost packets.
     @_noAllocation @_noLocks
     func includesRecovery(lookAhead: FrameCount) -> Bool {
         max(lookAhead, recovery.lookAhead) > .zero || recovery.retransmissionTime > .zero
     }
 
-    /// Returns the time by which a packet must arrive early. A packet is needed at some moment of the pull before its
-    /// audio: if all packets arrive at the same phase of the pull, this may be a whole pull; if the arrivals spread
-    /// over much more than a pull, it is half a pull on average.
+    /// Returns the time by which a packet must arrive early. The card pulls audio in blocks, so a packet is needed up
+    /// to one pull before its audio is due. If all packets arrive at the same time within a pull, this may be a whole
+    /// pull. If the arrivals spread over much more than a pull, it is half a pull on average.
     private func margin(spread: FrameCount) -> FrameCount {
         let wider = min(max(spread - configuration.margin, .zero), configuration.margin)
         return configuration.margin - FrameCount(wider.rawValue / 2)

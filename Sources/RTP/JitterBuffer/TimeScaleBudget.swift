@@ -1,13 +1,14 @@
 public import TenfourAudioCore
 
 /// Limits the audio that may be removed or inserted, so that the tempo stays within ± 10 % in any second of speech. In
-/// pauses, where no tempo is heard, half of the audio may be changed.
+/// pauses nobody hears a tempo, so half of the audio may be changed.
 public struct TimeScaleBudget: BitwiseCopyable, Sendable {
-    /// In speech one frame of eleven may be removed: the audio of eleven frames is then played in the time of ten.
+    /// The number of frames of speech for which one may be removed: the audio of eleven frames is then played in the
+    /// time of ten.
     private static var share: Int { 11 }
-    /// In a pause one frame of two may be removed.
+    /// The number of frames of a pause for which one may be removed.
     private static var pauseShare: Int { 2 }
-    /// The largest budget that is saved up, in frames: two of the longest periods, 30 ms.
+    /// The maximum budget that accumulates while nothing is changed: 30 ms, enough for two pitch periods of any length.
     private static var most: FrameCount { FrameCount(1_440) }
     /// The number of frames of audio played in a second at a tempo that is 10 % faster.
     private static var second: FrameCount { FrameCount(52_800) }
@@ -22,7 +23,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     private var saved = FrameCount(0)
     private var savedInPause = FrameCount(0)
     private var isPause = false
-    /// The changes in the last second of speech. A change is at least 2.5 ms long, so there are at most 40.
+    /// The changes in the last second of speech. A change is at least 2.5 ms long, so there are at most 40 changes.
     private var changes = InlineArray<40, Change>(repeating: Change())
     /// The index in `changes` at which the next change is recorded.
     private var next = 0

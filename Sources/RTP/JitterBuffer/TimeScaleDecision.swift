@@ -2,14 +2,14 @@ public import TenfourAudioCore
 
 /// Decides how much audio to remove or insert, from the delay error and from the audio's level.
 ///
-/// Pauses are used first, because nobody hears a tempo in a pause. Speech is changed only if the change cannot wait for
-/// a pause: immediately if the delay is much too short, because packets will be late; after a second without a pause if
-/// it is much too long, because that costs only delay.
+/// Pauses are changed first, because nobody hears a tempo in a pause. Speech is changed only if the change cannot wait
+/// for a pause. It is changed immediately if the delay is much too short, because packets will be late. It is changed
+/// after a second without a pause if the delay is much too long, because that costs only delay.
 public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     /// Whether nobody speaks in the audio recorded last.
     public private(set) var isPause = false
 
-    /// The talker's level while talking, a mean square.
+    /// The loudness of the talker's speech, as a mean square.
     public var loudness: Float { @_noAllocation @_noLocks get { level.loudest } }
 
     private var budget = TimeScaleBudget()
@@ -17,19 +17,20 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     private var sincePause = FrameCount(0)
     /// Whether a change that began in speech is still going on.
     private var isCatchingUp = false
-    /// The duration of audio recorded since the delay error was last at most `highestError`.
+    /// The duration of audio recorded since the delay error was last within `highestError`, at most `errorTimeout`.
     private var timeWithHighError = FrameCount(0)
 
-    /// The lower limit of the delay error: 50 ms too short. A smaller deviation waits for a pause.
+    /// The maximum delay error below zero that can wait for a pause: 50 ms too short.
     private static var lowestError: FrameCount { FrameCount(2_400) }
-    /// The lower limit of the delay error if a part of the target delay is for recovery: 15 ms too short.
+    /// The maximum delay error below zero that can wait for a pause if the target delay includes time for recovery: 15
+    /// ms too short.
     private static var lowestErrorInRecovery: FrameCount { FrameCount(720) }
-    /// The upper limit of the delay error: 40 ms too long. A greater error does not wait for a pause longer than
-    /// `errorTimeout`, so that a stall of 100 ms is caught up within 3 s.
+    /// The maximum delay error above zero that can wait for a pause: 40 ms too long. A greater error is corrected after
+    /// at most `errorTimeout`, even without a pause. So a stall of 100 ms is caught up within 3 s.
     private static var highestError: FrameCount { FrameCount(1_920) }
-    /// The duration of audio for which an error above the upper limit waits for a pause: 1 s.
+    /// The duration of audio for which an error above `highestError` waits for a pause: 1 s.
     private static var errorTimeout: FrameCount { FrameCount(48_000) }
-    /// The period of a voice of 200 Hz: 5 ms.
+    /// The pitch period of a voice of 200 Hz: 5 ms.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }
     /// The time without a pause, as in music, after which changes do not wait for pauses: 4 s.
     private static var pauseTimeout: FrameCount { FrameCount(192_000) }
@@ -47,8 +48,8 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     }
 
     /// Returns the number of frames to remove (positive) or to insert (negative), when the delay exceeds its target by
-    /// `delayError`. Returns zero if the change is not worth a cut. `includesRecovery` is true if a part of the target
-    /// delay is for recovery.
+    /// `delayError`. Returns zero if nothing is to be changed now. `includesRecovery` is true if the target delay
+    /// includes time for recovery.
     @_noAllocation @_noLocks
     public mutating func change(for delayError: FrameCount, includesRecovery: Bool) -> FrameCount {
         if delayError <= Self.highestError { timeWithHighError = .zero }
@@ -56,7 +57,7 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
         if timeWithHighError >= Self.errorTimeout || delayError < .zero - lowestError { isCatchingUp = true }
         if FrameCount(abs(delayError.rawValue)) < TimeScaler.shortest { isCatchingUp = false }
         guard isPause || isCatchingUp || sincePause >= Self.pauseTimeout else { return .zero }
-        // Waits until the budget allows a whole period, so that the cut joins two similar periods.
+        // Waits until the budget allows a whole pitch period, so that two similar periods are joined.
         let (wanted, allowance) = (FrameCount(abs(delayError.rawValue)), budget.allowance)
         guard wanted >= TimeScaler.shortest, allowance >= min(wanted, Self.ordinaryPeriod) else { return .zero }
         let change = min(min(wanted, allowance), TimeScaler.longest)

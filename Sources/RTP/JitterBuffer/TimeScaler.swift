@@ -2,16 +2,17 @@ public import TenfourAudioCore
 
 /// Shortens or lengthens audio by one of its own periods, so that the pitch stays and no seam is heard.
 ///
-/// It uses waveform similarity, as WSOLA and the accelerate and expand of NetEQ do. It finds the frame at which the audio a period
-/// later (or earlier) is most similar, cross-fades from one to the other over 7.5 ms, and so removes (or repeats) the period. Frame
-/// and period are chosen together, among all frames of the waiting audio and periods from 2.5 to 12.5 ms, the pitches of speech
-/// from 400 down to 80 Hz. Of two periods that are nearly as good it takes the shorter, which moves the following audio less; of
-/// two frames the quieter, where a seam is heard less. If no audio is similar (an onset, a plosive), it refuses and waits for the
-/// next packet; with each refusal it accepts less similarity.
+/// It uses waveform similarity, as WSOLA and the accelerate and expand of NetEQ do. It finds the frame at which the
+/// audio a period later (or earlier) is most similar, cross-fades from one to the other over 7.5 ms, and so removes (or
+/// repeats) the period. Frame and period are chosen together, among all frames of the waiting audio and periods from
+/// 2.5 to 12.5 ms, the pitches of speech from 400 down to 80 Hz. Of two periods that are nearly as good it takes the
+/// shorter, which moves the following audio less; of two frames the quieter, where a seam is heard less. If no audio is
+/// similar (an onset, a plosive), it refuses and waits for the next packet; with each refusal it accepts less
+/// similarity.
 ///
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 public struct TimeScaler: ~Copyable, Sendable {
-    /// 20 ms: the audio needed after a cut that removes a period, or before a cut that repeats one.
+    /// The duration of audio needed after a cut that removes a period, or before a cut that repeats one: 20 ms.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
     /// The shortest period that one cut removes or repeats: 2.5 ms.
     public static var shortest: FrameCount { @_noAllocation @_noLocks get { FrameCount(shortestPeriod) } }
@@ -22,25 +23,25 @@ public struct TimeScaler: ~Copyable, Sendable {
     private static var longestPeriod: Int { 600 }
     /// The length of the cross-fade: 7.5 ms.
     private static var overlap: Int { 360 }
-    /// The longest audio that is searched: 30 ms.
+    /// The maximum duration of audio that is searched for a cut, in frames: 30 ms.
     private static var searchLength: Int { 1_440 }
-    /// The number of samples of which each mean in `coarse` is made. The search compares these means first, then all
-    /// samples around the best result.
+    /// The number of frames that are summed to one element of `coarse`. The search compares these sums first, then all
+    /// frames around the best result.
     private static var coarseness: Int { 4 }
-    /// The highest cost at which a cut is made; it rises with each search in a row that makes no cut. The cost is one
-    /// less the squared correlation (0: identical, 1: unrelated), weighted with the loudness at the cut, plus a cost
-    /// for each frame of the period. In a pause the cost for each frame is negative, so that a long period is
-    /// preferred.
+    /// The maximum cost of a cut. After each search in a row that makes no cut, the maximum is raised by
+    /// `costPerRefusal`. The cost is one less the squared correlation (0: identical, 1: unrelated), weighted with the
+    /// loudness at the cut, plus a cost for each frame of the period. In a pause the cost for each frame is negative,
+    /// so that a long period is preferred.
     private static var maximumCost: Float { 0.04 }
-    /// The rise of the highest cost with each search in a row that makes no cut.
+    /// The amount by which the maximum cost is raised for each search in a row that makes no cut.
     private static var costPerRefusal: Float { 0.015 }
-    /// The cost of each frame of the period in speech.
+    /// The cost of each frame of a period, if the audio is speech.
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }
     /// The level below which a cut is not heard: −50 dBFS.
     private static var quiet: Float { 1e-5 }
-    /// The lowest level of a talker: −70 dBFS. Audio below this level is not heard.
+    /// The minimum of the talker's loudness, as a mean square: −70 dBFS. Audio below this level is not heard.
     private static var inaudible: Float { 1e-7 }
-    /// The number of searches in a row that make no cut, half a second of audio, after which any cut is accepted.
+    /// The number of searches in a row that make no cut, after which any cut is accepted. They take half a second.
     private static var maximumRefusals: Int { 25 }
 
     private let channelCount: Int
@@ -48,7 +49,8 @@ public struct TimeScaler: ~Copyable, Sendable {
     private var coarse: FixedBuffer<Float>
     /// The sum of the energies in `coarse` from its start up to each index.
     private var energy: FixedBuffer<Double>
-    /// The weight of a cut that begins at each index of `coarse`: 1 where it is as loud as the talker, 0 in silence.
+    /// The weight of a cut that begins at each index of `coarse`: 1 where the audio is as loud as the talker's speech,
+    /// 0 in silence.
     private var weight: FixedBuffer<Float>
     /// The cost of each frame of the period; negative in a pause.
     private var periodCost: Float = 0
@@ -100,9 +102,10 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Repeats one period of at most `limit` frames of `samples` (interleaved) that ends at or behind the frame `start`, and moves
-    /// back the audio after it, which ends at `end`; the buffer needs space for it. Returns the number of frames inserted, possibly
-    /// zero. `anywhere` accepts any cut; `loudness` is the talker's mean square while talking, or zero.
+    /// Repeats one period of at most `limit` frames of `samples` (interleaved) that ends at or behind the frame
+    /// `start`, and moves back the audio after it, which ends at `end`; the buffer needs space for it. Returns the
+    /// number of frames inserted, possibly zero. `anywhere` accepts any cut; `loudness` is the talker's mean square
+    /// while talking, or zero.
     @_noAllocation @_noLocks
     public mutating func lengthen(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -115,12 +118,12 @@ public struct TimeScaler: ~Copyable, Sendable {
         guard let cut = cut(upTo: longest, from: longest, to: count, step: -1, anywhere) else { return .zero }
         let (place, period) = (start - longest + cut.place, cut.period)
         seam = FrameCount(cut.place - longest)
-        // Backwards, because source and destination overlap.
+        // Moves the audio from its end to its beginning, because source and destination overlap.
         for index in (place * channelCount..<end * channelCount).reversed() {
             samples[index + period * channelCount] = samples[index]
         }
-        // The audio after `place` now lies a period further back. The first period to be repeated lies before `place`;
-        // the audio after this period is at the right index already.
+        // Cross-fades into the repeated period. The audio after `place` now lies a period further back. The first
+        // period to be repeated lies before `place`; the audio after this period is at the right index already.
         for frame in 0..<max(period, Self.overlap) {
             let repeated = frame < period ? place - period + frame : place + frame
             fade(&samples, at: place + frame, from: place + period + frame, to: repeated, frame)
@@ -154,7 +157,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         }
     }
 
-    /// Sums the channels into `mono`, and computes the means of `mono` with their energies and weights.
+    /// Sums the channels into `mono`, and groups of `coarseness` frames of `mono` into `coarse`. Computes the energies
+    /// and weights of `coarse`.
     @_noAllocation @_noLocks
     private mutating func fold(_ samples: borrowing FixedBuffer<Float>, from start: Int, count: Int, _ loudness: Float)
     {
@@ -170,7 +174,8 @@ public struct TimeScaler: ~Copyable, Sendable {
             energy[index + 1] = energy[index] + Double(sum * sum)
         }
         let length = Self.overlap / Self.coarseness
-        // The squares are of sums over all channels and over the frames of one mean.
+        // Scales the talker's mean square to the values of `coarse`, which are sums over all channels and over
+        // `coarseness` frames.
         let scale = Float(channelCount * channelCount * Self.coarseness * Self.coarseness)
         let loud = max(loudness, Self.inaudible) * Float(length) * scale
         for index in 0...count / Self.coarseness - length {
@@ -186,7 +191,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         periodCost = anywhere ? -Self.ordinaryPeriodCost : Self.ordinaryPeriodCost
         var best = roughCut(upTo: longest, from: first, to: end, step: step)
         let (place, rough) = (best.place, best.period)
-        // The audio after `place` may be too short for the period that the rough search has found.
+        // Limits the period, because the audio after `place` may be too short for the period that the rough search has
+        // found.
         let most = step > 0 ? min(longest, end - Self.overlap - place) : longest
         best.cost = .infinity
         for period in max(rough - Self.coarseness, Self.shortestPeriod)...min(rough + Self.coarseness, most) {
@@ -194,8 +200,8 @@ public struct TimeScaler: ~Copyable, Sendable {
             let cost = cost(at: place / Self.coarseness, similarity: similarity, period: period)
             if cost < best.cost { best = Cut(place: place, period: period, cost: cost) }
         }
-        // The limit is raised by the cost of the period. That cost decides between cuts, but a long period (a deep
-        // voice) is no reason to postpone the cut.
+        // Adds the cost of the period to the maximum. That cost decides between cuts, but a long period (a deep voice)
+        // is no reason to postpone the cut.
         let allowed = Self.maximumCost + Self.costPerRefusal * Float(refusals) + periodCost * Float(best.period)
         if !anywhere, best.cost > allowed, !isQuiet(at: place), refusals < Self.maximumRefusals {
             refusals += 1
@@ -234,7 +240,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// The cost of a cut. `place` is an index into `weight`, which has one element per `coarseness` frames; `period` is in frames.
+    /// The cost of a cut. `place` is an index into `weight`, which has one element per `coarseness` frames; `period` is
+    /// in frames.
     @_noAllocation @_noLocks
     private func cost(at place: Int, similarity: Float, period: Int) -> Float {
         (1 - similarity) * weight[place] + periodCost * Float(period)
@@ -251,7 +258,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return energy < Self.quiet * Float(Self.overlap * channelCount * channelCount)
     }
 
-    /// The normalised correlation of two segments of `length`, squared with its sign kept, because a comparison needs no root.
+    /// The normalised correlation of two segments of `length`, squared with its sign kept, because a comparison needs
+    /// no root.
     @_noAllocation @_noLocks
     private static func similarity(_ sound: borrowing FixedBuffer<Float>, _ one: Int, _ other: Int, _ length: Int)
         -> Float

@@ -5,7 +5,8 @@ public import TenfourPackets
 public struct TimestampUnwrapper: Sendable {
     public enum Place: Equatable, Sendable {
         case known(sequence: Int64, start: FrameCount)
-        /// The packet does not fit the packets before it. A single outlier may be a stray packet; a second one in a row is a jump.
+        /// The packet does not fit the packets before it. A single outlier may be a stray packet; a second one in a row
+        /// is a jump.
         case outlier
         /// The timeline restarts with this packet, because the sequence numbers or timestamps have jumped.
         case jumped(sequence: Int64, start: FrameCount)
@@ -21,20 +22,22 @@ public struct TimestampUnwrapper: Sendable {
     private var start = FrameCount.zero
     private var outlier: Numbers?
 
-    /// The longest step of sequence numbers; RFC 3550 appendix A.1 takes a larger step for a restart.
+    /// The maximum step between the sequence numbers of two packets. A larger step counts as a restart (RFC 3550
+    /// appendix A.1).
     private static var longestSequenceStep: Int { 3_000 }
-    /// The earliest plausible arrival relative to the fastest packet of the last seconds: −200 ms.
+    /// The minimum plausible delay of a packet, relative to the fastest packet of the last seconds: −200 ms.
     private static var earliest: FrameCount { FrameCount(-9_600) }
-    /// The latest arrival relative to the fastest packet: 10 s. After a longer stall the stream counts as a new one.
+    /// The maximum delay of a packet, relative to the fastest packet: 10 s. After a longer stall the stream counts as a
+    /// new one.
     private static var latest: FrameCount { FrameCount(480_000) }
-    /// The duration of the longest packet: 120 ms.
+    /// The maximum duration of a packet: 120 ms.
     private static var longestPacket: FrameCount { FrameCount(5_760) }
 
     @_noAllocation @_noLocks
     public init() {}
 
-    /// Returns the position of a packet that arrived at `arrival`, when the fastest packet arrived `fastest` after its
-    /// timestamp. While nothing plays (`isIdle`) a jump is accepted immediately.
+    /// Returns the position of a packet that arrived at `arrival`. `fastest` is the delay of the fastest packet. While
+    /// nothing is playing (`isIdle`), a jump is accepted immediately.
     @_noAllocation @_noLocks
     public mutating func place(
         _ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp, arrivedAt arrival: FrameCount,

@@ -32,9 +32,9 @@ struct Underrun: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func advanceBuffering(by frames: FrameCount) { bufferingSince = bufferingSince.map { $0 + frames } }
 
-    /// Returns the duration of missing audio before `packet`, which is decoded at `now`, without audio that was counted
-    /// before; zero if the talker paused. `last` is the packet decoded before it; `queuedCount` packets are queued
-    /// behind it.
+    /// Returns the duration of missing audio before `packet`, which is decoded at `now`; zero if the talker paused.
+    /// Audio that was counted before is left out. `last` is the packet decoded before this one; `queuedCount` packets
+    /// are queued behind it.
     @_noAllocation @_noLocks
     func missing(
         before packet: PacketQueue.Entry, after last: DecodedPacket?, queuedCount: Int, at now: FrameCount
@@ -43,15 +43,15 @@ struct Underrun: BitwiseCopyable, Sendable {
         guard let last else { return .zero }
         if packet.sequence == last.sequence + 1 {
             guard packet.start <= last.end else { return .zero }
-            // The timestamps continue without a gap, so a stall has held back the packets. The silence counts as
-            // missing audio for at most the duration of the packets that have arrived since, because some senders stop
-            // their timestamps in a pause.
+            // Counts the silence as missing audio, because the timestamps continue without a gap: a stall has held back
+            // the packets. At most the duration of the packets that have arrived since counts, because some senders
+            // stop their timestamps in a pause.
             return concealed + min(buffered, FrameCount((queuedCount + 1) * packet.frameCount.rawValue))
         }
-        // The sequence numbers count the packets that were sent and lost.
+        // Computes the duration of the packets that were sent and lost, from the sequence numbers.
         let lost = FrameCount(Int(packet.sequence - last.sequence - 1) * packet.frameCount.rawValue)
-        // If the timestamps have advanced by more than the lost packets, the talker paused, and the concealed audio
-        // replaced no packet.
+        // Checks for a pause. If the timestamps have advanced by more than the lost packets, the talker paused, and the
+        // concealed audio replaced no packet.
         let isPause = packet.start - last.end > lost
         return max(isPause ? .zero : concealed, min(concealed + buffered, lost))
     }

@@ -1,12 +1,13 @@
 /// Distinguishes bursts of loss from single losses, packet by packet, as RFC 3611 section 4.7.2 defines them. A burst
-/// begins and ends with a loss and contains no run of `minimumGap` or more received packets. Between bursts lie gaps.
+/// begins and ends with a loss. Within a burst fewer than `minimumGap` packets in a row are received. The packets
+/// between two bursts are a gap.
 public struct BurstMetrics: Hashable, Sendable {
     public static let minimumGap = 16
 
     public private(set) var packetCount = 0
     public private(set) var lossCount = 0
-    /// The number of losses that followed a received packet. `lossCount` divided by this is the mean number of losses
-    /// in a row.
+    /// The number of losses that followed a received packet. `lossCount` divided by this number is the mean number of
+    /// losses in a row.
     public private(set) var runCount = 0
     /// The number of packets within bursts. A single loss is not a burst.
     public private(set) var burstPacketCount = 0
@@ -15,14 +16,14 @@ public struct BurstMetrics: Hashable, Sendable {
     /// The number of bursts.
     public private(set) var burstCount = 0
 
-    /// The number of packets since the first loss of a possible burst, including this loss; zero if there is no such
-    /// loss.
+    /// The number of packets from the first loss of a possible burst on, including this loss; zero if no burst is
+    /// possible.
     private var openPackets = 0
-    /// The number of losses since the first loss of a possible burst, including this loss.
+    /// The number of losses from the first loss of a possible burst on, including this loss.
     private var openLosses = 0
     /// The number of packets received since the last loss.
     private var received = 0
-    /// The number of packets from the first to the last loss of the possible burst.
+    /// The number of packets from the first loss to the last loss of the possible burst.
     private var packetsToLastLoss = 0
 
     public init() {}
@@ -44,7 +45,8 @@ public struct BurstMetrics: Hashable, Sendable {
         }
     }
 
-    /// The mean length of a burst, in packets from its first loss to its last; 1 if all losses are single, 0 without loss.
+    /// The mean length of a burst, in packets from its first loss to its last; 1 if all losses are single, 0 without
+    /// loss.
     public var meanBurstLength: Double {
         burstCount > 0 ? Double(burstPacketCount) / Double(burstCount) : lossCount > 0 ? 1 : 0
     }

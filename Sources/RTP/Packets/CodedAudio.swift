@@ -11,7 +11,7 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     /// The encoding of the last packet that was counted.
     public private(set) var encoding = AudioEncoding.opus
 
-    /// The lowest bit rate of speech, in bit/s. A packet with a lower bit rate is not counted.
+    /// The minimum bit rate of a packet of speech, in bit/s. A packet with a lower bit rate is not counted.
     private static var least: Int { 6_000 }
 
     @_noAllocation @_noLocks

@@ -3,9 +3,9 @@ public import TenfourAudioCore
 
 /// The E-model (ITU-T G.107, 06/2015) estimates the quality of a conversation from the delay and loss of a link.
 ///
-/// Parameters that tenfour cannot know (loudness, room noise, telephones) have the defaults of G.107 table 2. One of
-/// them is the delay of echoes, which is zero, as with headphones. G.107 is made for narrow-band telephones and ends at
-/// a rating of 93.2; its wide-band relative (G.107.1) reaches 129.
+/// Parameters that tenfour cannot know (loudness, room noise, telephones) have the defaults of G.107 table 2. The delay
+/// of echoes is zero by default, as with headphones. G.107 is made for narrow-band telephones and ends at a rating of
+/// 93.2; its wide-band relative (G.107.1) reaches 129.
 public struct EModel: Hashable, Sendable {
     /// The delay from mouth to ear: `Ta` of clause 7.4. Below 100 ms it has no effect.
     public var delay: Duration
@@ -61,7 +61,8 @@ public struct EModel: Hashable, Sendable {
 }
 
 extension EModel {
-    /// `R` with every parameter at the default of table 2. The impairments by delay and loss are subtracted from this value.
+    /// `R` with every parameter at the default of table 2. The impairments by delay and loss are subtracted from this
+    /// value.
     static var ratingOfDefaults: Double { basicRating - simultaneousImpairment - listenerEcho }
 
     /// `Idd` of clause 7.4, with the default delay sensitivity: mT = 100 ms, sT = 1.
@@ -80,10 +81,11 @@ extension EModel {
             + (95 - codec.impairment) * percent / (percent / max(burstRatio, 1) + codec.robustness)
     }
 
-    /// The impairment by dropouts that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for dropouts. The
-    /// figures here are fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of the audio silenced in dropouts of 5 to 700
-    /// ms. Short dropouts cost most, because there are more of them: `Bpl` is 4 up to 40 ms, and 2.5 more for each doubling of the
-    /// length, up to 2 s. The score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
+    /// The impairment by dropouts that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for
+    /// dropouts. The figures here are fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of the audio
+    /// silenced in dropouts of 5 to 700 ms. Short dropouts cost most, because there are more of them: `Bpl` is 4 up to
+    /// 40 ms, and 2.5 more for each doubling of the length, up to 2 s. If 5 % of the audio or more is missing, the
+    /// score exceeds PESQ by at most 0.2; at 1 %, by at most 0.4.
     var holeImpairment: Double {
         let percent = min(max(missingShare, 0), 1) * 100
         guard percent > 0 else { return 0 }
@@ -135,8 +137,8 @@ extension EModel {
 }
 
 extension EModel.Codec {
-    /// The codec of `encoding`. The other parameters describe Opus and are ignored with G.711, which has neither a
-    /// choice of bit rates nor a neural network for concealment. They are explained at `opus`.
+    /// Creates the codec of `encoding`. The other parameters describe Opus, as at `opus`. They are ignored with G.711,
+    /// which has neither a choice of bit rates nor a neural network for concealment.
     public init(
         _ encoding: AudioEncoding, bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20),
         deepShare: Double? = nil
@@ -174,7 +176,7 @@ extension EModel.Codec {
     /// The bit rate of Opus that is assumed if the real one is not known, in bit/s.
     public static let usualBitRate = 32_000
 
-    /// Measured values for packets of the duration `frame` or longer: `Bpl` with plain concealment and with deep PLC,
+    /// Measured values for packets whose duration is `frame` or longer: `Bpl` with plain concealment and with deep PLC,
     /// and `Ie` by bit rate in kbit/s.
     private struct Measured {
         var frame: Duration
@@ -182,7 +184,8 @@ extension EModel.Codec {
         var deep: Double
         var impairments: [(kilobits: Double, impairment: Double)]
 
-        /// Interpolates linearly between the measured bit rates; below the lowest, the first line continues.
+        /// Interpolates linearly between the measured bit rates. Below the lowest one, extrapolates from the two
+        /// lowest.
         func impairment(atBitRate bitRate: Double) -> Double {
             let kilobits = bitRate / 1_000
             for (low, high) in zip(impairments, impairments.dropFirst()) where kilobits < high.kilobits {

@@ -8,8 +8,9 @@ public struct GenericNACK: Hashable, Sendable {
     public var sequenceNumbers: [SequenceNumber]
 
     static let format = 1
-    /// The largest number of entries that are read from a NACK; further ones are ignored. An entry is a packet with a
-    /// bit mask of the sixteen packets after it. No sender keeps a packet from a thousand packets ago.
+    /// The maximum number of entries that are read from a NACK; further ones are ignored. An entry is a packet with a
+    /// bit mask of the sixteen packets after it. So 64 entries reach over a thousand packets, and no sender keeps
+    /// packets longer.
     private static let maximumEntryCount = 64
 
     public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {

@@ -1,10 +1,13 @@
-/// The received and the lost packets of a source, as run lengths (the loss RLE block of an extended report, RFC 3611 section 4.1).
+/// The received and the lost packets of a source, as run lengths (the loss RLE block of an extended report, RFC 3611
+/// section 4.1).
 ///
-/// The runs are kept as chunks, the form on the wire: counting runs is cheap, and expanding hostile runs would be expensive.
+/// The runs are kept as chunks, the form on the wire: counting runs is cheap, and expanding hostile runs would be
+/// expensive.
 public struct LossRLE: Hashable, Sendable {
     /// The source whose packets are described.
     public var source: SSRC
-    /// The exponent n of the thinning, 0…15: only every 2ⁿ-th packet is described. Our own reports describe all packets, with n = 0.
+    /// The exponent n of the thinning, 0…15: only every 2ⁿ-th packet is described. Our own reports describe all
+    /// packets, with n = 0.
     public var thinning: UInt8
     /// The sequence number of the first packet described.
     public var first: SequenceNumber
@@ -14,13 +17,13 @@ public struct LossRLE: Hashable, Sendable {
     public private(set) var chunks: [UInt16]
 
     static let blockType: UInt8 = 1
-    /// The number of packets in a chunk that is a bit vector.
+    /// The number of packets that a bit vector, one kind of chunk, describes.
     private static let vectorLength = 15
-    /// The largest number of packets in a chunk that is a run.
+    /// The maximum number of packets that a run, the other kind of chunk, describes.
     private static let maximumRunLength = 0x3FFF
 
-    /// Describes `count` packets from `first` on, at most 65 534; `came` returns for each index whether the packet was
-    /// received.
+    /// Describes `count` packets from `first` on, at most 65 534. `came` takes the index of a packet, and returns
+    /// whether the packet was received.
     public init(source: SSRC, first: SequenceNumber, count: Int, came: (Int) -> Bool) {
         precondition((0...65_534).contains(count), "there are more packets than sequence numbers")
         self.source = source

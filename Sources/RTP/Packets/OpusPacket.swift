@@ -10,17 +10,17 @@ public struct OpusPacket: Sendable {
     public let toc: OpusTOC
     /// The number of Opus frames, 1…48.
     public let count: Int
-    /// The number of padding bytes at the end, without the bytes that hold this number.
+    /// The number of padding bytes at the end. The bytes that state this number are not counted.
     public let paddingByteCount: Int
 
-    /// The offset of the first Opus frame in the payload. The frames follow each other.
+    /// The offset of the first Opus frame in the payload. The other frames follow without space between them.
     private var start: Int
     /// The end of each Opus frame, in bytes after `start`: at most 48 × 1275.
     private var ends: InlineArray<48, UInt16>
 
-    /// The longest Opus frame (R2), in bytes.
+    /// The maximum length of an Opus frame, in bytes (R2).
     public static let maximumFrameByteCount = 1275
-    /// The duration of the longest packet: 120 ms (R5).
+    /// The maximum duration of a packet: 120 ms (R5).
     public static let maximumFrameCount = FrameCount(5760)
 
     /// The Opus frame at `index`, `0..<count`.
@@ -38,7 +38,8 @@ public struct OpusPacket: Sendable {
         @_noAllocation @_noLocks get { FrameCount(toc.frameCount.rawValue * count) }
     }
 
-    /// Parses a payload. Total: for any bytes it returns a packet, or throws the rule of RFC 6716 section 3.4 that the bytes break.
+    /// Parses a payload. Total: for any bytes it returns a packet, or throws the rule of RFC 6716 section 3.4 that the
+    /// bytes break.
     @_noAllocation @_noLocks
     public init(parsing payload: borrowing Span<UInt8>) throws(OpusPacketError) {
         guard payload.count >= 1 else { throw .empty }
@@ -75,8 +76,8 @@ public struct OpusPacket: Sendable {
         try shareOut(upTo: end, after: explicitCount)
     }
 
-    /// Divides the bytes before `end` that no explicit length covers equally among the Opus frames from `explicitCount`
-    /// on: among all frames if no length is explicit, and to the last frame if all other lengths are.
+    /// Divides the bytes before `end` equally among the Opus frames without an explicit length. The first
+    /// `explicitCount` frames have an explicit length, and their bytes are not divided.
     @_noAllocation @_noLocks
     private mutating func shareOut(upTo end: Int, after explicitCount: Int) throws(OpusPacketError) {
         let told = explicitCount == 0 ? 0 : Int(ends[explicitCount - 1])

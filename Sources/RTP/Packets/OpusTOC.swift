@@ -1,6 +1,7 @@
 public import TenfourAudioCore
 
-/// The first byte of an Opus packet, its table of contents (RFC 6716 section 3.1), which describes the coding of all its frames.
+/// The first byte of an Opus packet, its table of contents (RFC 6716 section 3.1), which describes the coding of all
+/// its frames.
 public struct OpusTOC: Hashable, Sendable {
     public var rawValue: UInt8
 
@@ -61,7 +62,7 @@ public struct OpusTOC: Hashable, Sendable {
     /// Whether the packet is encoded in two channels. The receiver may still play one channel.
     public var isStereo: Bool { @_noAllocation @_noLocks get { rawValue & 0x04 != 0 } }
 
-    /// The packing of the frames (RFC 6716 section 3.2): 0 one frame, 1 two of equal length, 2 two of different
-    /// lengths, 3 a number in the next byte.
+    /// The packing of the Opus frames (RFC 6716 section 3.2). 0: one frame; 1: two frames of equal length; 2: two
+    /// frames of different lengths; 3: the next byte states the number of frames.
     public var code: UInt8 { @_noAllocation @_noLocks get { rawValue & 0x03 } }
 }

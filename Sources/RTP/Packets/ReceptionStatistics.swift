@@ -27,7 +27,8 @@ public struct ReceptionStatistics: Sendable {
     /// A bit mask of received packets. Bit n stands for the packet that is n packets before the highest sequence
     /// number.
     private var history: UInt128 = 0
-    /// A bit mask like `history`, but without retransmitted packets.
+    /// A bit mask of received packets that were not retransmitted. Bit n stands for the packet that is n packets before
+    /// the highest sequence number.
     private var unaskedHistory: UInt128 = 0
     /// The sequence number that would confirm a jump; nil if there is no unconfirmed jump.
     private var expectedAfterJump: SequenceNumber?
@@ -40,12 +41,12 @@ public struct ReceptionStatistics: Sendable {
     private var expectedBefore = 0
     private var receivedBefore = 0
 
-    /// The largest step forward, in packets, that counts as loss. A larger one is a jump.
+    /// The step forward, in packets, from which on a sequence number counts as a jump. A smaller step counts as loss.
     public static let maximumDropout = 3000
-    /// A packet that has not arrived counts as lost when it is this number of packets behind the highest sequence
-    /// number.
+    /// The distance behind the highest sequence number, in packets, at which a packet that has not arrived counts as
+    /// lost.
     private static let patience = 32
-    /// The largest step back, in packets, that counts as a late packet. A larger one is a jump.
+    /// The step back, in packets, from which on a sequence number counts as a jump. A smaller step is a late packet.
     private static let maximumMisorder = 100
 
     public init(ssrc: SSRC, rate: SampleRate = .opus) {
@@ -155,8 +156,8 @@ extension ReceptionStatistics {
         }
     }
 
-    /// Counts packets as received or lost when the highest sequence number is about to rise by `step`: the packets that
-    /// will then be `patience` packets behind it.
+    /// Counts packets as received or lost when the highest sequence number is about to rise by `step`. Counts those
+    /// packets that will thereby become `patience` packets old.
     private mutating func countLosses(before step: Int) {
         for index in (0..<step).reversed() {
             let age = Self.patience + index - step
@@ -181,8 +182,8 @@ extension ReceptionStatistics {
         scaledJitter = 0
     }
 
-    /// Measures the jitter as in RFC 3550 appendix A.8: arrival in timestamp units, and a running mean in integers. The
-    /// clock may wrap and start anywhere, because only differences count.
+    /// Measures the jitter as in RFC 3550 appendix A.8: in timestamp units, as a running mean in integers. The clock
+    /// may start anywhere and wrap, because only differences are used.
     private mutating func measureJitter(_ timestamp: RTPTimestamp, at now: Instant) {
         let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let arrival = seconds &* Int64(rate.hertz) &+ rest * Int64(rate.hertz) / 1_000_000_000

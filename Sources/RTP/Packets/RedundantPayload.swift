@@ -26,11 +26,11 @@ public struct RedundantPayload: Sendable {
         }
     }
 
-    /// The largest number of blocks: the primary payload and at most seven copies.
+    /// The maximum number of blocks: the primary payload and seven copies.
     public static var maximumCount: Int { 8 }
-    /// The largest length of a copy, in bytes: ten bits.
+    /// The maximum length of a copy, in bytes. The header has ten bits for it.
     public static var maximumByteCount: Int { 1_023 }
-    /// The greatest age of a copy: fourteen bits, 341 ms.
+    /// The maximum age of a copy: 341 ms at 48 000 Hz. The header has fourteen bits for it.
     public static var maximumAge: FrameCount { FrameCount(16_383) }
 
     /// The number of blocks, 1…8. The primary payload is the last block.
@@ -75,8 +75,7 @@ public struct RedundantPayload: Sendable {
         }
     }
 
-    /// The length in bytes of all headers, if the payload has `copies` copies: those of the copies and of the primary
-    /// payload.
+    /// Returns the length in bytes of all headers, those of `copies` copies and that of the primary payload.
     public static func headerByteCount(copies: Int) -> Int { 4 * copies + 1 }
 
     /// Appends the header of a copy; `block.offset` is not written. The copies follow all headers, in the same order.

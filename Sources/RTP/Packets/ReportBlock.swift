@@ -6,7 +6,8 @@ public struct ReportBlock: Hashable, Sendable {
     public var ssrc: SSRC
     /// The share of lost packets since the last report, in 1/256.
     public var fractionLost: UInt8
-    /// The number of packets lost since the beginning; below zero if duplicates outnumber losses. 24 bits: −8 388 608…8 388 607.
+    /// The number of packets lost since the beginning; below zero if duplicates outnumber losses. 24 bits: −8 388 608…8
+    /// 388 607.
     public var cumulativeLost: Int
     /// The highest sequence number received, with the number of its wraps in the upper half.
     public var extendedHighestSequenceNumber: UInt32
@@ -14,12 +15,13 @@ public struct ReportBlock: Hashable, Sendable {
     public var jitter: FrameCount
     /// The time in the last sender report of the source; nil before the first sender report.
     public var lastSenderReport: ShortNTPTime?
-    /// The time from the arrival of the last sender report to the sending of this block, 0…18 hours in steps of 1/65536 s.
+    /// The time from the arrival of the last sender report to the sending of this block, 0…18 hours in steps of 1/65536
+    /// s.
     public var delaySinceLastSenderReport: Duration
 
     /// The length on the wire, in bytes.
     public static let byteCount = 24
-    /// The largest number of blocks in a report, whose count has five bits.
+    /// The maximum number of blocks in a report. The report has five bits for this number.
     public static let maximumCount = 31
 
     public init(

@@ -1,13 +1,14 @@
 internal import TenfourAudioCore
 
 extension SessionDescription {
-    /// The largest length of a description, in bytes. A longer one is refused without being read.
+    /// The maximum length of a description, in bytes. A longer description is refused without being read.
     public static let maximumByteCount = 65_536
-    /// The largest number of formats of a stream. A stream with more formats is refused.
+    /// The maximum number of formats of a stream. A stream with more formats is refused.
     public static let maximumFormatCount = 64
 
-    /// Parses a description. Lines end with LF or CR LF; lines that do not concern the first audio stream are skipped, and `o=`,
-    /// `s=` and `t=` may be missing. Total: for any bytes it returns a description, or throws the line and the reason.
+    /// Parses a description. Lines end with LF or CR LF; lines that do not concern the first audio stream are skipped,
+    /// and `o=`, `s=` and `t=` may be missing. Total: for any bytes it returns a description, or throws the line and
+    /// the reason.
     public init(parsing bytes: Span<UInt8>) throws(SDPError) {
         guard bytes.count <= Self.maximumByteCount else {
             throw SDPError(line: 1, .tooLarge(byteCount: bytes.count))
@@ -119,7 +120,8 @@ private struct SDPReader {
         if section == .session { session.connection = connection } else { audio.connection = connection }
     }
 
-    /// Parses `IN IP4 239.0.0.1/15/3`. The last number, a count of addresses, is ignored; an IPv6 address has only this number.
+    /// Parses `IN IP4 239.0.0.1/15/3`. The last number, a count of addresses, is ignored; an IPv6 address has only this
+    /// number.
     private func connection(_ fields: ArraySlice<Substring>) -> SessionDescription.Connection? {
         let fields = Array(fields)
         guard fields.count == 3, fields[0] == "IN",
@@ -227,7 +229,8 @@ private struct SDPReader {
         media?.formats[index].parameters = String(rest)
     }
 
-    /// Parses `* nack` or `111 nack pli`. An invalid line, or one beyond the limit, is ignored, because audio works without it.
+    /// Parses `* nack` or `111 nack pli`. Ignores an invalid line, and the lines after the first 64, because audio
+    /// works without them.
     private mutating func readFeedback(_ value: Substring) {
         let fields = value.fields(separator: " ")
         guard let target = fields.first, fields.count > 1,
@@ -239,9 +242,9 @@ private struct SDPReader {
             .init(payloadType: payloadType, kind: fields[1...].map { String($0) }.joined(separator: " ")))
     }
 
-    /// Parses `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. A line that requires more than a key, or one beyond the
-    /// limit, is ignored: another line may be usable, and a protected stream without any usable line is not opened. The
-    /// key's lifetime is left to the sender.
+    /// Parses `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. Ignores a line that requires more than a key, and the lines
+    /// after the first 64, because another line may be usable. A protected stream without any usable line is not
+    /// opened. The key's lifetime is left to the sender.
     private mutating func readCrypto(_ value: Substring) {
         let fields = value.fields(separator: " ")
         guard fields.count == 3, let tag = UInt32(fields[0]), fields[2].lowercased().hasPrefix("inline:"),

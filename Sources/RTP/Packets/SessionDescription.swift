@@ -50,8 +50,8 @@ public struct SessionDescription: Hashable, Sendable {
         self.cryptos = cryptos
     }
 
-    /// The port for RTCP: RTP's port if RTCP shares it. If not, the port in the description; if there is none, the port
-    /// after RTP's. Nil if this port would exceed 65 535.
+    /// The port for RTCP. If RTCP shares RTP's port, that port; if not, the port in the description or, if it names
+    /// none, the port after RTP's. Nil if this port would exceed 65 535.
     public var controlPort: UInt16? {
         if multiplexesRTCP { return port }
         return rtcpPort ?? (port < .max ? port + 1 : nil)
@@ -90,7 +90,8 @@ public struct SessionDescription: Hashable, Sendable {
 }
 
 extension SessionDescription {
-    /// The `o=` line: the creator of the description. The first three fields and the address identify the session globally.
+    /// The `o=` line: the creator of the description. The first three fields and the address identify the session
+    /// globally.
     public struct Origin: Hashable, Sendable {
         /// The user name, without spaces; "-" if there is none.
         public var username: String
@@ -265,7 +266,8 @@ extension SessionDescription {
 }
 
 extension SessionDescription {
-    /// The description as text for a file or an announcement. RFC 8866 ends lines with CR LF; PulseAudio accepts only LF.
+    /// The description as text for a file or an announcement. RFC 8866 ends lines with CR LF; PulseAudio accepts only
+    /// LF.
     public func text(endingLinesWith lineEnd: String = "\r\n") -> String {
         var lines = [
             "v=0",
@@ -275,7 +277,7 @@ extension SessionDescription {
             "t=0 0",
             "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
         ]
-        // The most preferred format is written last, because ffmpeg uses the last one only.
+        // Writes the most preferred format last, because ffmpeg uses only the last one.
         for format in formats.reversed() {
             if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
             if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }

@@ -48,7 +48,8 @@ public struct SourceDescription: Hashable, Sendable {
             self.value = value
         }
 
-        /// Creates a PRIV item (RFC 3550 section 6.5.8): `prefix` defines the meaning of `text`. Together they have at most 254 bytes.
+        /// Creates a PRIV item (RFC 3550 section 6.5.8): `prefix` defines the meaning of `text`. Together they have at
+        /// most 254 bytes.
         public init(privatePrefix prefix: String, _ text: String) {
             precondition(prefix.utf8.count + text.utf8.count <= 254, "an SDES item holds 255 bytes")
             kind = .privateExtension

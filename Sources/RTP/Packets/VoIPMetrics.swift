@@ -19,8 +19,8 @@ public struct VoIPMetrics: Hashable, Sendable {
     public var roundTrip = Duration.zero
     /// The delay within the reporter's own system, written in milliseconds.
     public var endSystemDelay = Duration.zero
-    /// The number of packets received in a row that end a burst and begin a gap; fewer packets belong to the burst (RFC
-    /// 3611 section 4.7.2).
+    /// The number of packets received in a row that separates two bursts. If fewer packets are received between two
+    /// losses, both losses belong to one burst (RFC 3611 section 4.7.2).
     public var minimumGap: UInt8 = 16
     /// The rating of ITU-T G.107, 0…100; nil if it is not known.
     public var rating: UInt8?
@@ -50,14 +50,14 @@ public struct VoIPMetrics: Hashable, Sendable {
         for time in [burstDuration, gapDuration, roundTrip, endSystemDelay] {
             datagram.append(bigEndian: time.clampedMilliseconds)
         }
-        // Signal, noise and echo return loss are not measured.
+        // Writes signal level, noise level and echo return loss as unknown, because they are not measured.
         for _ in 0..<3 { datagram.append(Self.unknown) }
         datagram.append(minimumGap)
         datagram.append(rating ?? Self.unknown)
         datagram.append(Self.unknown)
         datagram.append(listeningQuality ?? Self.unknown)
         datagram.append(conversationalQuality ?? Self.unknown)
-        // The flags for enhanced concealment and an adaptive jitter buffer.
+        // Writes the flags for enhanced concealment and for an adaptive jitter buffer.
         datagram.append(0b11_11_0000)
         datagram.append(0)
         for time in [nominalDelay, maximumDelay, maximumDelay] { datagram.append(bigEndian: time.clampedMilliseconds) }

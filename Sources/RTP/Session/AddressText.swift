@@ -1,6 +1,6 @@
 extension IPAddress {
-    /// Parses the text that `description` returns, and any other spelling of RFC 4291 section 2.2; a scope must be a number.
-    /// Nil for anything else, including host names.
+    /// Parses the text that `description` returns, and any other spelling of RFC 4291 section 2.2; a scope must be a
+    /// number. Nil for anything else, including host names.
     public init?(_ text: some StringProtocol) {
         if let number = Self.v4(text) {
             self = .v4(number)

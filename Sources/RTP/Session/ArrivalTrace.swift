@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Follows the arrival of one source's packets: records lost and missing packets and the smallest transit time, and
-/// computes the playout delay that the recovery of lost packets needs.
+/// Follows the arrival of one source's packets. Records lost packets and the smallest transit time, and computes the
+/// playout delay that the recovery of lost packets needs.
 struct ArrivalTrace: Sendable {
     var roundTrip = RoundTrip()
     /// The playout delay that the caller last reported, measured from the arrival of the fastest packet; nil before the
@@ -13,16 +13,17 @@ struct ArrivalTrace: Sendable {
 
     private var pattern = LossPattern()
     private var timestamps = Unwrapper()
-    /// The smallest transit time (arrival less timestamp) of recent packets, in nanoseconds.
+    /// The smallest transit time of recent packets, in nanoseconds. A transit time is the arrival less the timestamp.
     private var transit = RecentMinimum()
     private var frameCount = FrameCount(960)
-    /// The newest packet: the time at which it would have arrived with the smallest transit time (`place`), and its
-    /// arrival.
+    /// The arrival of the newest packet, and the time (`place`) at which it would have arrived with the smallest
+    /// transit time.
     private var last: (place: Instant, arrival: Instant)?
-    /// The largest delay of recent packets beyond the smallest transit time, in nanoseconds.
+    /// The largest difference between the transit time of a recent packet and the smallest transit time, in
+    /// nanoseconds.
     private var lateness = RecentMaximum()
-    /// The copy that was farthest from its packet recently: the distance in packets, and the time of the copy's
-    /// arrival.
+    /// The recent copy that was sent the longest time after its packet: this distance in packets, and the arrival of
+    /// the copy.
     private var farthestCopy: (distance: Int, at: Instant)?
     /// The time at which the packet after the newest one is suspected missing; nil if no such packet is expected.
     private var tailDeadline: Instant?
@@ -33,20 +34,20 @@ struct ArrivalTrace: Sendable {
     private static let window = Duration.seconds(5)
     /// The time for which a source counts as lossy after its last lost packet.
     static let memoryOfLoss = window
-    /// The time for which the distance of a copy is remembered. It ends with the arrival of the newest packet and not
-    /// at the present time, so that nothing is forgotten during a pause.
+    /// The time for which the distance of a copy is remembered. It is compared with the arrival of the newest packet
+    /// and not with the present time, so that nothing is forgotten during a pause.
     private static let memoryOfCopies = Duration.milliseconds(500)
-    /// The largest plausible change of the transit time, in nanoseconds: 10 s. After a larger change, measuring starts
+    /// The maximum plausible change of the transit time, in nanoseconds: 10 s. After a larger change, measuring starts
     /// again, because the source's timestamps have jumped.
     private static let longestTransitChange: Int64 = 10_000_000_000
-    /// The smallest rise of the playout delay for recovery: 20 ms.
+    /// The minimum rise of the playout delay for recovery, in frames: 20 ms.
     private static let step = FrameCount(960)
     /// The time between two requests to a source that answers no requests.
     private static let trialInterval = Duration.seconds(2)
-    /// The shortest time after which a packet that is due is suspected missing. Only the packet after the newest one is
-    /// suspected; other missing packets are noticed when the next packet arrives.
+    /// The minimum time after which the packet after the newest one is suspected missing, counted from the time at
+    /// which it is due. Other missing packets are noticed when the next packet arrives.
     static let shortestTail = Duration.milliseconds(10)
-    /// The margin added to the largest recent lateness before a packet is suspected missing.
+    /// The time that is added to the largest recent lateness before a packet is suspected missing.
     private static let slack = Duration.milliseconds(1)
 
     var frame: Duration { frameCount.duration() }
@@ -92,9 +93,9 @@ struct ArrivalTrace: Sendable {
         }
     }
 
-    /// Whether the caller is to get a redundant copy of a packet, because the packet is missing or was sent before we
-    /// began to listen. `distance` is the number of packets from the copied packet to the packet that carries the copy,
-    /// which has just arrived.
+    /// Whether the caller is to get a redundant copy of a packet. It is, if the packet is missing or was sent before we
+    /// began to listen. The copy is in the packet that has just arrived; `distance` is the number of packets from the
+    /// copied packet to that packet.
     func wants(_ sequenceNumber: SequenceNumber, distance: Int) -> Bool {
         missing.contains(sequenceNumber) || distance >= pattern.count
     }
@@ -132,7 +133,8 @@ struct ArrivalTrace: Sendable {
             at: now
         ) { place - frame * $0 }
         last = (place, now)
-        // Opus codes silence in one or two packets of at most two bytes and then sends nothing: no next packet is expected.
+        // Expects no next packet after silence: Opus codes silence in one or two packets of at most two bytes and then
+        // sends nothing.
         let goesOn = header.payload.count > 2
         tailDeadline = goesOn ? now + frame + max(Self.shortestTail, latest(at: place, now) + Self.slack) : nil
     }
@@ -149,15 +151,16 @@ struct ArrivalTrace: Sendable {
         lateness.insert(max(transit &- (self.transit.least ?? transit), 0), at: now)
     }
 
-    /// Returns the time by which the next packet may be later than the newest one: the largest recent lateness (at most
-    /// 1 s) less the lateness of the newest packet (`now` less `place`), and at least zero.
+    /// Returns the maximum time by which the next packet is expected to be later than the newest one. This is the
+    /// largest recent lateness (at most 1 s) less the lateness of the newest packet (`now` less `place`), and at least
+    /// zero.
     private func latest(at place: Instant, _ now: Instant) -> Duration {
         max(.nanoseconds(min(lateness.most ?? 0, 1_000_000_000)) - (now - place), .zero)
     }
 
     // MARK: - Losses and retransmission requests
 
-    /// Updates the list of lost packets. Call it when time has passed or a packet has arrived. `depth` is the longest
+    /// Updates the list of lost packets. Call it when time has passed or a packet has arrived. `depth` is the maximum
     /// time that playout may wait for a packet; `asks` is true if lost packets are requested.
     mutating func review(depth: Duration, asks: Bool, at now: Instant) {
         if let tailDeadline, tailDeadline <= now {
@@ -169,15 +172,15 @@ struct ArrivalTrace: Sendable {
         if missing.hasDueLoss(at: now) { roundTrip.forgetWhatIsOld(at: now) }
     }
 
-    /// Returns the packets to request now, at most `limit`; none if no request is due or every retransmission would
-    /// arrive too late. `depth` is the longest time that playout may wait for a packet.
+    /// Returns the packets to request now, at most `limit`. Returns none if no request is due or every retransmission
+    /// would arrive too late. `depth` is the maximum time that playout may wait for a packet.
     mutating func nextRequests(depth: Duration, limit: Int, at now: Instant) -> [SequenceNumber] {
         defer { missing.postpone(for: nil, at: now) }
         guard hasDueRequest(depth: depth, at: now) else { return [] }
         var limit = limit
         if !missing.isResponsive {
-            // The source answers no requests. One packet is requested every two seconds to find out whether it answers
-            // again.
+            // Requests one packet every two seconds from a source that answers no requests, to find out whether it
+            // answers again.
             if let lastTrial, now - lastTrial < Self.trialInterval { return [] }
             lastTrial = now
             limit = 1
@@ -199,8 +202,9 @@ struct ArrivalTrace: Sendable {
 
     // MARK: - Playout delay for recovery
 
-    /// Computes `repair`, the playout delay that the recovery of lost packets needs: at most `limit`, and `limit` if
-    /// `expectsLoss` is true. `asks` is true if lost packets are requested; `concealment` is our decoder's concealment.
+    /// Computes `repair`, the playout delay that the recovery of lost packets needs. It is at most `limit`, and equals
+    /// `limit` if `expectsLoss` is true. `asks` is true if lost packets are requested; `concealment` is our decoder's
+    /// concealment.
     mutating func adviseDepth(
         limit: Duration, asks: Bool, expectsLoss: Bool, concealment: PacketLossConcealment, at now: Instant
     ) {
@@ -216,8 +220,8 @@ struct ArrivalTrace: Sendable {
             let prediction = PredictedScore(
                 lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,
                 frame: frame, concealment: concealment)
-            // The loss of a few seconds varies at random, and each change of the playout delay time-scales the audio.
-            // So the delay for recovery rises in steps of at least 20 ms, and falls only when the loss is over.
+            // Raises the delay for recovery in steps of at least 20 ms, and lowers it only when the loss is over. The
+            // loss of a few seconds varies at random, and each change of the playout delay time-scales the audio.
             let worthwhile = FrameCount(RecoveryDelay.worthwhileDepth(prediction))
             let isWorthAStep = worthwhile >= repair.retransmissionTime + Self.step || worthwhile == advice.limit
             advice.retransmissionTime =

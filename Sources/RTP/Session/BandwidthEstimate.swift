@@ -1,23 +1,23 @@
 internal import TenfourAudioCore
 
-/// Estimates the bit rate that the network carries. Lowers it when loss coincides with growing delay, which means that
-/// a queue overflows. Raises it slowly at all other times.
+/// Estimates the bit rate that the network carries. Lowers it when loss coincides with growing delay, because a queue
+/// then overflows. Raises it slowly at all other times.
 ///
-/// After up to three reductions the estimate waits for their effect. If the reductions change nothing, the queue is
-/// filled by other traffic or the route has become longer, and the bit rate rises again.
+/// After up to three reductions the estimate waits for their effect. If the reductions change nothing, the bit rate
+/// rises again: other traffic fills the queue, or the route has become longer.
 struct BandwidthEstimate: Sendable {
     /// The estimate, in bit/s.
     private(set) var bitRate: Int
 
-    /// The configured bit rate, which the estimate never exceeds, in bit/s.
+    /// The configured bit rate, in bit/s, which is the maximum of the estimate.
     private let most: Int
     /// The smallest round trip of the last 15 to 30 seconds.
     private var fastest = RecentMinimum(window: Self.memory)
     /// The present series of reductions; nil if there is none.
     private var cuts: Cuts?
-    /// The time up to which the estimate contains the rise.
+    /// The time up to which the slow rise has been added to the estimate.
     private var lastRise: Instant?
-    /// The bit rate and the time at which congestion last began.
+    /// The time at which congestion last began, and the bit rate at that time, in bit/s.
     private var overflow: (bitRate: Int, at: Instant)?
 
     /// A series of reductions whose effect is judged together, with the loss and the round trip before the first one.
@@ -29,19 +29,20 @@ struct BandwidthEstimate: Sendable {
         var roundTrip: Duration
     }
 
-    /// The lowest estimate, in bit/s: at a lower bit rate, speech is not worth sending.
+    /// The minimum of the estimate, in bit/s. At a lower bit rate, speech is not worth sending.
     static let least = 12_000
-    /// The duration that `fastest` covers; at most, it covers twice this duration.
+    /// The minimum duration for which `fastest` keeps a round trip. The maximum is twice this duration.
     private static let memory = Duration.seconds(15)
-    /// The smallest share of lost packets that counts as congestion, if the delay grows too.
+    /// The minimum proportion of lost packets that counts as congestion, if the delay grows too.
     private static let lossShare = 0.02
-    /// The smallest growth of the round trip that counts as congestion, if packets are lost too.
+    /// The minimum growth of the round trip that counts as congestion, if packets are lost too.
     private static let growth = Duration.milliseconds(40)
     /// The shortest time between two reductions.
     private static let cutInterval = Duration.seconds(1)
-    /// The number of reductions after which the estimate waits for their effect.
+    /// The number of reductions in a series. After them the estimate waits for their effect.
     private static let cutCount = 3
-    /// The time until reports, which cover the last seconds, show the effect of reductions.
+    /// The time from the first reduction of a series until its effect is judged. Reports cover the last seconds, so
+    /// they show it late.
     private static let timeToBeFelt = Duration.seconds(8)
     /// The time after the last reduction for which the estimate does not rise.
     private static let calm = Duration.seconds(3)
@@ -53,7 +54,8 @@ struct BandwidthEstimate: Sendable {
         most = bitRate
     }
 
-    /// Updates the estimate with a receiver's report. `lossShare` is 0…1; a report without `roundTrip` is ignored.
+    /// Updates the estimate with a receiver's report. `lossShare` is the proportion of lost packets, 0…1. A report
+    /// without `roundTrip` is ignored.
     mutating func update(lossShare: Double, roundTrip: Duration?, at now: Instant) {
         guard let roundTrip else { return }
         let usual = fastest.value ?? roundTrip
@@ -85,8 +87,8 @@ struct BandwidthEstimate: Sendable {
         bitRate = max(bitRate * 85 / 100, min(Self.least, most))
     }
 
-    /// Raises the estimate by 5 % of the configured bit rate each second; for a minute after congestion, only a tenth as
-    /// fast above 80 % of the bit rate that caused it.
+    /// Raises the estimate by 5 % of the configured bit rate each second. For a minute after congestion, raises it only
+    /// a tenth as fast once it exceeds 80 % of the bit rate that caused the congestion.
     private mutating func rise(at now: Instant) {
         guard bitRate < most else {
             lastRise = now

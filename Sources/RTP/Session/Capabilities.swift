@@ -1,10 +1,10 @@
 public import TenfourPackets
 
-/// The methods of loss recovery that a participant supports. Each of our reports states ours in a PRIV item of its source
-/// description (Protocol/03-loss-protection.md); a session description may state them, too.
+/// The methods of loss recovery that a participant supports. Each of our reports states ours in a PRIV item of its
+/// source description (Protocol/03-loss-protection.md); a session description may state them, too.
 public struct Capabilities: Hashable, Sendable {
-    /// Whether the participant requests lost packets by generic NACKs and retransmits its own on request (RFC 4585 section
-    /// 6.2.1).
+    /// Whether the participant requests lost packets by generic NACKs and retransmits its own on request (RFC 4585
+    /// section 6.2.1).
     public var supportsNACK: Bool
     /// The payload type under which the participant accepts redundant coding (RFC 2198); nil if the participant accepts
     /// none.
@@ -31,7 +31,7 @@ public struct Capabilities: Hashable, Sendable {
     }
 
     private static let prefix = "tenfour"
-    /// The largest `depth` that a peer may state, in milliseconds; a larger one is ignored.
+    /// The maximum `depth` that a peer may state, in milliseconds. A larger `depth` is ignored.
     private static let deepest = 10_000
 }
 

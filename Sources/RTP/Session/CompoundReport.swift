@@ -13,10 +13,11 @@ struct CompoundReport {
         case receiver(ReceiverReport)
     }
 
-    /// The largest number of sources that a report describes in detail.
+    /// The maximum number of report blocks with which a report also has extended blocks (RFC 3611).
     private static let maximumDetailedCount = 4
 
-    /// Reports on `members`, continuing after the last source of the previous report, and on clocks and losses (RFC 3611).
+    /// Reports on `members`, continuing after the last source of the previous report, and on clocks and losses (RFC
+    /// 3611).
     init(
         from identity: Identity, _ configuration: RTPSessionConfiguration, _ stream: SendStream, isSender: Bool,
         about members: inout ParticipantTable, _ feedback: inout ReceiverFeedback, goodbye: Goodbye?, at now: Instant
@@ -57,8 +58,8 @@ struct CompoundReport {
 }
 
 extension GenericNACK {
-    /// Returns a datagram that contains the NACK after the shortest report that receivers accept: no report block, and no
-    /// name but the CNAME.
+    /// Returns a datagram that contains the NACK after the shortest report that receivers accept: no report block, and
+    /// no name but the CNAME.
     func datagram(canonicalName: String) -> [UInt8] {
         let report = ReceiverReport(ssrc: sender)
         let description = SourceDescription(ssrc: sender, canonicalName: canonicalName)

@@ -11,15 +11,15 @@ package struct DatagramQueue: Sendable {
         var start: Int
         var endpoint: Endpoint
         var isControl = false
-        /// The time passed to `put`, which `forget(before:)` compares; `.start` by default.
+        /// The time passed to `put`. `forget(before:)` drops datagrams by this time.
         var moment: Instant
     }
 
-    /// The largest memory, in bytes, that the queue keeps when it becomes empty. One burst, such as a BYE to thousands,
-    /// should not hold memory for ever.
+    /// The maximum memory, in bytes, that the queue keeps when it becomes empty. Otherwise one burst, such as a BYE to
+    /// thousands, would hold its memory for ever.
     private static let keptByteCount = 16_384
 
-    /// `limit` is the largest number of waiting datagrams. Further datagrams are dropped.
+    /// Creates an empty queue for at most `limit` datagrams. Further datagrams are dropped.
     package init(limit: Int = .max) { self.limit = limit }
 
     /// The number of waiting datagrams.
@@ -27,8 +27,8 @@ package struct DatagramQueue: Sendable {
 
     package var hasRoom: Bool { count < limit }
 
-    /// Appends a datagram of at most `capacity` bytes, which `write` appends to its argument; an empty datagram is not
-    /// queued. `forget(before:)` compares `moment`.
+    /// Appends a datagram of at most `capacity` bytes; `write` appends its bytes to its argument. An empty datagram is
+    /// not queued. `moment` is the time by which `forget(before:)` drops the datagram.
     package mutating func put(
         capacity: Int, to endpoint: Endpoint, at moment: Instant = .start, _ write: (inout OutputSpan<UInt8>) -> Void
     ) {
@@ -69,7 +69,8 @@ package struct DatagramQueue: Sendable {
         }
     }
 
-    /// Appends the next datagram to `buffer`, which must have room for it. Returns its endpoint; nil if the queue is empty.
+    /// Appends the next datagram to `buffer`, which must have room for it. Returns its endpoint; nil if the queue is
+    /// empty.
     package mutating func next(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         nextDestination(into: &buffer)?.endpoint
     }
@@ -94,7 +95,7 @@ package struct DatagramQueue: Sendable {
     /// The memory that the queue holds, in bytes.
     package var capacity: Int { bytes.capacity + datagrams.capacity * MemoryLayout<Datagram>.stride }
 
-    /// Moves the waiting datagrams to the front if they are fewer than the datagrams already taken. If it did not, a
+    /// Moves the waiting datagrams to the front if they are fewer than the datagrams already taken. Without this, a
     /// queue that never becomes empty would grow for ever.
     private mutating func compact() {
         guard takenCount >= Self.leastCompacted, takenCount > count else { return }

@@ -6,10 +6,11 @@ internal import TenfourPackets
 /// encrypted packet this byte is random. Half of all encrypted packets still look like Opus, and would be played as
 /// noise.
 struct EncryptedPayloadDetector: Sendable {
-    /// The TOCs of the last eight packets without their frame count code, six bits each: the newest in the lowest six bits.
+    /// The TOCs of the last eight packets, the newest in the lowest six bits. Each TOC has six bits, without its frame
+    /// count code.
     private var recent: UInt64 = 0
     private var count = 0
-    /// Whether the payloads were found to be random.
+    /// Whether the TOCs of eight packets ever differed too much, so that the user was to be warned.
     private(set) var hasBeenDoubted = false
 
     private static let window = 8
@@ -31,11 +32,11 @@ struct EncryptedPayloadDetector: Sendable {
         return true
     }
 
-    /// The newest packet is played if the last packets, at most eight, have at most this number of different TOCs.
-    /// Eight random TOCs contain five or more different ones in 999 of 1000 cases; an encoder uses two or three. The
-    /// first three packets must have the same TOC, because a packet missing at the start is not heard, but noise at
-    /// full scale is. Random TOCs pass this test every few seconds, so only two different ones are allowed after a
-    /// failure.
+    /// The maximum number of different TOCs among the last packets (at most eight) with which the newest packet is
+    /// played. Eight random TOCs contain five or more different ones in 999 of 1000 cases; an encoder uses two or
+    /// three. The first three packets must have the same TOC: nobody hears that a packet is missing at the start, but
+    /// everybody hears noise at full scale. Random TOCs pass this test every few seconds, so only two different ones
+    /// are allowed after a failure.
     private var allowedCount: Int {
         if hasBeenDoubted { return 2 }
         return count < 4 ? 1 : (count + 1) / 2

@@ -24,8 +24,8 @@ public enum Event: Equatable, Sendable {
 
 /// A receiver's view of our stream, from its report block (RFC 3550 section 6.4.1) and extended reports (RFC 3611).
 public struct ReceiverView: Hashable, Sendable {
-    /// The share of our packets that the receiver lost since its previous report, 0…1; a retransmitted packet that arrived
-    /// is not lost.
+    /// The share of our packets that the receiver lost since its previous report, 0…1; a retransmitted packet that
+    /// arrived is not lost.
     public var lossShare: Double
     /// The number of our packets that the receiver has lost since it began to receive.
     public var lostCount: Int
@@ -38,8 +38,8 @@ public struct ReceiverView: Hashable, Sendable {
     public var networkLossShare: Double?
     /// The mean number of packets lost in a row over the last seconds; nil if not reported.
     public var burstLength: Double?
-    /// The share of the audio of the last seconds that arrived and was not played, 0…1, for example because the receiver's
-    /// card skips; nil if not reported.
+    /// The share of the audio of the last seconds that arrived but was not played, 0…1; nil if not reported. Audio is
+    /// not played if, for example, the receiver's card skips.
     public var discardShare: Double?
     /// The receiver's concealment of lost packets, from its capabilities; `.plain` if unknown.
     public var concealment = PacketLossConcealment.plain

@@ -5,16 +5,16 @@ internal import TenfourSeededRandom
 /// All values of a session that are random or depend on the wall clock, so that a test can repeat a run to the byte.
 public struct Identity: Hashable, Sendable {
     public var ssrc: SSRC
-    /// The first sequence number: 0…32 767 from `random`, so that a receiver that misses the first packets cannot guess
-    /// SRTP's rollover counter wrong. A test may begin at the wrap.
+    /// The first sequence number. `random` chooses 0…32 767, so that a receiver that misses the first packets still
+    /// guesses SRTP's rollover counter right. A test may begin at the wrap.
     public var firstSequenceNumber: SequenceNumber
     /// The RTP timestamp of position 0 in our stream.
     public var firstTimestamp: RTPTimestamp
     /// The seed of the random numbers that the session draws later: for report intervals, and for a new SSRC after a
     /// collision.
     public var seed: UInt64
-    /// The CNAME in our reports. It stays the same when the SSRC changes. Each session has a new random CNAME, so that it
-    /// reveals nothing about us (RFC 7022).
+    /// The CNAME in our reports. It stays the same when the SSRC changes. Each session has a new random CNAME, so that
+    /// it reveals nothing about us (RFC 7022).
     public var canonicalName: String
     /// The wall clock at `Instant.start`, for sender reports.
     public var wallClock: NTPTime

@@ -5,7 +5,7 @@ internal import TenfourPackets
 struct Listeners: Sendable {
     private var lastHeard: [SSRC: Instant] = [:]
 
-    /// The largest number of listeners that are counted.
+    /// The maximum number of listeners that are counted. Further listeners are ignored.
     static let maximumCount = 1_024
 
     var count: Int { lastHeard.count }

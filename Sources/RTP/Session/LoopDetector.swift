@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Distinguishes our own packets, looped back by the network, from the packets of a participant that uses our SSRC (RFC 3550
-/// section 8.2).
+/// Distinguishes our own packets, looped back by the network, from the packets of a participant that uses our SSRC (RFC
+/// 3550 section 8.2).
 struct LoopDetector: Sendable {
     private var sentPackets = SentPackets()
     /// The time of the last collision that made us change our SSRC.
@@ -11,7 +11,8 @@ struct LoopDetector: Sendable {
     enum Finding: Equatable {
         /// We sent this packet recently; the network has looped it back.
         case loop
-        /// The packet comes from another participant. `needsNewSSRC` is true at most once in `RTPSession.collisionInterval`.
+        /// The packet comes from another participant. `needsNewSSRC` is true at most once in
+        /// `RTPSession.collisionInterval`.
         case collision(needsNewSSRC: Bool)
     }
 

@@ -3,17 +3,17 @@ internal import TenfourPackets
 
 /// Records which of a source's last 1024 packets the network delivered; packets recovered later count as lost.
 struct LossPattern: Sendable {
-    /// Bit n of word m is set if the packet arrived whose extended sequence number, modulo 1024, is 64m + n.
+    /// The arrivals. Bit n of word m stands for the packet whose extended sequence number, modulo 1024, is 64m + n.
     private var bits = InlineArray<16, UInt64>(repeating: 0)
     /// The extended sequence number of the newest packet.
     private var highest: Int64 = 0
-    /// The number of recorded packets, up to the highest.
+    /// The number of recorded packets, lost ones included, at most 1024.
     private(set) var count = 0
 
     private static let capacity = 1_024
 
-    /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous highest and this
-    /// one are missing.
+    /// Records a packet that is newer than all earlier arrivals. The `lost` packets between the previous newest one and
+    /// this one are missing.
     mutating func arrived(ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool) {
         guard count > 0 else {
             highest = Int64(sequenceNumber.rawValue)
@@ -28,7 +28,7 @@ struct LossPattern: Sendable {
         count = min(count + lost + 1, Self.capacity)
     }
 
-    /// Records a packet that arrived after later packets, with a number `distance` below the highest.
+    /// Records a packet that arrived after later packets. Its sequence number is `distance` below the highest.
     mutating func arrived(behindHighest distance: Int, isRetransmission: Bool) {
         guard !isRetransmission, distance < count else { return }
         set(highest - Int64(distance), true)

@@ -3,12 +3,13 @@ public import TenfourPackets
 
 /// The protection of our stream against loss: the recovery data that it carries, and the bit rate left for the encoder.
 public struct LossProtection: Hashable, Sendable {
-    /// The distances, in packets, at which each payload is sent again as a copy (RFC 2198), in rising order; empty for no
-    /// copies.
+    /// The distances, in packets, at which each payload is sent again as a copy (RFC 2198), in rising order; empty for
+    /// no copies.
     public var copies: [Int]
     /// Whether the encoder puts a coarser copy of each packet into the next (RFC 6716 section 2.1.7).
     public var inBandFEC: Bool
-    /// Whether receivers are expected to request lost packets; a share of the bit rate is then kept for retransmissions.
+    /// Whether receivers are expected to request lost packets; a share of the bit rate is then kept for
+    /// retransmissions.
     public var retransmits: Bool
     /// The encoder's bit rate, in bit/s.
     public var bitRate: Int
@@ -28,7 +29,8 @@ public struct LossProtection: Hashable, Sendable {
     /// Whether there is no protection.
     public var isNone: Bool { copies.isEmpty && !inBandFEC && !retransmits }
 
-    /// Whether `other` uses the same copies, in-band FEC and retransmission; the bit rate and the expected loss may differ.
+    /// Whether `other` uses the same copies, in-band FEC and retransmission; the bit rate and the expected loss may
+    /// differ.
     func isSameScheme(as other: Self) -> Bool {
         copies == other.copies && inBandFEC == other.inBandFEC && retransmits == other.retransmits
     }
@@ -60,8 +62,8 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     }
 
     public var mode = Mode.auto
-    /// The bit rate of the whole payload that we send, redundant copies included, in bit/s. Retransmissions come on top
-    /// of it, at most 15 %.
+    /// The bit rate of the whole payload that we send, redundant copies included, in bit/s. Retransmissions are not
+    /// included; they add at most 15 %.
     public var bitRate = 32_000
     /// The duration of one packet that we send.
     public var frameCount = FrameCount(960)
@@ -75,25 +77,26 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     /// Whether the playout delay for recovery is also limited to four round trips plus 40 ms, enough time for repeated
     /// requests.
     public var followsRoundTrip = false
-    /// The dynamic payload type of redundant coding that we accept. We also send it, unless the receiver names another one.
+    /// The dynamic payload type of redundant coding that we accept. We also send it, unless the receiver names another
+    /// one.
     public var redPayloadType: UInt8 = 63
-    /// The capabilities of the receivers at our remotes, from their session description; nil if it states none, so that the
-    /// capabilities in their reports are used.
+    /// The capabilities of the receivers at our remotes, from their session description. Nil if it states none; the
+    /// capabilities in their reports are then used.
     public var remoteCapabilities: Capabilities?
-    /// Whether the session description of the sources states that they answer NACKs. If false, the capabilities in their
-    /// reports decide.
+    /// Whether the session description of the sources states that they answer NACKs. If false, the capabilities in
+    /// their reports decide.
     public var sourcesSupportNACK = false
 
     public init() {}
 
-    /// Returns the largest playout delay allowed for recovery; `maximumDelay` if `roundTrip` is nil, because it is
-    /// unknown.
+    /// Returns the maximum playout delay allowed for recovery. Returns `maximumDelay` if `roundTrip` is nil, because
+    /// the round trip is unknown.
     public func depth(roundTrip: Duration?) -> Duration {
         guard followsRoundTrip, let roundTrip else { return maximumDelay }
         return min(maximumDelay, roundTrip * 4 + .milliseconds(40))
     }
 
-    /// Whether a new source is treated as lossy until it has shown that it is not, because a longer delay is preferred to
+    /// Whether a new source is treated as lossy during its first seconds, because a longer delay is preferred to
     /// missing packets.
     public var expectsLoss: Bool { followsRoundTrip && asksForLostPackets }
 

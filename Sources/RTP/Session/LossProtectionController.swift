@@ -9,7 +9,7 @@ struct LossProtectionController: Sendable {
     private(set) var redPayloadType: UInt8
     /// The time at which the choice must be reviewed even if no report has arrived; nil while there is no protection.
     private(set) var deadline: Instant?
-    /// The encoder's bit rate as a share of the bit rate that remains beside the copies.
+    /// The encoder's bit rate, as a proportion of the bit rate that the copies leave to it.
     private var encoderShare = 0.98
     /// The time at which a receiver last reported loss.
     private var lastReportedLoss: Instant?
@@ -49,7 +49,7 @@ struct LossProtectionController: Sendable {
             at: Set(configuration.remotes.map(\.address)), otherwise: settings.remoteCapabilities)
         adjustEncoderShare(savedBits)
         redPayloadType = capabilities?.redPayloadType ?? settings.redPayloadType
-        // G.711 has one bit rate, which leaves no bits for copies.
+        // Sends copies only with Opus. G.711 has one bit rate, which leaves no bits for copies.
         let isOpus = configuration.encoding == .opus
         let mayCopy = (settings.mode == .auto || settings.mode == .copy) && !configuration.isGroup && isOpus
         let situation = LossProtectionSelector.Situation(
@@ -67,8 +67,8 @@ struct LossProtectionController: Sendable {
         return hasChanged ? bandwidth.bitRate : nil
     }
 
-    /// Adapts `encoderShare`. An encoder that exceeds its bit rate uses up the bits saved for copies, so that copies
-    /// are left out.
+    /// Adapts `encoderShare` to the saved bits. If an encoder exceeds its bit rate, it uses up the bits saved for
+    /// copies, and copies are left out.
     private mutating func adjustEncoderShare(_ savedBits: Double) {
         let target = RedundancyEncoder.targetLevel
         if savedBits < target { encoderShare = max(encoderShare - Self.encoderShareStep, 0.9) }

@@ -3,8 +3,8 @@ internal import TenfourAudioCore
 /// Chooses a loss protection scheme by its predicted score, and avoids rapid changes.
 ///
 /// The first report of loss turns protection on. A scheme that is clearly better replaces the present one after three
-/// seconds. Protection ends when reports have shown no loss for one second (each covers the last five seconds), or when no
-/// report has arrived for 15 seconds or two report intervals, whichever is longer.
+/// seconds. Protection ends when reports have shown no loss for one second (each report covers the last five seconds).
+/// It also ends when no report has arrived for 15 seconds or two report intervals, whichever is longer.
 struct LossProtectionSelector: Sendable {
     private(set) var lossProtection: LossProtection
     private var lastChange: Instant?
@@ -23,17 +23,17 @@ struct LossProtectionSelector: Sendable {
         var hasInBandFEC: Bool
         /// Whether copies are sent even if no packet is lost.
         var alwaysCopies = false
-        /// The encoder's bit rate as a share of the bit rate that remains beside the copies; less than 1 if the encoder
-        /// exceeds its bit rate a little.
+        /// The encoder's bit rate, as a proportion of the bit rate that the copies leave to it. It is less than 1 if
+        /// the encoder exceeds its bit rate a little.
         var encoderShare = 1.0
         /// The time between the last two reports of the receiver that reports least often.
         var reportInterval = Duration.zero
     }
 
-    /// The least gain in predicted score for which another scheme replaces the present one.
+    /// The minimum gain in predicted score for which another scheme replaces the present one.
     private static let worthChanging = 0.12
-    /// The least gain in predicted score for which a change need not wait for `shortestStay`: such a gain shows that new
-    /// information has arrived, for example the round trip.
+    /// The minimum gain in predicted score for which a change need not wait for `shortestStay`. A gain of this size
+    /// shows that new information has arrived, for example the round trip.
     private static let worthHurrying = 0.3
     /// The shortest time between two changes of the scheme.
     private static let shortestStay = Duration.seconds(3)
@@ -41,10 +41,10 @@ struct LossProtectionSelector: Sendable {
     private static let patience = Duration.seconds(1)
     /// The shortest time for which protection continues after the last reported loss while no reports arrive.
     private static let patienceInSilence = Duration.seconds(15)
-    /// The number of report intervals without a report after which protection may end. It is more than one, because a
-    /// single report may be lost.
+    /// The minimum number of report intervals for which protection continues without a report. It is more than one,
+    /// because a single report may be lost.
     private static let patienceInIntervals = 2
-    /// The gain in score that 100 ms of additional playout delay must bring. So of two schemes with the same score, the
+    /// The gain in score that 100 ms of additional playout delay must bring. So if two schemes have the same score, the
     /// one with less delay is chosen.
     private static let priceOfDepth = 0.02
 
@@ -60,8 +60,8 @@ struct LossProtectionSelector: Sendable {
         } else if lastLoss.map({ now - $0 >= patience(situation, isFresh) }) ?? true {
             take(Self.unprotected(situation), at: now)
         } else {
-            // If the present scheme has become impossible, for example because the receivers no longer accept copies,
-            // protection ends.
+            // Keeps the present scheme. Ends protection if that scheme has become impossible, for example because the
+            // receivers no longer accept copies.
             take(Self.fitted(lossProtection, situation) ?? Self.unprotected(situation), at: now)
         }
         return lossProtection != before
@@ -140,7 +140,7 @@ struct LossProtectionSelector: Sendable {
         lossProtection.bitRate = Int(bits)
         lossProtection.expectedLoss = 0
         if scheme.inBandFEC {
-            // At lower bit rates in-band FEC costs more than complete copies, so it is used there only if receivers accept
+            // Excludes in-band FEC at low bit rates, where it costs more than complete copies, unless receivers accept
             // no copies.
             guard lossProtection.bitRate >= cheapFECBitRate || !situation.takesCopies else { return nil }
             guard situation.hasInBandFEC, prediction.hasRoom(forPacketsLater: 1),
@@ -151,8 +151,8 @@ struct LossProtectionSelector: Sendable {
         return lossProtection.bitRate >= leastBitRate ? lossProtection : nil
     }
 
-    /// Returns the smallest expected loss, in percent, at which libopus 1.3.1 sends in-band FEC; a larger one takes bits
-    /// from the audio and recovers nothing more. Nil if it sends none at any expected loss.
+    /// Returns the smallest expected loss, in percent, at which libopus 1.3.1 sends in-band FEC; nil if it sends none
+    /// at any expected loss. A larger expected loss would take bits from the audio and recover nothing more.
     static func leastExpectedLoss(bitRate: Int) -> Int? {
         switch bitRate {
         case cheapFECBitRate...: 1
@@ -162,7 +162,7 @@ struct LossProtectionSelector: Sendable {
     }
 
     private static let cheapFECBitRate = 32_000
-    /// The lowest bit rate of Opus, in bit/s.
+    /// The minimum bit rate of Opus, in bit/s.
     private static let leastBitRate = 6_000
 
     /// Returns the bit rate of the headers of redundant coding, in bit/s.

@@ -3,8 +3,8 @@ public import TenfourPackets
 
 /// A received packet of audio: its RTP header fields, and the position of its payload in the datagram.
 ///
-/// The datagram may also contain redundant copies of earlier packets that have not arrived. `copy` returns each of them as a
-/// packet of its own. They are older, so pass them on before this packet.
+/// The datagram may also contain redundant copies of earlier packets that have not arrived. `copy` returns each of them
+/// as a packet of its own. They are older, so pass them on before this packet.
 public struct MediaPacket: Equatable, Sendable {
     public var ssrc: SSRC
     public var sequenceNumber: SequenceNumber

@@ -57,8 +57,8 @@ struct MediaSender: Sendable {
         return header
     }
 
-    /// Puts the packets that a NACK requests into `outbox`. `roundTrip` is the round trip to the sender of the NACK; nil if
-    /// unknown.
+    /// Puts the packets that a NACK requests into `outbox`. `roundTrip` is the round trip to the sender of the NACK;
+    /// nil if unknown.
     mutating func retransmit(
         _ nack: GenericNACK, to sender: Endpoint, roundTrip: Duration?, _ configuration: RTPSessionConfiguration,
         _ outbox: inout Outbox, at now: Instant
@@ -82,7 +82,8 @@ struct MediaSender: Sendable {
         let bitRate = protection.update(
             receivers, configuration, retransmits: configuration.retransmits, savedBits: redundancy.level,
             isFresh: isFresh, at: now)
-        // G.711 has one bit rate: with a lower budget, its own packets would leave nothing for retransmissions.
+        // Changes nothing for G.711. It has one bit rate, so with a lower limit its own packets would leave nothing for
+        // retransmissions.
         guard let bitRate, configuration.encoding == .opus else { return }
         redundancy.setBitRate(bitRate)
         retransmitter.setBitRate(bitRate)

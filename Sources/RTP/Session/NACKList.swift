@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The missing packets of one source. For each packet the list keeps the time at which the gap was noticed, the time from
-/// which playout needs the packet, and the number of requests.
+/// The missing packets of one source. For each packet the list keeps the time at which the gap was noticed, the time
+/// from which playout needs the packet, and the number of requests.
 ///
 /// Holds at most `capacity` packets; when it is full, the oldest is dropped.
 struct NACKList: Sendable {
@@ -15,38 +15,39 @@ struct NACKList: Sendable {
     private(set) var unansweredRun = 0
     /// The time at which a packet was last found to be lost, not only reordered.
     private(set) var lastLoss: Instant?
-    /// The largest recent delay of a reordered packet, in nanoseconds: its arrival less the arrival of the packet that
-    /// showed the gap.
+    /// The largest recent delay of a reordered packet, in nanoseconds. It is counted from the arrival of the packet
+    /// that showed the gap.
     private(set) var reordering = RecentMaximum()
 
     private var highest: Int64?
 
     struct Entry: Sendable {
         var number: Int64
-        /// The latest time at which the packet would have arrived with the smallest transit time. Playout needs the
-        /// packet at this time plus the playout delay.
+        /// The time at which the packet would have arrived, at the latest, with the smallest transit time. Playout
+        /// needs the packet at this time plus the playout delay.
         var place: Instant
         /// The time at which the gap was noticed.
         var noticed: Instant
-        /// The number of requests sent for the packet. The first request is sent only after the wait for reordering
-        /// (`wait`).
+        /// The number of requests sent for the packet. None is sent before the wait for reordering (`wait`) is over.
         var requestedCount = 0
         /// The time of the first request for the packet; nil before this request.
         var firstAsked: Instant?
-        /// The time at which the next request for the packet is due; before the packet counts as lost, the time at which
-        /// the wait for reordering ends.
+        /// The time at which the next request for the packet is due. Before the packet counts as lost, the time at
+        /// which the wait for reordering ends.
         var nextRequest: Instant
-        /// Whether no later packet has arrived. Then this packet is only suspected missing; it may never have been sent.
+        /// Whether no later packet has arrived. If so, this packet is only suspected missing, because it may never have
+        /// been sent.
         var isTail: Bool
         /// Whether the wait for reordering is over, so that the packet counts as lost.
         var isLoss = false
-        /// Whether a redundant copy has arrived. The packet is no longer missing; the entry stays so that its retransmission
-        /// is recognized.
+        /// Whether a redundant copy has arrived. The packet is no longer missing; the entry stays so that its
+        /// retransmission is recognized.
         var isCopied = false
     }
 
     static let capacity = 128
-    /// The longest time after a gap was noticed within which the missing packet still counts as reordered.
+    /// The maximum delay of a reordered packet. A packet that arrives later than this after the gap was noticed does
+    /// not count as reordered.
     private static let longestReordering = Duration.milliseconds(60)
     /// The time for which an entry is kept after the playout time of its packet, so that a late retransmission is
     /// recognized.
@@ -62,8 +63,8 @@ struct NACKList: Sendable {
     /// The time for which a missing packet may still be a reordered one, and is not yet requested.
     var wait: Duration { .nanoseconds(reordering.most ?? 0) }
 
-    /// Returns the next time at which a packet counts as lost or a request is due; nil if there is none. `asks` is true
-    /// if lost packets are requested.
+    /// Returns the next time at which a packet counts as lost or a request is due; nil if nothing is to be done. `asks`
+    /// is true if lost packets are requested.
     func nextDeadline(asks: Bool) -> Instant? {
         entries.lazy.filter { !$0.isCopied && (asks || !$0.isLoss && !$0.isTail) }.map(\.nextRequest).min()
     }
@@ -73,9 +74,9 @@ struct NACKList: Sendable {
     }
 
     /// Whether a packet that arrives now is the retransmission of a requested packet. At least 3/4 of the smallest
-    /// round trip must have passed since the first request. If the packet was only suspected missing (`isTail`) and the
-    /// round trip is known, it counts as an original that was sent late if it starts a talkspurt, or arrives later than
-    /// a retransmission would.
+    /// round trip must have passed since the first request. The packet may also be an original that was sent late, if
+    /// it was only suspected missing (`isTail`) and the round trip is known. It counts as such an original if it starts
+    /// a talkspurt, or arrives later than a retransmission would.
     func isRetransmission(
         _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: RoundTrip, at now: Instant
     ) -> Bool {
@@ -88,10 +89,10 @@ struct NACKList: Sendable {
             && passed <= roundTrip * entries[index].requestedCount + roundTrip / 2 + .milliseconds(5)
     }
 
-    /// Records a packet that is newer than all earlier arrivals; the `lost` packets between the previous newest and
-    /// this one are missing. `place(n)` returns the latest time at which the packet n packets earlier would have
-    /// arrived with the smallest transit time. `startsTalkspurt` is true if a pause precedes the packet; the result of
-    /// `place` may then be wrong.
+    /// Records a packet that is newer than all earlier arrivals. The `lost` packets between the previous newest one and
+    /// this one are missing. `place(n)` returns the time at which the packet n packets earlier would have arrived, at
+    /// the latest, with the smallest transit time. `startsTalkspurt` is true if a pause precedes the packet; the result
+    /// of `place` may then be wrong.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
@@ -104,8 +105,8 @@ struct NACKList: Sendable {
         highest = number
         settle(number, isRetransmission: isRetransmission, at: now)
         for index in entries.indices where entries[index].isTail {
-            // A packet suspected at the end of the previous talkspurt may be the first of the new one, so its time is not
-            // changed.
+            // Keeps the time of a suspected packet if a talkspurt starts, because it may be the first packet of that
+            // talkspurt.
             if !startsTalkspurt { entries[index].place = place(Int(number - entries[index].number)) }
             foundToBeMissing(index, at: now)
         }
@@ -118,8 +119,8 @@ struct NACKList: Sendable {
         }
     }
 
-    /// Records a reordered or retransmitted packet, which arrived after later packets. Returns the time from the request to
-    /// the retransmission; nil unless the packet was requested exactly once.
+    /// Records a reordered or retransmitted packet, which arrived after later packets. Returns the time from the
+    /// request to the retransmission; nil unless the packet was requested exactly once.
     mutating func arrivedLate(_ sequenceNumber: SequenceNumber, isRetransmission: Bool, at now: Instant) -> Duration? {
         guard let index = index(of: sequenceNumber) else { return nil }
         let entry = entries[index]
@@ -131,8 +132,8 @@ struct NACKList: Sendable {
         return isSure ? entry.firstAsked.map { now - $0 } : nil
     }
 
-    /// Whether a packet that arrives now is certainly only reordered: it was never requested and was missing for at most 60
-    /// ms.
+    /// Whether a packet that arrives now is certainly only reordered: it was never requested and was missing for at
+    /// most 60 ms.
     func isOvertaken(_ sequenceNumber: SequenceNumber, at now: Instant) -> Bool {
         guard let index = index(of: sequenceNumber), entries[index].requestedCount == 0 else { return false }
         return now - entries[index].noticed <= Self.longestReordering
@@ -149,15 +150,15 @@ struct NACKList: Sendable {
         settle(entries[index].number, isRetransmission: false, at: now)
     }
 
-    /// Records that the packet after the newest one is suspected missing, although no later packet has arrived. A request
-    /// for it is due now.
+    /// Records that the packet after the newest one is suspected missing, although no later packet has arrived. A
+    /// request for it is due now.
     mutating func suspectTail(place: Instant, at now: Instant) {
         guard let highest, !entries.contains(where: { $0.number > highest }) else { return }
         insert(Entry(number: highest + 1, place: place, noticed: now, nextRequest: now, isTail: true))
     }
 
-    /// Marks missing packets as lost when the wait for reordering is over, and removes entries more than one second after
-    /// their playout time, which is `depth` after their `place`.
+    /// Marks missing packets as lost when the wait for reordering is over. Removes entries one second after the playout
+    /// time of their packet, which is `place` plus `depth`.
     mutating func review(depth: Duration, at now: Instant) {
         for index in entries.indices
         where !entries[index].isLoss && !entries[index].isTail && entries[index].nextRequest <= now {
@@ -183,8 +184,8 @@ struct NACKList: Sendable {
 
     /// Returns the packets to request now, in order of their sequence numbers: all lost or suspected packets, due or
     /// not, whose retransmission can arrive in time. If there are more than `limit`, returns those with the most time
-    /// left. A packet that was due is due again a little more than a round trip later, or 200 ms later if the round
-    /// trip is unknown.
+    /// left. The next request for a packet that was due is due a little more than a round trip later, or 200 ms later
+    /// if the round trip is unknown.
     mutating func ask(depth: Duration, roundTrip: RoundTrip, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {
@@ -204,9 +205,9 @@ struct NACKList: Sendable {
         return numbers.sorted().map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0)) }
     }
 
-    /// Postpones the due requests that are not sent because the retransmission would arrive too late or the source does
-    /// not answer. They become due again after `pause`. If `pause` is nil, they become due again after two seconds;
-    /// most of the packets have been removed from the list by then.
+    /// Postpones the requests that are due but not sent, because the retransmission would arrive too late or the source
+    /// does not answer. They become due again after `pause`. If `pause` is nil, they become due again after two
+    /// seconds; most of the packets have been removed from the list by then.
     mutating func postpone(for pause: Duration?, at now: Instant) {
         for index in entries.indices where entries[index].nextRequest <= now {
             entries[index].nextRequest = now + (pause ?? .seconds(2))
@@ -221,16 +222,16 @@ struct NACKList: Sendable {
     private static let unknownRoundTrip = Duration.milliseconds(200)
     /// The time that a retransmission may take in addition to the measured round trip.
     static let slack = Duration.milliseconds(2)
-    /// The shortest time between two requests for a packet: a sender refuses a request within 10 ms of the one before
-    /// (`Retransmitter.shortestInterval`); 2 ms are for the variation of the network delay.
+    /// The minimum time between two requests for a packet. A sender refuses a request within 10 ms of the one before
+    /// (`Retransmitter.shortestInterval`); 2 ms are added for the variation of the network delay.
     private static let leastInterval = Duration.milliseconds(12)
-    /// The shortest time from a request to its retransmission while the round trip is unknown; a packet that arrives sooner
-    /// counts as reordered.
+    /// The minimum time from a request to its retransmission, if the round trip is unknown. A packet that arrives
+    /// sooner counts as reordered.
     private static let leastRoundTrip = Duration.milliseconds(10)
     /// The resolution of round trips measured by reports: 1/65536 s.
     private static let resolution = Duration.microseconds(16)
-    /// The largest number of requests for a packet that is only suspected missing. It may never have been sent, because
-    /// the talkspurt has ended.
+    /// The maximum number of requests for a packet that is only suspected missing. More are not worthwhile, because the
+    /// packet was never sent if the talkspurt has ended.
     private static let maximumTailRequests = 2
 
     private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
@@ -247,7 +248,7 @@ struct NACKList: Sendable {
         entries.append(entry)
     }
 
-    /// Turns a suspected packet into a missing one, because a later packet has arrived and so it was certainly sent.
+    /// Marks a suspected packet as missing, because a later packet has arrived and so it was certainly sent.
     private mutating func foundToBeMissing(_ index: Int, at now: Instant) {
         entries[index].isTail = false
         let isAsked = entries[index].requestedCount > 0

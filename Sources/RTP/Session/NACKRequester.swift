@@ -14,11 +14,11 @@ internal import TenfourPackets
 /// | each NACK | 64 packets |
 /// | a sender that has ignored 24 requests | one NACK in two seconds |
 struct NACKRequester: Sendable {
-    /// The next time at which a source must be polled; nil while no source misses a packet.
+    /// The next time at which a source must be polled; nil while no packet of any source is missing.
     private(set) var deadline: Instant?
-    /// The limit of NACKs to all sources.
+    /// Limits the number of NACKs to all sources together.
     private var nacks = TokenBucket(perSecond: 50, most: 10)
-    /// The limit of bytes in NACKs to all sources.
+    /// Limits the number of bytes in NACKs to all sources together.
     private var bytes = TokenBucket(perSecond: 6_000, most: 3_000)
 
     private static let maximumNumberCount = 64
@@ -33,7 +33,7 @@ struct NACKRequester: Sendable {
         let requests = Self.requests(from: source, configuration)
         let limit = configuration.lossProtection.depth(roundTrip: source.roundTrip)
         let playing = source.trace.playoutDelay ?? limit
-        // The first NACK measures the round trip, even if the retransmission comes too late.
+        // Allows a first NACK whose retransmission comes too late, because it measures the round trip.
         let depth = source.roundTrip == nil ? max(playing, limit) : playing
         source.trace.review(depth: max(depth, limit), asks: requests, at: now)
         let numbers = requests ? dueNumbers(of: &source, depth: depth, at: now) : []

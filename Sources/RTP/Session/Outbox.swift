@@ -1,6 +1,7 @@
 internal import TenfourPackets
 
-/// The outgoing datagrams that the caller has not taken yet: one media packet for each remote, retransmissions, and RTCP.
+/// The outgoing datagrams that the caller has not taken yet: one media packet for each remote, retransmissions, and
+/// RTCP.
 struct Outbox: Sendable {
     /// The last media packet, whether or not the caller has taken it.
     private(set) var media: [UInt8] = []
@@ -9,12 +10,11 @@ struct Outbox: Sendable {
     /// The waiting retransmissions and RTCP datagrams.
     private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
 
-    /// The largest number of waiting retransmissions and RTCP datagrams. When it is reached, later datagrams are
-    /// dropped.
+    /// The maximum number of waiting retransmissions and RTCP datagrams. Further ones are dropped.
     private static let maximumCount = 128
 
-    /// Queues a media packet for `remotes`; it replaces the media packet queued before. `write` appends the bytes of the
-    /// packet, at most `capacity`. Reuses the memory of the previous packet.
+    /// Queues a media packet for `remotes`. It replaces the media packet queued before, and reuses its memory. `write`
+    /// appends the bytes of the packet, at most `capacity`.
     mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
         media.removeAll(keepingCapacity: true)
         media.append(addingCapacity: capacity) { write(&$0) }

@@ -53,8 +53,8 @@ struct ParsedMedia {
 }
 
 extension AudioEncoding {
-    /// Returns the duration of a packet of G.711 in frames at 48 000 Hz; nil for Opus, whose packets contain their duration,
-    /// and for a packet that is empty or longer than 120 ms.
+    /// Returns the duration of a packet of G.711 in frames at 48 000 Hz. Nil for Opus, whose packets state their
+    /// duration, and for a packet that is empty or longer than 120 ms.
     fileprivate func frameCount(ofByteCount byteCount: Int) -> FrameCount? {
         guard self != .opus, (1...960).contains(byteCount) else { return nil }
         return FrameCount(byteCount * framesPerTick)

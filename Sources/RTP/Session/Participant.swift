@@ -19,24 +19,24 @@ public struct Participant: Hashable, Sendable {
     static let pause = Duration.seconds(1)
 }
 
-/// Keeps the participants that report and send no audio. A participant is added with its first report, and removed with its
-/// BYE or after a time-out.
+/// Keeps the participants that report and send no audio. A participant is added with its first report, and removed with
+/// its BYE or after a time-out.
 struct Reporters: Sendable {
     private(set) var all: [Participant] = []
     /// The time of each participant's last report, in the order of `all`.
     private var lastReports: [Instant] = []
     /// The number of participants at the end of `all` that first appeared in the report that is being read.
     private var newCount = 0
-    /// The last participants that sent BYE, the latest at the end. A report that arrives after the BYE of its sender is
+    /// The participants that sent BYE last, the latest at the end. A report that arrives after the BYE of its sender is
     /// ignored.
     private var departed: [(ssrc: SSRC, at: Instant)] = []
 
     private static let maximumDepartedCount = 8
-    /// The longest time by which a BYE may overtake reports.
+    /// The time after a BYE for which reports of its sender are ignored: the BYE may have overtaken them.
     private static let grace = Duration.seconds(5)
-    /// The largest number of reporters that are listed.
+    /// The maximum number of reporters that are listed. Further reporters are ignored.
     private static let maximumCount = 32
-    /// The largest number of reporters at addresses that are not configured remotes.
+    /// The maximum number of reporters at addresses that are not configured remotes. Further ones are ignored.
     static let maximumStrangerCount = 24
 
     mutating func heard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
@@ -59,7 +59,8 @@ struct Reporters: Sendable {
         departed.append((ssrc, now))
     }
 
-    /// Records the name of a reporter. Returns whether the name is new and the reporter was known before the present report.
+    /// Records the name of a reporter. Returns whether the name is new and the reporter was known before the present
+    /// report.
     mutating func named(_ ssrc: SSRC, _ name: String, at sender: Endpoint) -> Bool {
         guard let index = index(of: ssrc), all[index].endpoint.address == sender.address, all[index].name != name
         else { return false }

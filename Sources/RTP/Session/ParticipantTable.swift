@@ -39,8 +39,8 @@ struct ParticipantTable: Sendable {
         index(of: ssrc).flatMap { sources[$0].endpoint.address == sender.address ? $0 : nil }
     }
 
-    /// Lists the participants at `now`: first the sources of media, then the participants that only report, each in order
-    /// of arrival.
+    /// Lists the participants at `now`: first the sources of media, then the participants that only report, each in
+    /// order of arrival.
     func all(at now: Instant) -> [Participant] {
         sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
     }
@@ -85,9 +85,10 @@ struct ParticipantTable: Sendable {
             return
         }
         if configuration.isGroup || configuration.isRemote(sender) { listeners.heard(ssrc, at: now) }
-        // Behind a relay no reporter has an address, and the relay's roster lists the members.
+        // Ignores a reporter without an address. Behind a relay none has one, and the relay's roster lists the members.
         guard !sender.address.isUnspecified else { return }
-        // An unknown sender can invent any number of reporters, so the number of reporters of such senders is limited.
+        // Limits the number of reporters at addresses that are not configured remotes, because a stranger can invent
+        // any number of them.
         let isAdmitted =
             reporters.knows(ssrc) || configuration.isRemote(sender)
             || reporters.all.count { !configuration.isRemote($0.endpoint) } < Reporters.maximumStrangerCount
@@ -129,7 +130,7 @@ struct ParticipantTable: Sendable {
         let isNew = reporters.isNew(ssrc)
         let isReporter = reporters.remove(ssrc, at: sender.address) != nil
         let index = index(of: ssrc, at: sender)
-        // A BYE from an unknown address removes no participant.
+        // Records the BYE only if it comes from the participant's address. A BYE from another address removes nobody.
         if isReporter || index != nil { reporters.recordGoodbye(ssrc, at: now) }
         if isReporter, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
         if let index, sources[index].goodbye == nil {
@@ -179,15 +180,15 @@ struct ParticipantTable: Sendable {
 
     // MARK: - Reports
 
-    /// Makes a report block for each source that has sent since its last block, as many as fit; the next report continues
-    /// with the source after the last one.
+    /// Makes a report block for each source that has sent since its last block, as many as fit. The next report
+    /// continues with the source after the last one.
     mutating func nextReportBlocks(at now: Instant) -> [ReportBlock] {
         var blocks: [ReportBlock] = []
         let first = nextReported
         for step in sources.indices where blocks.count < ReportBlock.maximumCount {
             let index = (first + step) % sources.count
             if var block = sources[index].reception.reportBlock(at: now) {
-                // Jitter is measured at 48 000 Hz and reported at the clock of the encoding (RFC 3550 section 6.4.1).
+                // Converts the jitter from 48 000 Hz to the clock rate of the encoding (RFC 3550 section 6.4.1).
                 block.jitter = FrameCount(block.jitter.rawValue / sources[index].encoding.framesPerTick)
                 blocks.append(block)
             }
@@ -196,9 +197,9 @@ struct ParticipantTable: Sendable {
         return blocks
     }
 
-    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: on lost packets, and on the playout of
-    /// the stream. The blocks are sent while packets are lost and for 15 seconds after, so that senders learn of the end of
-    /// the loss.
+    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: on lost packets, and on the playout
+    /// of the stream. They are made while packets are lost and for 15 seconds after, so that senders learn of the end
+    /// of the loss. They are also made while the card does not play all audio.
     func details(
         on blocks: [ReportBlock], maximumDelay: Duration, at now: Instant
     ) -> [ExtendedReport.Block] {
@@ -245,6 +246,6 @@ extension Source {
         return metrics
     }
 
-    /// Returns a share in units of 1/256.
+    /// Returns `part` as a proportion of `whole`, in units of 1/256.
     private func share(_ part: Int, of whole: Int) -> UInt8 { whole > 0 ? UInt8(clamping: part * 256 / whole) : 0 }
 }

@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Measures the share of a source's audio that the card did not play in the last five seconds, from counts that arrive at
-/// irregular times.
+/// Measures the proportion of a source's audio that the card did not play in the last five seconds. The counts of
+/// frames may be reported at irregular times.
 struct PlayedShare: Sendable {
     private struct Count: Sendable {
         var missing: FrameCount
@@ -10,15 +10,15 @@ struct PlayedShare: Sendable {
         var at: Instant
     }
 
-    /// The counts of the last five seconds, oldest first, at least half a second apart; only the last may be closer to its
-    /// predecessor.
+    /// The counts of the last five seconds, oldest first, at least half a second apart. Only the last one may follow
+    /// sooner.
     private var counts: [Count] = []
 
     private static let memory = Duration.seconds(5)
     private static let step = Duration.milliseconds(500)
 
-    /// Adds the frames that were due and missing since the source was first heard. Smaller counts than the last ones begin a
-    /// new measurement.
+    /// Adds the present counts of frames that were due and missing since the source was first heard. Smaller counts
+    /// than the last ones begin a new measurement.
     mutating func update(missing: FrameCount, due: FrameCount, at now: Instant) {
         if let last = counts.last, due < last.due || missing < last.missing { counts.removeAll() }
         if counts.count > 1, now - counts[counts.count - 2].at < Self.step { counts.removeLast() }
@@ -26,8 +26,8 @@ struct PlayedShare: Sendable {
         while counts.count > 2, now - counts[1].at >= Self.memory { counts.removeFirst() }
     }
 
-    /// Returns the share of the due audio of the last five seconds that the card did not play, 0…1; zero if nothing was
-    /// due.
+    /// Returns the proportion of the due audio of the last five seconds that the card did not play, 0…1; zero if
+    /// nothing was due.
     func missingShare(at now: Instant) -> Double {
         guard let first = counts.first, let last = counts.last, now - last.at < Self.memory, last.due > first.due else {
             return 0

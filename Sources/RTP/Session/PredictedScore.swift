@@ -12,18 +12,20 @@ struct PredictedScore: Sendable {
     var meanBurst: Double
     /// The round trip; nil if it is not known. Without it, no retransmission is expected in time.
     var roundTrip: Duration?
-    /// The longest playout delay, measured from the arrival of the fastest packet.
+    /// The maximum playout delay, measured from the arrival of the fastest packet.
     var depth: Duration
     /// The duration of a packet.
     var frame: Duration
     /// The receiver's concealment of packets that stay lost.
     var concealment = PacketLossConcealment.plain
 
-    /// The part of `depth` that the period of the card and a late playback thread may use up.
+    /// The time of `depth` that recovery cannot use: the duration of one pull of the card, and the time by which the
+    /// playback thread may wake late.
     private static let margin = Duration.microseconds(6_500)
-    /// The largest number of requests for one packet that the prediction takes into account.
+    /// The maximum number of requests for one packet that the prediction takes into account.
     private static let maximumTryCount = 8
-    /// The longest burst that the prediction takes into account, in packets. Longer bursts count as not recovered.
+    /// The maximum length of a burst that the prediction takes into account, in packets. Longer bursts count as not
+    /// recovered.
     private static let longestBurst = 32
 
     /// Returns the predicted score, 1…4.5.
@@ -35,15 +37,18 @@ struct PredictedScore: Sendable {
         var coarse = 1.0
         if lossProtection.inBandFEC {
             clean -= Self.priceOfFEC(bitRate: Double(lossProtection.bitRate))
-            // With retransmission, some packets arrive before the coarse copy is needed.
+            // Halves the effect of the coarse copies with retransmission, because some packets arrive before their
+            // coarse copy is needed.
             coarse = Self.exponential(-weightOfCoarse * (lossShare - residual) * (retransmits ? 0.5 : 1))
         }
-        // A packet that is lost in a burst lowers the score less than a packet that is lost alone.
+        // Lowers the weight with the length of bursts: a packet that is lost in a burst lowers the score less than a
+        // packet that is lost alone.
         let weight = weightOfLoss / max(meanBurst, 1).squareRoot().squareRoot()
         return 1 + (clean - 1) * Self.exponential(-weight * residual) * coarse
     }
 
-    /// The weight of packets that stay lost, by the duration of a packet and the concealment.
+    /// The weight, in the score, of packets that stay lost. It depends on the duration of a packet and on the
+    /// concealment.
     private var weightOfLoss: Double {
         let weights: (plain: Double, deep: Double) =
             switch frame {
@@ -55,13 +60,14 @@ struct PredictedScore: Sendable {
         return concealment == .deep ? weights.deep : weights.plain
     }
 
-    /// The weight of packets of which the coarse copy (in-band FEC) is played.
+    /// The weight, in the score, of packets of which only the coarse copy (in-band FEC) is played.
     private var weightOfCoarse: Double { concealment == .deep ? 1.4 : 2.1 }
 
     /// Whether data that is sent `count` packets after a packet arrives in time to replace it.
     func hasRoom(forPacketsLater count: Int) -> Bool { frame * count + Self.margin <= depth }
 
-    /// The playout delay that the first request and its retransmission take; nil if the round trip is unknown.
+    /// The minimum playout delay with which one request and its retransmission arrive in time; nil if the round trip is
+    /// unknown.
     var minimumRetransmissionDelay: Duration? { roundTrip.map { ArrivalTrace.shortestTail + $0 + Self.margin } }
     var allowsRetransmission: Bool { minimumRetransmissionDelay.map { $0 <= depth } ?? false }
 
@@ -81,8 +87,8 @@ struct PredictedScore: Sendable {
         /// Returns the probability that a packet is lost, `distance` packets after a lost packet.
         func lostLater(by distance: Int) -> Double { lossShare + (1 - lossShare) * memory(of: distance) }
 
-        /// Returns the probability that a packet is lost, `distance` packets after a packet that arrived; 0 for a distance
-        /// of 0.
+        /// Returns the probability that a packet is lost, `distance` packets after a packet that arrived; 0 for a
+        /// distance of 0.
         func lostBehindOneThatCame(by distance: Int) -> Double { lossShare * (1 - memory(of: distance)) }
 
         private func memory(of distance: Int) -> Double {
@@ -96,9 +102,9 @@ struct PredictedScore: Sendable {
         }
     }
 
-    /// Returns the share of lost packets that are neither copied in a packet that arrived nor retransmitted in time. Copies
-    /// and retransmissions both fail in long bursts, so the share is summed over the number of packets after which the
-    /// burst ends.
+    /// Returns the proportion of lost packets that are neither copied in a packet that arrived nor retransmitted in
+    /// time. Copies and retransmissions both fail in long bursts, so the result is a sum over the number of packets
+    /// after which the burst ends.
     private func shareMissed(copies: [Int], retransmits: Bool) -> Double {
         let process = LossProcess(lossShare: lossShare, meanBurst: meanBurst)
         let lostOn = process.lostLater(by: 1)
@@ -134,8 +140,8 @@ struct PredictedScore: Sendable {
     }
 
     /// Returns the probability that no retransmission arrives in time. The loss of the first packet of a burst is
-    /// noticed after `ArrivalTrace.shortestTail`, the loss of its other packets when the burst has ended. Each round
-    /// trip after that allows one request; the NACK or the retransmission may be lost.
+    /// noticed after `ArrivalTrace.shortestTail`, the loss of its other packets when the burst has ended. One request
+    /// fits into each round trip after that; the NACK or the retransmission may be lost.
     private func shareNotRetransmitted(burstEnd: Int, isFirst: Double) -> Double {
         guard let roundTrip else { return 1 }
         return isFirst * shareNotRetransmitted(missedAfter: ArrivalTrace.shortestTail, roundTrip)
@@ -169,8 +175,8 @@ struct PredictedScore: Sendable {
         return before.score
     }
 
-    /// Returns the points of the score that in-band FEC costs while no packet is lost, at the smallest `expectedLoss` that
-    /// turns it on.
+    /// Returns the points of the score that in-band FEC costs while no packet is lost, at the smallest `expectedLoss`
+    /// that turns it on.
     private static func priceOfFEC(bitRate: Double) -> Double {
         bitRate >= 32_000 ? 0.11 : 0.4
     }

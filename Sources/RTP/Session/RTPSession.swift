@@ -4,8 +4,8 @@ public import TenfourPackets
 /// One end of an RTP conversation: parses received datagrams, packetizes outgoing media, keeps statistics of both and
 /// reports them (RTCP). Opens no socket, reads no clock, starts no thread.
 ///
-/// After each call that passes something in, call `nextDatagram` until nil, then `nextEvent` until nil, then sleep until
-/// `nextDeadline`.
+/// After each call that passes something in, call `nextDatagram` until nil, then `nextEvent` until nil, then sleep
+/// until `nextDeadline`.
 public struct RTPSession: ~Copyable, Sendable {
     public private(set) var discards = DiscardCounts()
     /// The configuration that `init` was given, with the present addresses of remotes that have moved.
@@ -21,14 +21,14 @@ public struct RTPSession: ~Copyable, Sendable {
     private var outbox = Outbox()
     private var events = EventQueue()
 
-    /// The capacity of a datagram buffer, in bytes: no datagram that we send is longer.
+    /// The minimum capacity of a datagram buffer, in bytes. No datagram that we send is longer.
     public static let maximumDatagramByteCount = 1_500
-    /// The longest payload, sent or received, in bytes: the Ethernet MTU less the headers of IPv6, UDP and RTP.
+    /// The maximum length of a payload, sent or received, in bytes: the Ethernet MTU less IPv6, UDP and RTP headers.
     public static let maximumPayloadByteCount = 1_440
-    /// The largest number of sources at a time: more than anybody can listen to at once.
+    /// The maximum number of sources at a time. It is more than anybody can listen to at once.
     public static let maximumSourceCount = 64
-    /// The shortest time between two changes of our SSRC because of collisions. A random collision happens once in four
-    /// thousand million joins; a participant that causes many collisions must not keep us from being heard.
+    /// The minimum time between two changes of our SSRC because of collisions. A random collision happens once in four
+    /// thousand million joins. A participant that causes many collisions must not keep us from being heard.
     public static let collisionInterval = Duration.seconds(60)
 
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
@@ -67,8 +67,8 @@ public struct RTPSession: ~Copyable, Sendable {
     }
 
     /// Queues one packet of the configuration's encoding, of at most `maximumPayloadByteCount` bytes. `position` is the
-    /// start of the packet's audio, in frames at 48 000 Hz since the start of our stream, silence included; with G.711 a
-    /// multiple of 6. `startsTalkspurt` sets the marker.
+    /// start of the packet's audio, in frames at 48 000 Hz since the start of our stream, silence included; with G.711
+    /// a multiple of 6. `startsTalkspurt` sets the marker.
     public mutating func send(
         _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, now: Instant
     ) {
@@ -86,12 +86,12 @@ public struct RTPSession: ~Copyable, Sendable {
             for index in members.indices { requestLostPackets(of: index, at: now) }
             nackRequester.updateDeadline(members.sources, configuration)
         }
-        // Protection ends a while after the last report of loss, even if no other report arrives.
+        // Reviews the protection, which ends a while after the last report of loss, even if no other report arrives.
         if let deadline = sender.deadline, deadline <= now { updateLossProtection(isFresh: false, at: now) }
         reportWhenDue(at: now)
     }
 
-    /// Continues with the partner at another address, because its host name now resolves to that address: our stream
+    /// Continues with the partner at another address, because its host name now resolves to that address. Our stream
     /// goes to `remote`, and only datagrams from `accepted` are accepted. Nothing more is sent to the old address.
     public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
         configuration.remotes = [remote]
@@ -99,8 +99,8 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReport(at: now)
     }
 
-    /// Records playout of a source since it was first heard: `due` frames were to be played, of which the card did not play
-    /// `missing`. Our reports carry the missing share.
+    /// Records the playout of a source since it was first heard: `due` frames were to be played, and the card did not
+    /// play `missing` of them. Our reports state the proportion of missing frames.
     public mutating func playout(of ssrc: SSRC, due: FrameCount, missing: FrameCount, at now: Instant) {
         guard let index = members.index(of: ssrc) else { return }
         members[index].played.update(missing: missing, due: due, at: now)
@@ -108,7 +108,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// Records the playout delay of a source, measured from the arrival of its fastest packet. Call it whenever the
     /// delay may have changed: lost packets are requested as long as they can still arrive in time. Before the first
-    /// call, the largest playout delay that the configuration allows is used.
+    /// call, the maximum playout delay of the configuration is used.
     public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
         guard let index = members.index(of: ssrc) else { return }
         members[index].trace.playoutDelay = delay
@@ -119,8 +119,8 @@ public struct RTPSession: ~Copyable, Sendable {
         configuration.lossProtection.concealment = concealment
     }
 
-    /// Sends BYE under our SSRC and draws a new one, never 0, which the event `identityChanged` contains. Call it only if a
-    /// collision was found in another way than by `receive`.
+    /// Sends BYE under our SSRC and continues under a new random SSRC (never 0), which `identityChanged` reports. Call
+    /// it only for a collision that `receive` cannot detect.
     public mutating func takeAnotherSSRC(at now: Instant) {
         sendGoodbye(at: now)
         let old = ssrc
@@ -136,7 +136,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - Output
 
-    /// Appends the next outgoing datagram, of at most `maximumDatagramByteCount`, to `buffer`. Returns nil if there is none.
+    /// Appends the next outgoing datagram, of at most `maximumDatagramByteCount`, to `buffer`; nil if there is none.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Destination? {
         outbox.next(into: &buffer)
     }
@@ -168,7 +168,7 @@ public struct RTPSession: ~Copyable, Sendable {
             switch error {
             case .discarded(let reason): return .discarded(reason)
             case .unreadable(var header, let encoding):
-                // About half of all encrypted payloads do not parse as Opus; these packets count as received, too.
+                // Counts invalid packets as received, too: about half of all encrypted payloads do not parse as Opus.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }
@@ -230,8 +230,8 @@ public struct RTPSession: ~Copyable, Sendable {
                 isWhole = false
             }
         }
-        // A datagram with a NACK is not counted: it is short, and NACKs have limits of their own. Counted, it would
-        // reduce the average size of reports.
+        // Counts the size of the datagram, unless it contains a NACK. NACKs are short and have limits of their own, so
+        // they would falsify the average size of reports.
         if !hasNACK { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
@@ -318,12 +318,12 @@ public struct RTPSession: ~Copyable, Sendable {
     private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
     private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
 
-    /// The delay of the report that answers a source's first packet, so that the source's own first report arrives first.
+    /// The delay of the report that answers a source's first packet. The source's own first report then arrives first.
     private static let replyDelay = Duration.milliseconds(5)
-    /// The length of an initial report with a report block, a name, our capabilities and our clock, in bytes.
+    /// The maximum length of an initial report, in bytes: a report block, a name, our capabilities and our clock.
     private static let maximumInitialReportByteCount = 240
-    /// In a session with this many members or more we send no BYE: if all left at the same time, their BYEs would flood the
-    /// rest (RFC 3550 section 6.3.7).
+    /// The number of members from which on we send no BYE. If all members of a large session left at the same time,
+    /// their BYEs would flood the rest (RFC 3550 section 6.3.7).
     private static let crowd = 50
 
     private mutating func armReports(at now: Instant) {
@@ -340,8 +340,8 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReportsOnLoss(at: now)
     }
 
-    /// Schedules a report that answers the first packet of a source (Protocol/03-loss-protection.md). A source that is not a
-    /// configured remote must first have sent as many bytes as the report may have.
+    /// Schedules a report that answers the first packet of a source (Protocol/03-loss-protection.md). A source that is
+    /// not a configured remote must first have sent at least as many bytes as the longest initial report has.
     private mutating func scheduleInitialReport(to index: Int, at now: Instant) {
         guard !members[index].hasInitialReport else { return }
         guard
@@ -352,8 +352,8 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReport(at: now + Self.replyDelay)
     }
 
-    /// Moves the next report forward while packets of ours or of a source are lost: two participants then report twice a
-    /// second, more participants less often.
+    /// Moves the next report forward while packets of ours or of a source are lost. Two participants then report twice
+    /// a second, more participants less often.
     private mutating func expediteReportsOnLoss(at now: Instant) {
         if sender.isLossy(at: now) || members.sources.contains(where: { $0.trace.isLossy(at: now) }) {
             expediteReport(at: now)
@@ -372,7 +372,7 @@ public struct RTPSession: ~Copyable, Sendable {
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the remotes and to the other sources; a source that is no remote gets no more bytes than it sent.
+    /// Sends a report to the remotes and to the other sources. A source that is no remote gets no more than it sent.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return

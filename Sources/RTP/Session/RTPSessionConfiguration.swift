@@ -2,8 +2,8 @@ public import TenfourAudioCore
 
 /// The configuration of an RTP session.
 public struct RTPSessionConfiguration: Hashable, Sendable {
-    /// The configured remotes: the addresses that our stream and reports are sent to, as a person typed them; empty if we
-    /// only listen.
+    /// The configured remotes: the addresses to which our stream and reports are sent, as a person typed them. Empty if
+    /// we only listen.
     public var remotes: [Endpoint]
     /// The addresses whose datagrams are accepted.
     public var accepted: Accepted
@@ -62,8 +62,8 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         (lossProtection.mode == .auto || lossProtection.mode == .nack) && !isGroup && controlPort != .none
     }
 
-    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if RTCP uses the next
-    /// port and `media` has port 65 535.
+    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if RTCP uses the
+    /// next port and `media` has port 65 535.
     func controlEndpoint(of media: Endpoint) -> Endpoint? {
         guard controlPort == .next else { return media }
         return media.port == .max ? nil : Endpoint(media.address, port: media.port + 1)

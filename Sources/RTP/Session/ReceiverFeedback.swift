@@ -38,8 +38,8 @@ struct ReceiverFeedback: Sendable {
         }
     }
 
-    /// Reads the report blocks of one sender or receiver report. If the datagram contains an earlier report, returns the
-    /// view from that report, which is now complete.
+    /// Reads the report blocks of one sender or receiver report. If the datagram contains an earlier report, returns
+    /// the view from that report, which is now complete.
     mutating func read(
         _ blocks: [ReportBlock], from reporter: SSRC, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
@@ -65,8 +65,8 @@ struct ReceiverFeedback: Sendable {
         return completeView(&datagram, members)
     }
 
-    /// Reads an extended report. Its DLRR blocks measure the round trip (RFC 3611 section 4.5). Returns true if it contains
-    /// the first reference time (section 4.4) of a receiver, which must be answered immediately.
+    /// Reads an extended report. Its DLRR blocks measure the round trip (RFC 3611 section 4.5). Returns true if it
+    /// contains the first reference time (section 4.4) of a receiver, which must be answered immediately.
     mutating func read(
         _ report: ExtendedReport, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> Bool {
@@ -134,7 +134,8 @@ struct ReceiverFeedback: Sendable {
     /// Removes a receiver that has sent BYE.
     mutating func remove(_ ssrc: SSRC, at sender: Endpoint) { receivers.remove(ssrc, at: sender.address) }
 
-    /// Returns and clears the receiver's view of our stream, completed by its method of concealment; nil if none arrived.
+    /// Returns and clears the receiver's view of our stream, completed by its method of concealment; nil if none
+    /// arrived.
     mutating func completeView(
         _ datagram: inout Datagram, _ members: ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
@@ -147,8 +148,8 @@ struct ReceiverFeedback: Sendable {
         return read
     }
 
-    /// Returns the extended report blocks about clocks for our next report: a reference time if we only listen, echoes of
-    /// the receivers' reference times if we send.
+    /// Returns the extended report blocks about clocks for our next report. If we only listen, this is a reference
+    /// time; if we send, echoes of the receivers' reference times.
     mutating func clocks(isSender: Bool, hasSources: Bool, wallClock: NTPTime, at now: Instant) -> [ExtendedReport
         .Block]
     {

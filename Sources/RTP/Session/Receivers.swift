@@ -17,18 +17,19 @@ struct Receiver: Sendable {
     fileprivate var hasToldTime = false
     /// The share of lost packets in the receiver's last report block, 0…1.
     var lossShare = 0.0
-    /// The network's loss in the last seconds, from the receiver's loss RLE blocks (RFC 3611): smoothed share and mean burst
-    /// length; `told` is the share of the last block, not smoothed.
+    /// The network's loss in the last seconds, from the receiver's loss RLE blocks (RFC 3611): the proportion of lost
+    /// packets and the mean burst length, both smoothed. `told` is the proportion in the last block, not smoothed.
     private var pattern: (share: Double, meanBurst: Double, told: Double, at: Instant)?
 
     /// The time for which `pattern` is preferred to `lossShare`.
     private static let worth = Duration.seconds(2)
-    /// A loss RLE block over fewer packets counts as a block over this number, because one loss among five packets says
-    /// little.
+    /// The minimum number of packets that a loss RLE block counts for. Losses in a shorter block are divided by this
+    /// number, because one loss among five packets says little.
     private static let leastCount = 50
-    /// The longest time between two reports that is taken as the report interval; a longer one has another cause.
+    /// The maximum report interval that is recorded. A longer time between two reports has another cause, and counts as
+    /// this interval.
     private static let longestInterval = Duration.seconds(120)
-    /// The weight of a new loss RLE block in the smoothed values.
+    /// The weight of a new loss RLE block in the smoothed values of `pattern`, 0…1.
     private static let weight = 0.08
 
     init(_ ssrc: SSRC, at address: IPAddress, _ now: Instant) {
@@ -75,14 +76,16 @@ struct Receiver: Sendable {
 /// The receivers of our stream that send reports.
 struct Receivers: Sendable {
     private(set) var all: [Receiver] = []
-    /// The last reference time of each receiver and its arrival time, in order of arrival; removed when echoed.
+    /// The last reference time of each receiver and its arrival time, in order of arrival. It is removed when it is
+    /// echoed.
     private var pendingEchoes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
 
-    /// The largest number of receivers: more than the remotes that a person configures.
+    /// The maximum number of receivers, more than a person configures as remotes. Further receivers are ignored.
     private static let maximumCount = 32
     /// The time without reports after which a receiver is removed.
     private static let timeout = Duration.seconds(30)
-    /// The largest age of a reference time that is echoed: after that the drift of the two clocks falsifies the round trip.
+    /// The maximum age of a reference time that is echoed. After that the drift of the two clocks falsifies the round
+    /// trip.
     private static let longestEcho = Duration.seconds(15)
 
     /// Records the reference time of a known receiver. Returns whether it is the first from that address.
@@ -97,7 +100,7 @@ struct Receivers: Sendable {
         return isFirst
     }
 
-    /// Returns echoes of the reference times that are not yet echoed, at most `limit`, longest waiting first.
+    /// Returns echoes of the reference times that are not yet echoed, at most `limit`, oldest first.
     mutating func nextEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
         pendingEchoes.removeAll { now - $0.at > Self.longestEcho }
         let echoes = pendingEchoes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
@@ -105,7 +108,7 @@ struct Receivers: Sendable {
         return echoes
     }
 
-    /// Changes a receiver by `change`. A new receiver is added first; if the list is full, it is ignored.
+    /// Changes a receiver by `change`, and adds it before if it is new. If the list is full, a new receiver is ignored.
     mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {
         all.removeAll { now - $0.lastReport > Self.timeout && !($0.ssrc == ssrc && $0.address == address) }
         if let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) {
@@ -127,7 +130,7 @@ struct Receivers: Sendable {
 
     /// Returns the capabilities that all receivers at `addresses` have in common. `told`, from a session description,
     /// is used for a receiver that has stated none, and for an address without a receiver. Returns nil if `told` is
-    /// needed but is nil.
+    /// needed and is nil.
     func capabilities(at addresses: Set<IPAddress>, otherwise told: Capabilities?) -> Capabilities? {
         var common: Capabilities?
         for address in addresses {
@@ -143,7 +146,8 @@ struct Receivers: Sendable {
         return common
     }
 
-    /// Returns the share of lost packets and the mean burst length of the receiver that loses most; (0, 1) if there is none.
+    /// Returns the share of lost packets and the mean burst length of the receiver that loses most; (0, 1) if there is
+    /// none.
     func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
         all.lazy.map { $0.loss(at: now) }.max { $0.share < $1.share } ?? (0, 1)
     }

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The smallest value of a recent period, which is one to two times `window` long. Default: five to ten seconds.
+/// The smallest value of a recent period. The period is one to two times `window` long; default: five to ten seconds.
 struct RecentMinimum: Hashable, Sendable {
     private var current: Int64?
     private var before: Int64?

@@ -13,7 +13,7 @@ struct RecentPayloads: Sendable {
         fileprivate var start: Int
     }
 
-    /// The largest distance of a copy plus one.
+    /// The number of payloads kept. The maximum distance of a copy is one less.
     private static let count = 4
 
     /// Keeps a payload for copies, unless it is too long for a copy.

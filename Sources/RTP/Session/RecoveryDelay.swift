@@ -7,13 +7,13 @@ public struct RecoveryDelay: Hashable, Sendable {
     /// The playout delay at which requested packets arrive in time, measured from the arrival of the fastest packet;
     /// zero if no packets are requested.
     public var retransmissionTime = FrameCount(0)
-    /// The largest playout delay that recovery may cause.
+    /// The maximum playout delay that recovery may request.
     public var limit = FrameCount(0)
 
     init() {}
 
-    /// Returns the smallest playout delay whose predicted score is nearly that of the largest allowed one; zero if not even
-    /// the largest allows a retransmission.
+    /// Returns the smallest playout delay whose predicted score is nearly that of the maximum delay; zero if not even
+    /// the maximum delay allows a retransmission.
     static func worthwhileDepth(_ prediction: PredictedScore) -> Duration {
         guard prediction.allowsRetransmission, let least = prediction.minimumRetransmissionDelay else { return .zero }
         let scheme = LossProtection(retransmits: true, bitRate: 32_000)

@@ -2,35 +2,38 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 internal import TenfourPackets
 
-/// Writes the payload of our packets: an Opus packet alone, or with copies of earlier packets (RFC 2198) as far as the bit rate
-/// allows.
+/// Writes the payload of our packets: an Opus packet alone, or with copies of earlier packets (RFC 2198) as far as the
+/// bit rate allows.
 struct RedundancyEncoder: Sendable {
     private var payloads = RecentPayloads()
-    /// Limits the payload bytes of packets and copies.
+    /// Limits the bytes of packets and copies to the bit rate. Unused bytes are saved for later copies.
     private var bytes: TokenBucket
 
-    /// The longest payload with copies: that of an Ethernet frame less the headers of IP, UDP and RTP, and a reserve.
+    /// The maximum length of a payload with copies, in bytes: the space in an Ethernet frame after the headers of IP,
+    /// UDP and RTP, less a reserve. A copy that does not fit is left out.
     private static let maximumByteCount = 1_380
-    /// The time, in seconds, for which unused bits are saved up. They are needed because an encoder spends more bits on
+    /// The time, in seconds, for which unused bits are saved. They are needed because an encoder spends more bits on
     /// one packet than on another.
     private static let savedSeconds = 1.0
-    /// The level of saved bits at the start, as a share of the largest number that can be saved. The encoder's share of
-    /// the bit rate is adapted to keep this level.
+    /// The number of saved bits at the start, as a proportion of the maximum. The encoder's bit rate is adapted to keep
+    /// this number of saved bits.
     static let targetLevel = 0.25
 
-    /// `bitRate` is the bit rate of the whole payload, in bit/s: the newest packet and its redundant copies.
+    /// Creates an encoder without copies. `bitRate` is the bit rate of the whole payload, in bit/s: the newest packet
+    /// and its redundant copies.
     init(bitRate: Int) {
         let perSecond = Double(bitRate) / 8
         bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.targetLevel)
     }
 
-    /// The saved bits as a share of the largest number that can be saved; negative while too many were spent.
+    /// The number of saved bits, as a proportion of the maximum; negative while too many were spent.
     var level: Double { bytes.left / bytes.most }
 
     mutating func setBitRate(_ bitRate: Int) { bytes.perSecond = Double(bitRate) / 8 }
 
-    /// Chooses the copies that are sent with the packet at `position`, oldest first: payloads of the same talkspurt that are
-    /// `distances` packets earlier, fit into the datagram, and keep the bit rate. Counts the packet and the copies.
+    /// Chooses the copies that are sent with the packet at `position`, oldest first. They are payloads of the same
+    /// talkspurt that were sent `distances` packets earlier, fit into the datagram, and keep the bit rate. Counts the
+    /// packet and the copies.
     mutating func copies(
         at distances: [Int], frameCount: FrameCount, beside payloadByteCount: Int, at position: FrameCount,
         startsTalkspurt: Bool, now: Instant

@@ -1,9 +1,9 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Decides when our next report is due (RFC 3550 sections 6.2 and 6.3). All reports together take 5 % of the session's bit
-/// rate; in a small session they are five seconds apart. The intervals are random, so that many members do not report at the
-/// same time.
+/// Decides when our next report is due (RFC 3550 sections 6.2 and 6.3). All reports together take 5 % of the session's
+/// bit rate; in a small session they are five seconds apart. The intervals are random, so that many members do not
+/// report at the same time.
 struct ReportSchedule: Sendable {
     /// The time of the next report by the regular interval.
     private var regular: Instant?
@@ -33,24 +33,24 @@ struct ReportSchedule: Sendable {
     private static let bandwidth = 300.0
     /// The shortest regular interval, in seconds.
     private static let minimum = 5.0
-    /// The length of the headers of IPv4 and UDP, in bytes.
+    /// The length of the headers of IPv4 and UDP, in bytes. It is added to the size of each report.
     private static let overhead = 28
-    /// The divisor of the interval, e − 3/2. Without it, reconsideration would make reports rarer than 5 % of the bit
-    /// rate allows (RFC 3550 section 6.3.1).
+    /// The number by which an interval is divided, e − 3/2. Without it, reconsideration would make reports rarer than 5
+    /// % of the bit rate allows (RFC 3550 section 6.3.1).
     private static let compensation = 1.21828
     /// The number of intervals without a report after which a member is removed.
     private static let patience = 5.0
 
-    /// The shortest time between two early reports in a session of two. It is less than half a second, so that two reports
-    /// a second are sent even if a timer is late.
+    /// The minimum time between two early reports in a session of two. It is less than half a second, so that two
+    /// reports a second are sent even if a timer is late.
     static let earlyInterval = Duration.milliseconds(450)
 
     var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
 
     /// Moves the next report forward to `moment`, because of loss or to introduce ourselves. In a session of two, the
     /// first report need not wait (section 6.2), and further reports follow the previous one after at least 450 ms (RFC
-    /// 4585 section 3.4: immediate feedback). In a larger session only the minimum of five seconds does not hold. All
-    /// reports together still take at most 5 % of the session's bit rate.
+    /// 4585 section 3.4: immediate feedback). In a larger session, reports may only follow sooner than the minimum of
+    /// five seconds. All reports together still take at most 5 % of the session's bit rate.
     mutating func expedite(_ membership: Membership, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
         let isAlone = membership.memberCount <= 2
@@ -58,14 +58,14 @@ struct ReportSchedule: Sendable {
         early = isFirst && isAlone ? moment : max(moment, last + interval)
     }
 
-    /// Returns whether a participant that sent its last packet at `lastPacket` counts as a sender: the packet is later than
-    /// the report before the last one (section 6.4).
+    /// Returns whether a participant that sent its last packet at `lastPacket` counts as a sender: the packet is later
+    /// than the report before the last one (section 6.4).
     func isSender(lastPacket: Instant?) -> Bool {
         guard let lastPacket else { return false }
         return beforeLast.map { lastPacket >= $0 } ?? true
     }
 
-    /// Starts the next interval, when we join the session or send a report at `now`. `random` is any number.
+    /// Starts the next interval, when we join the session or send a report at `now`. `random` is a random number.
     mutating func arm(_ membership: Membership, at now: Instant, random: UInt64) {
         if last != nil { isFirst = false }
         beforeLast = last
@@ -75,7 +75,8 @@ struct ReportSchedule: Sendable {
         regular = now + interval(membership, random)
     }
 
-    /// Returns whether a report must be sent at `now`. If the session has grown, the report is postponed (section 6.3.3).
+    /// Returns whether a report must be sent at `now`. If the session has grown, the report is postponed (section
+    /// 6.3.3).
     mutating func isDue(_ membership: Membership, at now: Instant, random: UInt64) -> Bool {
         guard let deadline, let last, deadline <= now else { return false }
         if let early, early <= now { return true }
@@ -115,8 +116,8 @@ struct ReportSchedule: Sendable {
         return .nanoseconds(Int64(seconds * spread / Self.compensation * 1e9))
     }
 
-    /// Returns the interval, in seconds, at which all reports together take their share of the bit rate. If at most a
-    /// quarter of the members send, the senders have a quarter of that share to themselves (section 6.3.1).
+    /// Returns the interval, in seconds, at which the reports of all members together take 5 % of the bit rate. If at
+    /// most a quarter of the members send, the senders have a quarter of these 5 % to themselves (section 6.3.1).
     private func fairInterval(_ membership: Membership) -> Double {
         var (count, bandwidth) = (membership.memberCount, Self.bandwidth)
         if membership.senderCount * 4 <= membership.memberCount {

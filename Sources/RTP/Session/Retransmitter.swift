@@ -17,20 +17,20 @@ struct Retransmitter: Sendable {
     private var numbers = TokenBucket(perSecond: 1_000, most: 500)
     private var bytes: TokenBucket
 
-    /// The limit of media and retransmissions together, as a multiple of the media's bit rate.
+    /// The number by which the media's bit rate is multiplied to limit media and retransmissions together.
     private static let bitRateFactor = 1.15
-    /// The time, in seconds, for which unused bits are saved up. They are needed because random loss comes in clusters
-    /// of seconds.
+    /// The time, in seconds, for which unused bits are saved. They are needed because random loss comes in clusters of
+    /// seconds.
     private static let savedSeconds = 2.0
-    /// The fill of the token bucket at the start, as a share of its capacity. The bucket does not start empty, because
+    /// The number of saved bits at the start, as a proportion of the maximum. Some are saved from the start, because
     /// loss may begin before a report has reduced the encoder's bit rate.
     private static let initialShare = 0.75
-    /// The largest number of retransmissions of a packet.
+    /// The maximum number of retransmissions of a packet.
     private static let maximumRetransmissionCount = 8
     /// The shortest time between two retransmissions of a packet to the same remote.
     private static let shortestInterval = Duration.milliseconds(10)
 
-    /// `bitRate` is the bit rate of the media, in bit/s.
+    /// Creates a retransmitter without datagrams. `bitRate` is the bit rate of the media, in bit/s.
     init(bitRate: Int) {
         let perSecond = Double(bitRate) / 8 * Self.bitRateFactor
         bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.initialShare)
@@ -38,7 +38,7 @@ struct Retransmitter: Sendable {
 
     mutating func setBitRate(_ bitRate: Int) { bytes.perSecond = Double(bitRate) / 8 * Self.bitRateFactor }
 
-    /// Counts sent media against the byte limit.
+    /// Counts sent media against the limit of bytes.
     mutating func mediaSent(payloadByteCount: Int, at now: Instant) { bytes.charge(Double(payloadByteCount), at: now) }
 
     /// Keeps a datagram for retransmission.
@@ -93,8 +93,8 @@ public struct RetransmissionCounts: Hashable, Sendable {
     public var byteCount = 0
     /// The number of requested packets that were never sent or are no longer kept.
     public var unknownCount = 0
-    /// The number of requested packets that were not retransmitted, because a limit was reached or the NACK arrived from an
-    /// address that is not a configured remote.
+    /// The number of requested packets that were not retransmitted, because a limit was reached or the NACK arrived
+    /// from an address that is not a configured remote.
     public var refusedCount = 0
 
     public init() {}

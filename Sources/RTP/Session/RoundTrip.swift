@@ -11,15 +11,15 @@ struct RoundTrip: Hashable, Sendable {
     private var lastReport: Instant?
     private var lastMeasured: Instant?
 
-    /// The smallest round trip of the last five to ten seconds; a packet that arrives sooner after a request is no
-    /// answer to it. Nil if unknown.
+    /// The smallest round trip of the last five to ten seconds; nil if unknown. A packet that arrives sooner after a
+    /// request is no answer to it.
     var least: Duration? { value.flatMap { _ in recent.least.map { .nanoseconds($0) } } }
 
-    /// The smallest round trip of the last 1.5 to 3 seconds. A full queue lengthens it, because the queue delays all
-    /// packets; a stall, which delays only some, does not. Nil before the first measurement.
+    /// The smallest round trip of the last 1.5 to 3 seconds; nil before the first measurement. A full queue lengthens
+    /// it, because the queue delays all packets. A stall does not, because it delays only some.
     var standing: Duration? { lately.least.map { .nanoseconds($0) } }
 
-    /// The longest measurement that is accepted; a longer one is wrong or useless, and is ignored.
+    /// The maximum of a measurement. A longer one is wrong or useless, and is ignored.
     private static let longest = Duration.seconds(3)
     /// The time for which a measurement by a report is preferred to measurements by NACKs. A value that no measurement
     /// confirms stays valid for this time, too.
@@ -33,16 +33,16 @@ struct RoundTrip: Hashable, Sendable {
         smooth(duration, at: now)
     }
 
-    /// Adds the time from a NACK to the retransmission of a packet that was requested once. Ignored for 15 seconds after a
-    /// report.
+    /// Adds the time from a NACK to the retransmission of a packet that was requested once. Does nothing for 15 seconds
+    /// after a report has measured the round trip.
     mutating func measuredByNACK(after duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         if let lastReport, now - lastReport < Self.worth { return }
         smooth(duration, at: now)
     }
 
-    /// Forgets the round trip if no measurement has confirmed it for 15 seconds. If only NACKs measured it, a value
-    /// that is too large could stay for ever, because it prevents the requests that would correct it.
+    /// Forgets the round trip if no measurement has confirmed it for 15 seconds. Otherwise a value that is too large
+    /// could stay for ever: it prevents the requests that would correct it.
     mutating func forgetWhatIsOld(at now: Instant) {
         guard let lastMeasured, now - lastMeasured > Self.worth else { return }
         (value, recent) = (nil, RecentMinimum())

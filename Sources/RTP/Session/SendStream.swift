@@ -19,8 +19,8 @@ public struct SendStream: Hashable, Sendable {
     private(set) var lastSent: Instant?
     /// Whether we have sent any packet or report, so that others can know of us.
     var hasSpoken = false
-    /// The number of packets sent before the SSRC last changed. Sender reports state the increase since then (RFC 3550
-    /// section 6.4.1).
+    /// The number of packets sent before the SSRC last changed. Sender reports state only the packets sent since then
+    /// (RFC 3550 section 6.4.1).
     private var packetCountBefore = 0
     /// The number of payload bytes sent before the SSRC last changed.
     private var byteCountBefore = 0

@@ -1,12 +1,12 @@
 package import TenfourAudioCore
 package import TenfourPackets
 
-/// The media datagrams that we sent in the last 1.5 seconds, plain or encrypted, kept for retransmission. Allocates once,
-/// with the first datagram.
+/// The media datagrams that we sent in the last 1.5 seconds, plain or encrypted, kept for retransmission. Allocates
+/// once, with the first datagram.
 package struct SentDatagrams: Sendable {
     private var bytes: [UInt8] = []
     private var entries: [Entry?] = []
-    /// The position of the next datagram, counted without wrapping; in `bytes` it wraps.
+    /// The position of the next datagram in all bytes written so far. Modulo the capacity, it is the index in `bytes`.
     private var position = 0
 
     package struct Entry: Sendable {
@@ -24,7 +24,7 @@ package struct SentDatagrams: Sendable {
     private static let count = 1_024
     /// The capacity in bytes, a power of two: enough for 1.5 seconds of the highest bit rate.
     private static let byteCount = 131_072
-    /// A datagram older than this is not sent again: no receiver waits for it.
+    /// The maximum age of a datagram that is sent again. No receiver waits longer.
     package static let memory = Duration.milliseconds(1_500)
 
     package init() {}

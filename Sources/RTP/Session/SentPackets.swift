@@ -1,7 +1,7 @@
 internal import TenfourPackets
 
-/// The sequence numbers and timestamps of our last packets, to recognize them when a network loops them back. Allocates at
-/// `init` only.
+/// The sequence numbers and timestamps of our last packets, to recognize them when a network loops them back. Allocates
+/// at `init` only.
 struct SentPackets: Sendable {
     private var packets = [Packet?](repeating: nil, count: count)
 

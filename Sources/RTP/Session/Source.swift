@@ -21,15 +21,15 @@ public struct Source: Sendable {
     private(set) var lastPacket: Instant
     /// The time of the source's first packet or report, whichever arrived first.
     var since: Instant
-    /// The time of the source's first packet after its last pause, in which its microphone was closed.
+    /// The time of the first packet after the source's last pause. A source pauses when its microphone is closed.
     private var sendingSince: Instant
     /// The reason in the source's BYE, and the time of its arrival; nil before a BYE.
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
     /// Whether our first report to the source was sent or is scheduled.
     var hasInitialReport = false
-    /// The bytes received from `endpoint` less the bytes sent to it. A source that is not a configured remote gets no more
-    /// bytes than it sent, so a forged address cannot be used to amplify traffic.
+    /// The number of bytes received from `endpoint` less the number of bytes sent to it. A source that is not a
+    /// configured remote gets no more bytes than it sent, so a forged address cannot be used to amplify traffic.
     private var credit = 0
 
     var trace = ArrivalTrace()
@@ -39,15 +39,15 @@ public struct Source: Sendable {
     private var clock = SourceClock()
     var played = PlayedShare()
 
-    /// After a pause of this length a source may continue from another address, or be removed from a full table. Opus is
+    /// The pause after which a source may continue from another address, or be removed from a full table. Opus is
     /// silent for at most 400 ms within a talkspurt.
     static let longestPause = Duration.milliseconds(500)
-    /// The time without packets after which a source that never reported is removed. A source that reports is removed after
-    /// five report intervals (RFC 3550 section 6.3.5).
+    /// The time without packets after which a source that never reported is removed. A source that reports is removed
+    /// after five report intervals (RFC 3550 section 6.3.5).
     private static let timeout = Duration.seconds(10)
-    /// The longest time by which a BYE may overtake packets.
+    /// The time after a BYE at which the source is removed: the BYE may have overtaken its last packets.
     private static let grace = Duration.milliseconds(200)
-    /// The largest value of `credit`, in bytes.
+    /// The maximum of `credit`, in bytes. Further received bytes are not counted.
     private static let maximumCredit = 65_536
 
     init(ssrc: SSRC, endpoint: Endpoint, at now: Instant) {
@@ -68,9 +68,9 @@ public struct Source: Sendable {
             sendingChanged: isSending ? sendingSince : lastPacket)
     }
 
-    /// Returns whether a packet from `sender` belongs to this source. The source may move to another address, but not while
-    /// the old address still sends: then another participant has chosen the same SSRC, and the first one is kept (RFC 3550
-    /// section 8.2).
+    /// Returns whether a packet from `sender` belongs to this source. The source may move to another address, but not
+    /// while packets from the old address still arrive. If they do, another participant has chosen the same SSRC, and
+    /// the first one is kept (RFC 3550 section 8.2).
     mutating func sends(from sender: Endpoint, at now: Instant) -> Bool {
         guard sender != endpoint else { return true }
         guard now - lastPacket > Self.longestPause else { return false }
@@ -79,8 +79,9 @@ public struct Source: Sendable {
         return true
     }
 
-    /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its duration;
-    /// nil if its payload is unreadable. Converts the timestamp in `header` from the clock of `encoding` to 48 000 Hz.
+    /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its
+    /// duration; nil if its payload is unreadable. Converts the timestamp in `header` from the clock of `encoding` to
+    /// 48 000 Hz.
     mutating func packetArrived(
         _ header: inout RTPHeader, _ encoding: AudioEncoding, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
     ) -> PacketOrigin {
@@ -93,8 +94,8 @@ public struct Source: Sendable {
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)
         trace.packetArrived(header, frameCount, reception, isRetransmission: isRetransmission, at: now)
-        // A duplicate may be the second retransmission of a packet that was requested twice: its delay says nothing about
-        // the network.
+        // Treats a duplicate as a retransmission, because it may be the second retransmission of a packet that was
+        // requested twice. Its delay then says nothing about the network.
         return isRetransmission || reception == .duplicate ? .retransmitted : .original
     }
 
@@ -162,8 +163,8 @@ public struct RecoveryCounts: Hashable, Sendable {
 }
 
 extension Source {
-    /// Adds the copies of missing packets to `packet`. The age of a copy identifies its packet, except in the first packet
-    /// of a talkspurt, which follows a pause. Copies whose payload type is not in `payloadTypes` are left out.
+    /// Adds the copies of missing packets to `packet`. A copy's age shows which packet was copied, except in the first
+    /// packet of a talkspurt, which follows a pause. Copies whose payload type is not in `payloadTypes` are left out.
     mutating func addCopies(
         _ blocks: RedundantPayload, of datagram: Span<UInt8>, _ header: RTPHeader, into packet: inout MediaPacket,
         accepting payloadTypes: Set<UInt8>, at now: Instant

@@ -12,7 +12,8 @@ internal import TenfourPackets
 /// common clock, too.
 struct SourceClock: Sendable {
     private var newest: Packet?
-    /// The converted time of timestamp 0, by the raw value of the encoding; nil before the first packet of that encoding.
+    /// For each encoding, by its raw value, the timestamp 0 converted to 48 000 Hz; nil before the first packet of that
+    /// encoding.
     private var origins = InlineArray<3, UInt32?>(repeating: nil)
 
     private struct Packet: Sendable {
@@ -25,24 +26,25 @@ struct SourceClock: Sendable {
         var arrival: Instant
     }
 
-    /// The longest silence before a talkspurt, 10 s. A longer one means that the timestamps count from another origin.
+    /// The maximum silence before a talkspurt, in frames: 10 s. If the timestamps state a longer one, they count from
+    /// another origin.
     private static let longestSilence = FrameCount(480_000)
-    /// The largest number of packets by which a packet may arrive late. A larger step back means that the source has
+    /// The maximum number of packets by which a packet may be late. A larger step back means that the source has
     /// restarted (RFC 3550 appendix A.1).
     private static let maximumMisorder = 100
 
-    /// A gap between two arrivals is a silence if it exceeds the duration of the packets between them by more than this
-    /// time.
+    /// The minimum duration of a silence between two arrivals, in addition to the duration of the packets between them.
     private static let shortestSilence = Duration.milliseconds(500)
 
     /// The encoding of the newest packet; Opus before the first.
     var encoding: AudioEncoding { newest?.encoding ?? .opus }
 
-    /// Returns the timestamp of a packet, converted to 48 000 Hz. `frameCount` is its duration at 48 000 Hz; nil if unknown.
+    /// Returns the timestamp of a packet, converted to 48 000 Hz. `frameCount` is its duration at 48 000 Hz; nil if
+    /// unknown.
     mutating func time(
         of header: RTPHeader, _ encoding: AudioEncoding, frameCount: FrameCount?, at now: Instant
     ) -> RTPTimestamp {
-        // The multiplication wraps, and so keeps the distance of any two timestamps.
+        // Converts with a multiplication that wraps, so that the distance of any two timestamps is kept.
         let scaled = header.timestamp.rawValue &* UInt32(encoding.framesPerTick)
         let index = Int(encoding.rawValue)
         let step = newest.map { header.sequenceNumber.distance(after: $0.sequenceNumber) } ?? 1
@@ -65,7 +67,8 @@ struct SourceClock: Sendable {
     private func timeAfterChange(
         of newest: Packet, to header: RTPHeader, _ encoding: AudioEncoding, step: Int, at now: Instant
     ) -> RTPTimestamp {
-        // A sequence number far away is a stray packet or a restart, and says nothing about time.
+        // Ignores the step of a sequence number that is far away: the packet is a stray or follows a restart, and its
+        // step says nothing about time.
         let isNear = (-Self.maximumMisorder...Self.maximumMisorder).contains(step)
         let packets = FrameCount(newest.frameCount.rawValue * (isNear ? step : 1))
         guard step > 0 || !isNear else { return newest.time.advanced(by: packets) }
