@@ -4,9 +4,10 @@ private import TenfourAudioCore
 public struct Detour: Hashable, Sendable {
     /// The extra delay, added to all other delays.
     public var extra: Duration
-    /// The window, counted from the beginning of the link or of each `period`.
+    /// The time in which packets take the longer path, counted from the beginning of the link, or of each repetition if
+    /// there is a `period`.
     public var window: Range<Duration>
-    /// The time after which the window repeats; nil if the window occurs once.
+    /// The time after which `window` repeats; nil if it occurs once.
     public var period: Duration?
 
     public init(extra: Duration, during window: Range<Duration>, every period: Duration? = nil) {

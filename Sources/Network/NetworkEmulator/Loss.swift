@@ -5,13 +5,14 @@ public enum Loss: Hashable, Sendable {
     case none
     /// Each packet is lost with this probability, independently of other packets (Bernoulli).
     case random(Double)
-    /// Packets are lost in bursts (Gilbert's model, in which every packet of a bad period is lost). `share` is the
-    /// proportion of packets lost; `meanLength`, 1 or more, is the mean number of packets in a burst. At least one
-    /// packet is delivered between two bursts. Therefore the bursts are longer than `meanLength` if `share` exceeds
-    /// `meanLength` / (`meanLength` + 1): 75 % for bursts of 3.
+    /// Packets are lost in bursts: in Gilbert's model, every packet of a bad period is lost. `share` is the proportion
+    /// of packets lost; `meanLength`, 1 or more, is the mean number of packets in a burst. At least one packet is
+    /// delivered between two bursts. Therefore the bursts are longer than `meanLength` if `share` exceeds `meanLength`
+    /// / (`meanLength` + 1): 75 % for bursts of 3.
     case bursts(share: Double, meanLength: Double)
-    /// The full model of Gilbert and Elliott: before each packet a good period becomes bad with probability `toBad`, or
-    /// a bad period good with probability `toGood`; then the packet is lost with the probability of the period.
+    /// The full model of Gilbert and Elliott. Before each packet, a good period becomes bad with probability `toBad`,
+    /// or a bad period becomes good with probability `toGood`. The packet is then lost with the probability of the
+    /// present period, `lossInGood` or `lossInBad`.
     case gilbertElliott(toBad: Double, toGood: Double, lossInGood: Double, lossInBad: Double)
 }
 

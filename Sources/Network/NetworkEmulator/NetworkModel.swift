@@ -54,7 +54,7 @@ public struct Reordering: Hashable, Sendable {
 
 /// Delivers some packets twice.
 public struct Duplication: Hashable, Sendable {
-    /// The proportion of the packets not lost that are delivered twice, 0…1.
+    /// The proportion of the delivered packets that are delivered twice, 0…1.
     public var share: Double
     /// The time from the first delivery to the second.
     public var after: Duration

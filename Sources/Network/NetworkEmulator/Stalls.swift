@@ -4,7 +4,7 @@ internal import TenfourSeededRandom
 /// Periods in which no packet is forwarded: packets sent in such a period wait for its end and then continue together.
 /// A busy radio channel, a roaming Wi-Fi station or a scheduler causes stalls.
 public struct Stalls: Hashable, Sendable {
-    /// The length of a stall, uniform between the bounds.
+    /// The length of a stall. All lengths between the bounds are equally probable.
     public var length: ClosedRange<Duration>
     /// The mean time between the beginnings of two stalls (a Poisson process). A time below one millisecond counts as
     /// one millisecond. Stalls may overlap.
@@ -33,8 +33,9 @@ struct StallProcess {
         nextBeginning = gaps.draw(from: &self.generator)
     }
 
-    /// Returns the time at which a packet sent at `time` continues: `time` itself, or the end of the stall. Both are in
-    /// nanoseconds since the link began. Call this for packets in the order in which they are sent.
+    /// Returns the time at which a packet sent at `time` continues: `time` itself or, during a stall, the end of the
+    /// stall. Both times are in nanoseconds since the link began. Call this for packets in the order in which they are
+    /// sent.
     mutating func release(ofPacketSentAt time: Int64) -> Int64 {
         // After a pause of more than an hour, simulates only the last hour before `time`. This is correct, because the
         // stalls of a Poisson process do not depend on earlier stalls.

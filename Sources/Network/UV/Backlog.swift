@@ -11,7 +11,7 @@ import TenfourAudioCore
     private var writable: WritableHandle?
     private var timer: LoopTimer?
     private var waiting: [QueuedPacket] = []
-    /// Buffers of packets already sent, for new packets.
+    /// The buffers of packets that have been sent. New packets use them again.
     private var freeBuffers: [PacketBuffer] = []
 
     private struct QueuedPacket {

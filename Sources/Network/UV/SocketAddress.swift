@@ -6,8 +6,8 @@ import TenfourSession
 struct SocketAddress {
     private var storage = sockaddr_in6()
 
-    /// Converts `endpoint`. `family` is the socket's: an IPv6 socket reaches an IPv4 host by its mapped address (RFC
-    /// 4291 section 2.5.5.2).
+    /// Converts `endpoint`. `family` is the address family of the socket: an IPv6 socket reaches an IPv4 host by its
+    /// mapped address (RFC 4291 section 2.5.5.2).
     init(_ endpoint: Endpoint, family: Int32) {
         switch endpoint.address {
         case .v4(let number) where family == AF_INET:

@@ -26,8 +26,8 @@ public struct SocketOptions: Hashable, Sendable {
         case offered
         /// Shares the port of an `offered` socket for sending only. Receives nothing.
         case joined
-        /// Shares the port of an `offered` socket. Receives nothing until `UDPSocket.connect` is called, and then only
-        /// from that peer. It is an IPv6 socket even if the `offered` socket is IPv4.
+        /// Shares the port of an `offered` socket. Receives nothing until `UDPSocket.connect` sets the peer, and then
+        /// only from that peer. It is an IPv6 socket even if the `offered` socket is IPv4.
         case connected
     }
 

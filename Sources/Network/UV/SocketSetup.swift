@@ -133,9 +133,9 @@ extension UDPSocket {
         }
     }
 
-    /// Makes the kernel form the SO_REUSEPORT group now, by binding a second socket to the port and closing it again.
-    /// The kernel forms the group when a second socket binds the port. Only in a group does it run the filter program
-    /// that delivers all datagrams to the first socket; without the filter it distributes them over all sockets.
+    /// Makes the kernel form the SO_REUSEPORT group now. The kernel forms the group when a second socket binds the
+    /// port, so this binds a second socket and closes it again. Only in a group does the kernel run the filter program,
+    /// which delivers all datagrams to the first socket. Without the filter it would distribute them over all sockets.
     func formGroup(on loop: EventLoop, _ options: SocketOptions) throws(NetworkError) {
         var options = options
         options.portSharing = .joined
