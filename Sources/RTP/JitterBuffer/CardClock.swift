@@ -3,8 +3,8 @@ public import TenfourAudioCore
 /// Counts time in frames that the card has requested, and converts instants to that count.
 ///
 /// The card requests audio when it has played the frames of the previous request, so its requests are the ticks of its
-/// clock. The time at which a thread wakes up for a request varies at random; the clock averages this variation over
-/// about twenty requests. Requests that come in bursts are evened out in the same way.
+/// clock. A thread wakes up for a request at a time that varies at random. The clock averages this variation over about
+/// twenty requests. If requests come in bursts, their times are averaged in the same way.
 public struct CardClock: BitwiseCopyable, Sendable {
     /// The number of frames requested so far at 48 000 Hz, including the frames of lost time.
     public private(set) var position = FrameCount(0)
@@ -17,7 +17,7 @@ public struct CardClock: BitwiseCopyable, Sendable {
     /// The longest time, in nanoseconds, by which a request may come early: 60 ms, because sound servers request up to
     /// 2048 frames at a time. If a request comes earlier, the clock was set back.
     private static var longestBurst: Int64 { 60_000_000 }
-    /// The number of requests whose times the clock averages.
+    /// The number of requests over whose times the clock averages.
     private static var smoothing: Int64 { 20 }
 
     public init() {}

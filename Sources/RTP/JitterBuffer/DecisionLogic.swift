@@ -34,8 +34,8 @@ package enum DecisionLogic: Equatable, Sendable {
         }
     }
 
-    /// The longest underrun that is concealed: 200 ms. The concealment of Opus has faded out by then, and bursts of ten
-    /// lost packets are bridged.
+    /// The maximum duration of concealment while the queue is empty: 200 ms. The concealment of Opus has faded out by
+    /// then, and bursts of ten lost packets are bridged. After it playout falls silent.
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
     /// The unit of Opus concealment, in frames: 2.5 ms.
     private static var step: Int { 120 }

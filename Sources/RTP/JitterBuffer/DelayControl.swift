@@ -22,9 +22,11 @@ struct DelayControl: ~Copyable, Sendable {
     /// packet was late, too. The route may then have become longer.
     private var heldUntil = FrameCount(0)
 
-    /// The time within which a change of the route is detected: 1.5 s.
+    /// The time for which `hold` keeps the playout delay from shrinking: 1.5 s. A change of the route is detected
+    /// within this time.
     private static var holdTime: FrameCount { FrameCount(72_000) }
-    /// A playout delay that is too long is tolerated if the error is at most the target delay divided by this number.
+    /// The number by which the target delay is divided to get the tolerated error. A playout delay that is too long by
+    /// at most this error stays.
     private static var toleratedShare: Int { 8 }
 
     init(configuration: PlayoutConfiguration) {
@@ -61,7 +63,7 @@ struct DelayControl: ~Copyable, Sendable {
         drift.insert(arrival - start, at: arrival)
     }
 
-    /// Compares the playout delay with the target delay, and sets the error and the rate.
+    /// Compares the playout delay with the target delay, and sets `error` and the playout speed.
     @_noAllocation @_noLocks
     mutating func update(playoutDelay: FrameCount, target: FrameCount, lookAhead: FrameCount, at now: FrameCount) {
         includesRecovery = self.target.includesRecovery(lookAhead: lookAhead)
@@ -74,7 +76,7 @@ struct DelayControl: ~Copyable, Sendable {
         rate.update(delayError: error, driftPartsPerMillion: Float(drift.partsPerMillion))
     }
 
-    /// Keeps the delay from shrinking for 1.5 s.
+    /// Keeps the playout delay from shrinking for 1.5 s.
     @_noAllocation @_noLocks
     mutating func hold(at now: FrameCount) { heldUntil = now + Self.holdTime }
 
@@ -95,8 +97,8 @@ struct DelayControl: ~Copyable, Sendable {
         requestedPosition = requestedPosition.map { $0 + frames }
     }
 
-    /// Forgets the delays, because the talker's sequence numbers or timestamps have jumped. The drift and the rate
-    /// stay, since the clocks are the same.
+    /// Forgets the delays, because the talker's sequence numbers or timestamps have jumped. The drift and the playout
+    /// speed stay, because the clocks are the same.
     @_noAllocation @_noLocks
     mutating func restart() {
         delays.removeAll()

@@ -7,8 +7,8 @@ public import TenfourAudioCore
 /// base and the delay of the slowest packets of half seconds (`DelayPeaks`).
 ///
 /// Two events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted by
-/// the same amount, so that the estimate follows within two seconds. A stall that is too long to be buffered counts
-/// once, not for each of the packets that arrive when it ends.
+/// the same amount, so that the estimate follows within two seconds. When a stall is too long to be buffered, only its
+/// first packet counts, and not each of the packets that arrive when it ends.
 ///
 /// A pause does not clear the estimate: measurements age only while packets arrive, and by one second for each pause.
 /// They are corrected for the drift of the two clocks at all times.
@@ -26,7 +26,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// comparison.
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
-    /// The number of packets that is needed to measure a high quantile; with fewer packets the delay is extrapolated.
+    /// The number of packets from which on the delay is measured and not extrapolated. It is enough to measure a high
+    /// quantile.
     private static var sampleCountForQuantile: Int { 200 }
     /// The number of packets in the last second that is needed to detect a change of the route. It is unlikely that
     /// eight packets are all fast by chance.
@@ -41,13 +42,13 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var longestPause: FrameCount { FrameCount(28_800_000) }
 
     /// The reserve that makes late packets rare, in percent of the difference between the median peak and the fastest
-    /// packet. The reserve is at most 2 ms longer than the difference between the estimated peak and the median peak. A
-    /// sound server that captures one quantum at a time makes nearly equal peaks, so it needs little reserve.
+    /// packet. A sound server that captures one quantum at a time makes nearly equal peaks and needs less reserve. So
+    /// the reserve is limited to 2 ms plus the difference between the estimated peak and the median peak.
     private static var reservePercent: Int { 22 }
     /// The maximum of the reserve if all peaks are equal, in buckets: 2 ms.
     private static var leastReserve: Int { 8 }
-    /// The number of newest half seconds that contain the 1.5 s in which a longer route is detected: 4, as the first
-    /// may have begun before. Their peaks were measured on the new route, so they are not raised.
+    /// The number of newest peaks that are not raised when a longer route is detected, because they were measured on
+    /// it. Detection takes 1.5 s, which is part of at most four half seconds.
     private static var newestPeaks: Int { 4 }
 
     private let window: FrameCount
@@ -57,15 +58,15 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The delay of the fastest packet since the route became longer, in buckets. `base` stays at the shorter route's
     /// delay for ten more seconds.
     private var routeBase = Int.min
-    /// The number of packets of the window in each bucket.
+    /// The number of packets of the last ten seconds (`window`) in each bucket of delays.
     private var histogram: FixedBuffer<UInt16>
-    /// The packets of the window, in a ring in order of arrival.
+    /// The packets of the last ten seconds (`window`), in a ring in order of arrival.
     private var arrivals: FixedBuffer<Sample>
     private var first = 0
     public private(set) var count = 0
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
-    /// The newest packet, if it was later than `longestHeld`; nil otherwise. It is the first packet after a stall, or
-    /// the first on a longer route.
+    /// The newest packet, if its delay exceeds the fastest packet's by more than `longestHeld`; nil otherwise. It is
+    /// the first packet after a stall, or the first on a longer route.
     private var stall: Sample?
     /// The time of the last check for a change of the route.
     private var lastPoll = FrameCount(0)
@@ -75,9 +76,9 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private var origin = 0.0
     /// Whether no packet since the last pause has confirmed the earlier measurements.
     private var isUncertain = false
-    /// The bucket of the fastest packet in the window.
+    /// The bucket with the delay of the fastest packet of the last ten seconds (`window`).
     private var lowestBucket = 0
-    /// The bucket of the slowest packet in the window.
+    /// The bucket with the delay of the slowest packet of the last ten seconds (`window`).
     private var highestBucket = 0
 
     struct Sample: BitwiseCopyable, Sendable {
@@ -91,7 +92,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         arrivals = FixedBuffer(repeating: Sample(at: .zero, bucket: 0), count: Self.capacity)
     }
 
-    /// The delay of the fastest packet in the window; nil if the window is empty.
+    /// The delay of the fastest packet of the last ten seconds (`window`); nil if none has arrived.
     public var base: FrameCount? {
         @_noAllocation @_noLocks get { count > 0 ? frames(lowestBucket) : nil }
     }
@@ -111,9 +112,9 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The delay of the packet inserted last.
     public var newestDelay: FrameCount { @_noAllocation @_noLocks get { newest.delay } }
 
-    /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than the window.
-    /// Pauses do not count towards the age of a packet. `driftPartsPerMillion` is the rate at which delays grow because
-    /// the clocks differ.
+    /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than ten seconds
+    /// (`window`). Pauses do not count towards the age of a packet. `driftPartsPerMillion` is the rate at which delays
+    /// grow because the clocks differ.
     ///
     /// Delays more than two seconds apart do not fit into one estimate. The caller then clears the estimate
     /// (`removeAll`).
@@ -158,7 +159,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         newest.delay += frames
     }
 
-    /// Handles a pause before this arrival: earlier measurements age by one second only, and are uncertain until a
+    /// Handles a pause before this arrival. Earlier measurements age by one second only, and are uncertain until a
     /// packet confirms them. After a pause of more than ten minutes they are removed.
     private mutating func endPause(until arrival: FrameCount) {
         let gap = arrival - newest.arrival
@@ -234,7 +235,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the delay `bucket` exceeds nine tenths of the delays that were measured more than 1.5 s ago.
+    /// Whether the delay `bucket` exceeds nine tenths of the delays that were measured more than 1.5 s before `now`.
     private func isSlower(_ bucket: Int, thanMostBefore now: FrameCount) -> Bool {
         var (slower, all) = (0, 0)
         for index in (0..<count).reversed() {

@@ -7,7 +7,7 @@ internal import TenfourAudioCore
 /// NetEQ counts delays in the same way (underrun_optimizer.cc: maxima of 500 ms, their .95 quantile). Delays are in
 /// buckets of the `DelayEstimate` that owns this.
 struct DelayPeaks: ~Copyable, Sendable {
-    /// The maximum number of peaks: 60, those of half a minute. A new peak then replaces the oldest.
+    /// The maximum number of peaks: 60, those of half a minute. Further peaks replace the oldest.
     private static var capacity: Int { 60 }
     /// The duration for which a peak is measured: half a second.
     private static var length: FrameCount { FrameCount(24_000) }
@@ -37,7 +37,7 @@ struct DelayPeaks: ~Copyable, Sendable {
     /// The median peak, in buckets.
     var typical: Int { @_noAllocation @_noLocks get { count > 0 ? sorted[count / 2] : 0 } }
 
-    /// Inserts the delay of a packet that arrived at `now`.
+    /// Inserts the delay of a packet that arrived at `now`. `bucket` is this delay in buckets.
     @_noAllocation @_noLocks
     mutating func insert(_ bucket: Int, at now: FrameCount) {
         if count == 0 || now - beginning >= Self.length {

@@ -26,12 +26,13 @@ public struct DriftEstimate: Sendable {
     private var line = 0.0
     /// The slope of the line, in frames per second.
     private var slope = 0.0
-    /// The mean square of the distances of the seconds from the line, in square frames.
+    /// The mean of the squared distances between the line and the fastest packets of the seconds. Distances are in
+    /// frames.
     private var noise = 0.0
-    /// The number of seconds to which the line is fitted, at most `memory`.
+    /// The number of seconds over which the line is fitted, at most `memory`.
     private var blocks = 0.0
-    /// The distance of the last second from the line, in frames, if it was too large for random variation; nil if it
-    /// was not.
+    /// The distance between the line and the last second's fastest packet, in frames, if it was too large for random
+    /// variation; nil if it was not.
     private var outlier: Double?
 
     @_noAllocation @_noLocks

@@ -107,7 +107,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     public mutating func setRecoveryDemand(_ demand: RecoveryDemand) { controller.setRecoveryDemand(demand) }
 
     /// Skips the audio that was due in `frames` of time that the card has lost. The card was silent for `missed`
-    /// frames; default: `frames`. `goesOn` is true if the loss belongs to the dropout counted last.
+    /// frames; default: `frames`. `goesOn` is true if this loss and the last one are one dropout.
     @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         controller.skip(frames, missed: missed, goesOn: goesOn)
@@ -118,8 +118,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func shiftArrivals(by frames: FrameCount) { controller.shiftArrivals(by: frames) }
 
-    /// Records that the card does not play `frames` of the pulled audio. `goesOn` is true if the loss belongs to the
-    /// dropout counted last.
+    /// Records that the card does not play `frames` of the pulled audio. `goesOn` is true if this loss and the last one
+    /// are one dropout.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         controller.recordUnplayed(frames, goesOn: goesOn)

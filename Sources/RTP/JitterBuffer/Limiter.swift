@@ -17,10 +17,10 @@ struct Limiter: ~Copyable, Sendable {
     private var waiting: FixedBuffer<Float>
     /// The index of the oldest frame in `waiting`.
     private var place = 0
-    /// The index of the oldest gain in `gains`.
+    /// The index of the oldest element of `gains`.
     private var gainPlace = 0
-    /// The minimum of the gains that the frames of the last 10.5 ms need: those in the ring, and those of the hold
-    /// time.
+    /// The minimum of the gains that the frames of the last 10.5 ms need: the frames in the ring, and those of the hold
+    /// time before.
     private var needed: SlidingMinimum
     /// The gain before it is averaged: it falls immediately with `needed`, and rises slowly.
     private var gain: Float = 1

@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 
-/// The packets that had not arrived when playout needed them, for a short time. Such a missing packet counts as late if
-/// it arrives afterwards, and as lost if it does not.
+/// The last packets that had not arrived when playout needed them. Such a packet counts as late if it arrives
+/// afterwards, and as lost if it does not.
 public struct MissingPackets: ~Copyable, Sendable {
     /// Not private, because the compiler of Swift 6.3 crashes on a private type here in debug builds.
     struct Entry: BitwiseCopyable {

@@ -13,7 +13,7 @@ public struct Mixer: ~Copyable, Sendable {
     /// 0 to 7.
     public static var streamCount: Int { 8 }
 
-    /// The audio concealed in the last pull; each count is the largest of any talker.
+    /// The audio that was concealed in the last pull. Each of its counts is that of the talker with the largest count.
     public private(set) var concealment = Concealment()
 
     @usableFromInline var buffers: InlineArray<8, JitterBuffer>
@@ -64,7 +64,7 @@ public struct Mixer: ~Copyable, Sendable {
     public var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
 
     /// Records that the card requests audio. `now` is the time at which the first frame of the request will be heard,
-    /// less the usual duration of the card's queue.
+    /// less the usual delay of the card's queue.
     @_noAllocation @_noLocks
     public mutating func request(at now: Instant) {
         let lost = clock.request(at: now)

@@ -28,7 +28,8 @@ package struct PacketQueue: ~Copyable, Sendable {
 
     package enum Insertion: Equatable, Sendable { case queued, duplicate, full }
 
-    /// The longest payload that is queued: the space in an Ethernet frame after IPv6, UDP and RTP.
+    /// The maximum length of a payload that is queued, in bytes: the space in an Ethernet frame after IPv6, UDP and RTP
+    /// headers.
     package static var maximumByteCount: Int { 1_440 }
 
     package private(set) var count = 0
@@ -40,7 +41,7 @@ package struct PacketQueue: ~Copyable, Sendable {
     private var entries: FixedBuffer<Entry>
     private var bytes: FixedBuffer<UInt8>
 
-    /// `capacity` in packets, a power of two.
+    /// Creates an empty queue for `capacity` packets, a power of two.
     package init(capacity: Int = 256) {
         precondition(capacity & (capacity - 1) == 0, "a capacity that is a power of two")
         self.capacity = capacity

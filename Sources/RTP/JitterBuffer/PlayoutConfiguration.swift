@@ -10,10 +10,10 @@ public struct PlayoutConfiguration: Hashable, Sendable {
     }
 
     public var playoutDelay: Delay
-    /// The maximum proportion of half seconds, 0…1, whose slowest packet arrives too late for an adaptive delay.
+    /// The proportion of half seconds, 0…1, whose slowest packet may arrive too late. It determines an adaptive delay.
     public var lateShare: Double
-    /// The time by which each packet must arrive early. It is the duration of one pull, because a packet is needed when
-    /// the pull with its first frame begins, plus the time by which the pulling thread may wake late.
+    /// The time by which each packet must arrive early: the duration of one pull, plus the time by which the pulling
+    /// thread may wake late. A packet is needed when the pull with its first frame begins.
     public var margin: FrameCount
     /// The minimum of an adaptive delay.
     public var minimum: FrameCount

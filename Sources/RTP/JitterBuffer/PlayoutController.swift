@@ -6,9 +6,11 @@ internal import TenfourPackets
 ///
 /// Time is the number of frames that the card has requested since it started; an arrival is given as such a number,
 /// too. A lost packet does not move the timeline: it is concealed at its own position, and dropped if it arrives after
-/// that. When the queue is empty, playout waits and plays the next packet in full. The playout delay changes in three
-/// ways only: a talkspurt begins at the target delay of that moment, `delayError` requests the removal or insertion of
-/// whole periods (time-scaling), and `ratePartsPerMillion` requests the rest from the resampler.
+/// that. When the queue is empty, playout waits and plays the next packet in full.
+///
+/// The playout delay changes in three ways only. A talkspurt begins at the target delay of that moment. `delayError`
+/// requests the removal or insertion of whole pitch periods (time-scaling). `ratePartsPerMillion` requests the rest
+/// from the resampler.
 ///
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 @usableFromInline
@@ -21,7 +23,7 @@ struct PlayoutController: ~Copyable, Sendable {
     private var missing = MissingPackets()
     private var underrun = Underrun()
     private var playing: Playing?
-    /// The packet decoded last. All audio up to its end has been played.
+    /// The packet that was decoded or skipped last. No audio before its end is decoded any more.
     private var last: DecodedPacket?
     /// The end of the audio that was skipped because the card stood still, in the talker's time; nil if none was
     /// skipped. A packet that begins before this position does not count as late.
@@ -40,8 +42,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// The maximum age of the packet with which a talkspurt begins: 5 s after the fastest packet, or the target delay
     /// if it is longer. Older packets are dropped.
     private static var longestStall: FrameCount { FrameCount(240_000) }
-    /// The maximum delay of the beginning of a talkspurt, in order to recover a lost packet before its first received
-    /// packet: 5 ms.
+    /// The maximum time by which a talkspurt may begin late in order to begin with a lost packet, recovered from the
+    /// FEC of the first packet received: 5 ms.
     private static var longestAdvance: FrameCount { FrameCount(240) }
 
     init(configuration: PlayoutConfiguration) {
@@ -193,7 +195,7 @@ struct PlayoutController: ~Copyable, Sendable {
         return apply(DecisionLogic(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
-    /// Begins a talkspurt if its first packet is as old as the target delay; if the packet is younger, returns the
+    /// Begins a talkspurt if its first packet is as old as the target delay. If the packet is younger, returns the
     /// duration of silence before it. After a long burst of lost packets the talkspurt begins one packet earlier, with
     /// the in-band FEC of the first packet received.
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
@@ -229,9 +231,9 @@ struct PlayoutController: ~Copyable, Sendable {
         statistics.driftPartsPerMillion = delay.driftPartsPerMillion
     }
 
-    /// Ends an underrun when a packet has arrived. The concealed audio stands for lost packets, or for the beginning of
-    /// this packet if the delay need not grow; the timeline is then unchanged. If the delay must grow, playout becomes
-    /// later by the duration of the concealed audio.
+    /// Ends an underrun when a packet has arrived. If the delay need not grow, the timeline is unchanged: the concealed
+    /// audio replaces lost packets, or the beginning of this packet. If the delay must grow, playout becomes later by
+    /// the duration of the concealed audio.
     private mutating func endUnderrun(_ playing: inout Playing, at now: FrameCount) {
         guard underrun.concealed > .zero, let head = queue.head, let last else { return }
         let gap = head.start - playing.position
@@ -241,8 +243,8 @@ struct PlayoutController: ~Copyable, Sendable {
             replaced = underrun.bufferingSince == nil ? min(underrun.concealed, max(gap, .zero)) : .zero
         } else if gap <= .zero {
             let target = targetDelay(at: now)
-            // Checks by the newest packet's delay whether the stall is over. During a stall, the next packet needs all
-            // of the delay that the underrun has added.
+            // Checks by the newest packet's delay whether the stall is over. If it is not, the next packet needs all of
+            // the delay that the underrun has added.
             if delay.newest <= target {
                 let error = max(now - playing.position - target, .zero)
                 replaced = min(underrun.concealed, min(error, FrameCount(head.frameCount.rawValue / 2)))
@@ -307,8 +309,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// time.
     private func targetDelay(at now: FrameCount) -> FrameCount { delay.targetDelay(lookAhead: lookAhead(at: now)) }
 
-    /// The duration of one packet if packets were lost recently, so that the next packet with its in-band FEC arrives
-    /// in time. Zero if none were lost.
+    /// The time that in-band FEC needs. If packets were lost recently, it is the duration of one packet, so that the
+    /// next packet with its in-band FEC arrives in time. Zero if none were lost.
     private func lookAhead(at now: FrameCount) -> FrameCount {
         guard let last, missing.hasLoss(at: now) else { return .zero }
         return last.frameCount
@@ -319,8 +321,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Skips the audio that was due in `frames` of time that the card has lost.
     ///
     /// `missed` is the duration for which the card was silent, if it differs from `frames` because the length of the
-    /// card's queue has changed. `goesOn` is true if nothing was played since the last loss, so that both losses are
-    /// one dropout.
+    /// card's queue has changed. `goesOn` is true if nothing was played since the last loss; both losses are then one
+    /// dropout.
     @_noAllocation @_noLocks
     mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         guard let position = playing?.position else { return }
@@ -340,7 +342,7 @@ struct PlayoutController: ~Copyable, Sendable {
     mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 
     /// Records that the card does not play `frames` of the pulled audio. `goesOn` is true if nothing was played since
-    /// the last loss, so that both losses are one dropout.
+    /// the last loss; both losses are then one dropout.
     @_noAllocation @_noLocks
     mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
         guard playing != nil, frames > .zero else { return }

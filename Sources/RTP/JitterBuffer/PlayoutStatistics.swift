@@ -7,8 +7,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var decoded = FrameCount.zero
     /// The number of frames that were lost or late, and were concealed by the decoder or silent in an underrun.
     public var concealed = FrameCount.zero
-    /// The number of frames of `concealed` that were counted only after they were heard. The next packet had shown that
-    /// the talker did not pause.
+    /// The number of frames of `concealed` that were counted only after they were heard, because the next packet showed
+    /// then that the talker did not pause.
     public var concealedInHindsight = FrameCount(0)
     /// The number of frames of `concealed` that a neural network generated (deep PLC).
     public var concealedByModel = FrameCount(0)
@@ -89,7 +89,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         concealedInHindsight += frames
     }
 
-    /// Counts time that the card lost within speech. `goesOn` is true if the loss belongs to the dropout counted last.
+    /// Counts time that the card lost within a talkspurt. `goesOn` is true if this loss and the last one are one
+    /// dropout.
     @_noAllocation @_noLocks
     mutating func countSkipped(_ frames: FrameCount, goesOn: Bool) {
         guard frames > .zero else { return }
@@ -97,8 +98,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
         if !goesOn { holes += 1 }
     }
 
-    /// Counts pulled audio that the card did not play. `goesOn` is true if the loss belongs to the dropout counted
-    /// last.
+    /// Counts pulled audio that the card did not play. `goesOn` is true if this loss and the last one are one dropout.
     @_noAllocation @_noLocks
     mutating func countUnplayed(_ frames: FrameCount, goesOn: Bool) {
         unplayed += frames

@@ -2,12 +2,13 @@ public import TenfourAudioCore
 
 /// Computes the speed of playout, relative to the card's clock, that keeps the delay at its target.
 ///
-/// The measured drift is corrected directly. The remaining error is corrected in proportion to its size: by at most a
-/// thousandth if the delay is too short, which is below two cents of pitch, and by at most a fifth of that if the delay
-/// is too long, which costs only delay. Removing and inserting whole pitch periods is left to time-scaling.
+/// The measured drift is corrected directly. The remaining error is corrected in proportion to its size. If the delay
+/// is too short, the correction is at most a thousandth, which is below two cents of pitch. If the delay is too long,
+/// it is at most a fifth of that, because a long delay does no other harm. Removing and inserting whole pitch periods
+/// is left to time-scaling.
 public struct RateControl: Sendable {
-    /// The speed deviation in parts per million; positive plays faster and shortens the delay. It changes in steps,
-    /// because each change computes a new filter of the resampler.
+    /// The difference between the speed of playout and the card's clock, in parts per million; positive plays faster
+    /// and shortens the delay. It changes in steps, because each change computes a new filter of the resampler.
     public private(set) var partsPerMillion: Float = 0
 
     private static var gain: Float { 250 / 48 }
@@ -20,7 +21,7 @@ public struct RateControl: Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// Updates the rate. `delayError` is the delay less its target; `drift` is `DriftEstimate.partsPerMillion`.
+    /// Updates the speed. `delayError` is the delay less its target; `drift` is `DriftEstimate.partsPerMillion`.
     @_noAllocation @_noLocks
     public mutating func update(delayError: FrameCount, driftPartsPerMillion drift: Float) {
         let error = abs(delayError.rawValue) <= Self.tolerance ? 0 : Float(delayError.rawValue)

@@ -6,7 +6,8 @@ internal import TenfourAudioCore
 struct SlidingMinimum: ~Copyable, Sendable {
     /// A ring in the order of arrival. Each value is greater than the value before it, so the first is the minimum.
     private var values: FixedBuffer<Float>
-    /// The number of each element of `values` in the order of insertion. Inserted values of 1 are counted, too.
+    /// The serial number of each element of `values`. All inserted values are numbered, also those of 1, which are not
+    /// stored.
     private var moments: FixedBuffer<Int>
     /// The index of the oldest value in the ring.
     private var first = 0

@@ -70,9 +70,9 @@ struct SyncBuffer: ~Copyable, Sendable {
         count += frames
     }
 
-    /// Joins the packet that begins at `place` to the audio before it. Removes the first `skipped` frames of the
-    /// packet, which were concealed already, and the last `replaced` frames before it, which were concealed while the
-    /// packet was late.
+    /// Joins the packet that begins at `place` to the audio before it. The first `skipped` frames of the packet are
+    /// removed, because they were concealed already. The last `replaced` frames before the packet are removed, because
+    /// they were concealed while the packet was late.
     @_noAllocation @_noLocks
     mutating func join(_ place: Int, skipping skipped: FrameCount, replacing replaced: Int) {
         let skipped = min(skipped.rawValue, end - place)

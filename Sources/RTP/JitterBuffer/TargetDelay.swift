@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 
-/// Computes the target delay, measured from the arrival of the fastest packet: the delay that jitter requires, and the
-/// additional delay for recovery.
+/// Computes the target delay, measured from the arrival of the fastest packet. It is the delay that jitter requires,
+/// plus an additional delay for recovery.
 struct TargetDelay: Sendable {
     var recovery: RecoveryDemand
 
@@ -13,8 +13,8 @@ struct TargetDelay: Sendable {
         recovery = configuration.recovery
     }
 
-    /// Returns the target delay. `spread` is the delay of slow packets less the delay of the fastest; `lookAhead` is
-    /// the time that in-band FEC needs.
+    /// Returns the target delay. `spread` is the delay of the slow packets less the delay of the fastest packet;
+    /// `lookAhead` is the time that in-band FEC needs.
     @_noAllocation @_noLocks
     func playoutDelay(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
         switch configuration.playoutDelay {

@@ -10,7 +10,8 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
     private static var pauseShare: Int { 2 }
     /// The maximum budget that accumulates while nothing is changed: 30 ms, enough for two pitch periods of any length.
     private static var most: FrameCount { FrameCount(1_440) }
-    /// The number of frames of audio played in a second at a tempo that is 10 % faster.
+    /// The duration in which changes to speech are limited, in frames: one second of playout at a tempo that is 10 %
+    /// faster.
     private static var second: FrameCount { FrameCount(52_800) }
 
     private struct Change: BitwiseCopyable {
@@ -43,7 +44,7 @@ public struct TimeScaleBudget: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Adds to the budget for `frames` of audio. `isPause` is true if nobody speaks in this audio.
+    /// Adds the budget that `frames` of further audio allow. `isPause` is true if nobody speaks in this audio.
     @_noAllocation @_noLocks
     public mutating func add(_ frames: FrameCount, isPause: Bool) {
         elapsed += frames

@@ -3,8 +3,8 @@ public import TenfourAudioCore
 /// Decides how much audio to remove or insert, from the delay error and from the audio's level.
 ///
 /// Pauses are changed first, because nobody hears a tempo in a pause. Speech is changed only if the change cannot wait
-/// for a pause. It is changed immediately if the delay is much too short, because packets will be late. It is changed
-/// after a second without a pause if the delay is much too long, because that costs only delay.
+/// for a pause. If the delay is much too short, speech is changed immediately, because packets will be late. If the
+/// delay is much too long, speech is changed after a second without a pause.
 public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     /// Whether nobody speaks in the audio recorded last.
     public private(set) var isPause = false
@@ -30,7 +30,7 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     private static var highestError: FrameCount { FrameCount(1_920) }
     /// The duration of audio for which an error above `highestError` waits for a pause: 1 s.
     private static var errorTimeout: FrameCount { FrameCount(48_000) }
-    /// The pitch period of a voice of 200 Hz: 5 ms.
+    /// The budget, in frames, for which a change waits: 5 ms, the pitch period of a voice of 200 Hz.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }
     /// The time without a pause, as in music, after which changes do not wait for pauses: 4 s.
     private static var pauseTimeout: FrameCount { FrameCount(192_000) }

@@ -1,14 +1,14 @@
 public import TenfourAudioCore
 
-/// Shortens or lengthens audio by one of its own periods, so that the pitch stays and no seam is heard.
+/// Shortens or lengthens audio by one of its own pitch periods, so that the pitch stays and no seam is heard.
 ///
 /// It uses waveform similarity, as WSOLA and the accelerate and expand of NetEQ do. It finds the frame at which the
 /// audio a period later (or earlier) is most similar, cross-fades from one to the other over 7.5 ms, and so removes (or
-/// repeats) the period. Frame and period are chosen together, among all frames of the waiting audio and periods from
-/// 2.5 to 12.5 ms, the pitches of speech from 400 down to 80 Hz. Of two periods that are nearly as good it takes the
-/// shorter, which moves the following audio less; of two frames the quieter, where a seam is heard less. If no audio is
-/// similar (an onset, a plosive), it refuses and waits for the next packet; with each refusal it accepts less
-/// similarity.
+/// repeats) the period. Frame and period are chosen together, among all frames of the waiting audio and all periods
+/// from 2.5 to 12.5 ms (the pitches of speech from 400 down to 80 Hz). Of two periods that are nearly as good it takes
+/// the shorter, which moves the following audio less. Of two frames it takes the quieter, where a seam is heard less.
+/// If no audio is similar (an onset, a plosive), it makes no cut and waits for the next packet. After each search
+/// without a cut it accepts less similarity.
 ///
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 public struct TimeScaler: ~Copyable, Sendable {
@@ -28,33 +28,33 @@ public struct TimeScaler: ~Copyable, Sendable {
     /// The number of frames that are summed to one element of `coarse`. The search compares these sums first, then all
     /// frames around the best result.
     private static var coarseness: Int { 4 }
-    /// The maximum cost of a cut. After each search in a row that makes no cut, the maximum is raised by
-    /// `costPerRefusal`. The cost is one less the squared correlation (0: identical, 1: unrelated), weighted with the
-    /// loudness at the cut, plus a cost for each frame of the period. In a pause the cost for each frame is negative,
-    /// so that a long period is preferred.
+    /// The maximum cost of a cut. It is raised by `costPerRefusal` after each search that makes no cut, until a cut is
+    /// made. The cost is one less the squared correlation (0: identical, 1: unrelated), weighted with the loudness at
+    /// the cut, plus a cost for each frame of the period. In a pause the cost for each frame is negative, so that a
+    /// long period is preferred.
     private static var maximumCost: Float { 0.04 }
-    /// The amount by which the maximum cost is raised for each search in a row that makes no cut.
+    /// The amount by which the maximum cost of a cut is raised after each search that makes no cut.
     private static var costPerRefusal: Float { 0.015 }
     /// The cost of each frame of a period, if the audio is speech.
     private static var ordinaryPeriodCost: Float { 0.12 / 480 }
-    /// The level below which a cut is not heard: −50 dBFS.
+    /// The mean square below which a cut is not heard: −50 dBFS.
     private static var quiet: Float { 1e-5 }
     /// The minimum of the talker's loudness, as a mean square: −70 dBFS. Audio below this level is not heard.
     private static var inaudible: Float { 1e-7 }
-    /// The number of searches in a row that make no cut, after which any cut is accepted. They take half a second.
+    /// The number of searches without a cut after which the next cut is made at any cost: 25, which take half a second.
     private static var maximumRefusals: Int { 25 }
 
     private let channelCount: Int
     private var mono: FixedBuffer<Float>
     private var coarse: FixedBuffer<Float>
-    /// The sum of the energies in `coarse` from its start up to each index.
+    /// The sum of the squares of `coarse` from its start up to each index.
     private var energy: FixedBuffer<Double>
     /// The weight of a cut that begins at each index of `coarse`: 1 where the audio is as loud as the talker's speech,
     /// 0 in silence.
     private var weight: FixedBuffer<Float>
-    /// The cost of each frame of the period; negative in a pause.
+    /// The cost of each frame of the period in the present search; negative in a pause.
     private var periodCost: Float = 0
-    /// The number of searches in a row that made no cut.
+    /// The number of searches since the last cut.
     private var refusals = 0
 
     /// The distance, in frames, from the first frame at which the last cut was allowed to the frame of the cut.
@@ -77,10 +77,10 @@ public struct TimeScaler: ~Copyable, Sendable {
         weight = FixedBuffer(repeating: 1, count: most / Self.coarseness)
     }
 
-    /// Removes one period of at most `limit` frames from `samples` (interleaved) behind the frame `start`, and moves up
+    /// Removes one pitch period from `samples` (interleaved) behind the frame `start`, at most `limit` long. Moves up
     /// the audio after it, which ends at `end`. Returns the number of frames removed; zero if no cut was good enough.
-    /// `anywhere` accepts any cut, because nobody speaks in the audio, or it was concealed. `loudness` is the talker's
-    /// mean square while talking; zero if it is not known.
+    /// `anywhere` accepts any cut, because nobody speaks in the audio, or it was concealed. `loudness` is the mean
+    /// square of the talker's speech; zero if it is not known.
     @_noAllocation @_noLocks
     public mutating func shorten(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -102,10 +102,10 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Repeats one period of at most `limit` frames of `samples` (interleaved) that ends at or behind the frame
-    /// `start`, and moves back the audio after it, which ends at `end`; the buffer needs space for it. Returns the
-    /// number of frames inserted, possibly zero. `anywhere` accepts any cut; `loudness` is the talker's mean square
-    /// while talking, or zero.
+    /// Repeats one pitch period of `samples` (interleaved), at most `limit` long, that ends at or behind the frame
+    /// `start`. Moves back the audio after it, which ends at `end`; the buffer needs space for it. Returns the number
+    /// of frames inserted; zero if no cut was good enough. `anywhere` accepts any cut. `loudness` is the mean square of
+    /// the talker's speech; zero if it is not known.
     @_noAllocation @_noLocks
     public mutating func lengthen(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -157,8 +157,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         }
     }
 
-    /// Sums the channels into `mono`, and groups of `coarseness` frames of `mono` into `coarse`. Computes the energies
-    /// and weights of `coarse`.
+    /// Writes the sum of the channels into `mono`, and the sums of `coarseness` successive frames of `mono` into
+    /// `coarse`. Computes `energy` and `weight` from `coarse`.
     @_noAllocation @_noLocks
     private mutating func fold(_ samples: borrowing FixedBuffer<Float>, from start: Int, count: Int, _ loudness: Float)
     {
@@ -211,8 +211,8 @@ public struct TimeScaler: ~Copyable, Sendable {
         return best
     }
 
-    /// Finds the best cut in `coarse`. From one index to the next only the ends of the compared segments change, so for
-    /// each period the search of all indices costs little more than one comparison.
+    /// Finds the best cut in `coarse`. From one index to the next, only the ends of the compared segments change. So
+    /// for each period the search of all indices costs little more than one comparison.
     @_noAllocation @_noLocks
     private func roughCut(upTo longest: Int, from first: Int, to end: Int, step: Int) -> Cut {
         let length = Self.overlap / Self.coarseness

@@ -43,8 +43,8 @@ struct Underrun: BitwiseCopyable, Sendable {
         guard let last else { return .zero }
         if packet.sequence == last.sequence + 1 {
             guard packet.start <= last.end else { return .zero }
-            // Counts the silence as missing audio, because the timestamps continue without a gap: a stall has held back
-            // the packets. At most the duration of the packets that have arrived since counts, because some senders
+            // Counts the silence as missing audio: the timestamps continue without a gap, so a stall has held back the
+            // packets. Counts no more than the duration of the packets that have arrived since, because some senders
             // stop their timestamps in a pause.
             return concealed + min(buffered, FrameCount((queuedCount + 1) * packet.frameCount.rawValue))
         }
