@@ -8,7 +8,7 @@ internal import TenfourSeededRandom
 /// contains it exactly, and a machine that rounds logarithms differently draws the same delay.
 public enum Distribution: Hashable, Sendable {
     case constant(Duration)
-    /// Uniform between the bounds.
+    /// Uniform: all delays between the bounds are equally probable.
     case uniform(ClosedRange<Duration>)
     /// Normal; values outside 0…`limit` are set to the nearer bound.
     case normal(mean: Duration, deviation: Duration, limit: Duration)

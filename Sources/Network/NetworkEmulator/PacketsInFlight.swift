@@ -74,7 +74,7 @@ private struct Entry {
 }
 
 private struct Queue {
-    /// A binary heap: the entry at index n comes before the entries at 2n + 1 and 2n + 2.
+    /// A binary heap by delivery time: the entry at index n is due no later than those at 2n + 1 and 2n + 2.
     private(set) var entries: [Entry] = []
     private var freeSlots: [Int]
     private var order: UInt64 = 0

@@ -58,7 +58,7 @@ public struct CaptureReader {
     }
 }
 
-/// The result of one reading step.
+/// The result of looking for the next packet in a capture.
 enum CaptureStep {
     case packet(CapturedPacket, end: Int)
     case end

@@ -3,7 +3,7 @@ internal import TenfourAudioCore
 /// The pcapng format of Wireshark and dumpcap: a sequence of blocks, some of which contain packets
 /// (draft-ietf-opsawg-pcapng).
 struct PCAPNG {
-    /// The byte order of the present section.
+    /// The byte order of the section that is being read.
     private var order = ByteOrder.bigEndian
     private var interfaces: [Interface] = []
 
@@ -12,7 +12,7 @@ struct PCAPNG {
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
     /// The maximum length of a block in bytes. A longer block counts as damage.
     private static let longestBlock = 16 << 20
-    /// The largest number of interfaces of a section.
+    /// The maximum number of interfaces of a section. A further interface counts as damage.
     private static let maximumInterfaceCount = 65_536
 
     fileprivate struct Interface {

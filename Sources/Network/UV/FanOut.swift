@@ -22,11 +22,11 @@ public import TenfourSession
     private var messages: UnsafeMutablePointer<tenfour_mmsghdr>
     /// The address of each member, in the order of `messages`.
     private var addresses: UnsafeMutableRawPointer
-    /// The number of each member, in the order of `messages`.
+    /// The number that identifies each member, in the order of `messages`.
     private var members: UnsafeMutablePointer<Int32>
     /// The packet that is being sent. All elements of `messages` point to it.
     private let packet: UnsafeMutablePointer<iovec>
-    /// The index of each member in `messages`, by the member's number.
+    /// The index in `messages` of each member. The key is the number that identifies the member.
     private var places: [Int32: Int32] = [:]
 
     /// Creates a fan-out that sends from the socket of `backlog`.

@@ -38,9 +38,9 @@ extension UDPSocket {
         return fileDescriptor
     }
 
-    /// Sets all options that must be set before the socket is bound. …_RECVERR requests the ICMP errors that the
-    /// network sends back. Without …_MULTICAST_ALL set to 0, Linux delivers every group that any program on this
-    /// machine has joined.
+    /// Sets all options that must be set before the socket is bound. IP_RECVERR and IPV6_RECVERR request the ICMP
+    /// errors that the network sends back. IP_MULTICAST_ALL and IPV6_MULTICAST_ALL are set to 0: otherwise Linux
+    /// delivers every group that any program on this machine has joined.
     static func apply(_ options: SocketOptions, to socket: Int32, _ reach: Reach) throws(NetworkError) {
         let trafficClass = Int32(options.serviceCodePoint) * 4
         let interface = try options.multicastInterface.map { (name) throws(NetworkError) in

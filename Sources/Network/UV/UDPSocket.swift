@@ -33,9 +33,9 @@ public import TenfourSession
     private var emptied: (() -> Void)?
     var yielded: YieldedPort?
 
-    /// Opens and binds a socket. Bound to `::` it also carries IPv4; on a machine without IPv6 it is bound to `0.0.0.0`
-    /// instead (see `reach`). Throws with a remedy when the port is taken or reserved, or the address is not ours. The
-    /// C functions are `uv_udp_init_ex` and `uv_udp_bind`.
+    /// Opens and binds a socket. A socket bound to `::` also carries IPv4; on a machine without IPv6 it is bound to
+    /// `0.0.0.0` instead (see `reach`). Throws with a remedy when the port is taken or reserved, or the address is not
+    /// ours. The C functions are `uv_udp_init_ex` and `uv_udp_bind`.
     public init(
         on loop: EventLoop, bindingTo endpoint: Endpoint, options: SocketOptions = SocketOptions()
     ) throws(NetworkError) {

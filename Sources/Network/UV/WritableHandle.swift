@@ -3,8 +3,8 @@ import Glibc
 
 /// Calls back once the kernel accepts datagrams again. The C type is `uv_poll_t`.
 ///
-/// Watches a duplicate of the socket's descriptor, because libuv watches the descriptor itself and allows one watcher
-/// for each descriptor.
+/// Watches a duplicate of the socket's descriptor, because libuv allows one watcher for each descriptor and already
+/// watches the socket's own.
 @safe final class WritableHandle: LoopHandle {
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private let duplicate: Int32

@@ -1,7 +1,7 @@
 import CUV
 import Glibc
 
-/// A marker that a socket yields its UDP port to the next program of this machine that needs the port.
+/// A marker which shows that a socket yields its UDP port to the next program of this machine that needs the port.
 ///
 /// `SO_REUSEADDR` alone cannot be the marker: many programs set it and do not intend to give up the port. The marker is
 /// a Unix socket with the port in its abstract name, which every process can see in `/proc/net/unix`. It disappears
