@@ -16,14 +16,14 @@ public struct BurstMetrics: Hashable, Sendable {
     /// The number of bursts.
     public private(set) var burstCount = 0
 
-    /// The number of packets from the first loss of a possible burst on, including this loss; zero if no burst is
-    /// possible.
+    /// The number of packets since the first loss of a burst that may be going on, including this loss; zero if there
+    /// is none.
     private var openPackets = 0
-    /// The number of losses from the first loss of a possible burst on, including this loss.
+    /// The number of losses since the first loss of a burst that may be going on, including this loss.
     private var openLosses = 0
     /// The number of packets received since the last loss.
     private var received = 0
-    /// The number of packets from the first loss to the last loss of the possible burst.
+    /// The number of packets from the first loss to the last loss of a burst that may be going on.
     private var packetsToLastLoss = 0
 
     public init() {}

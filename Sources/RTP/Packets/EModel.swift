@@ -11,8 +11,8 @@ public struct EModel: Hashable, Sendable {
     public var delay: Duration
     /// The share of packets lost and not recovered, 0…1: `Ppl` of clause 7.5.
     public var lossShare: Double
-    /// The mean number of losses in a row, divided by the mean number of independent losses of the same share: `BurstR`
-    /// of clause 7.5, 1 or more.
+    /// The mean number of losses in a row, divided by the mean that independent losses of the same proportion would
+    /// have: `BurstR` of clause 7.5, 1 or more.
     public var burstRatio: Double
     /// The share of the audio that the receiver's card did not play, 0…1.
     public var missingShare: Double

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// A message that one or more sources leave (RTCP packet type 203, RFC 3550 section 6.6).
+/// A message by which one or more sources leave (RTCP packet type 203, RFC 3550 section 6.6).
 public struct Goodbye: Hashable, Sendable {
     /// The sources that leave. Only the first 31 are written.
     public var sources: [SSRC]

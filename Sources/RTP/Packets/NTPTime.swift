@@ -19,7 +19,7 @@ public struct NTPTime: Hashable, Sendable {
         return Self(rawValue: rawValue &+ UInt64(bitPattern: seconds << 32 &+ fraction))
     }
 
-    /// The middle 32 bits, in which a report block or an echo returns the time.
+    /// The middle 32 bits. Report blocks and echoes return a time in this form.
     public var short: ShortNTPTime { ShortNTPTime(rawValue: UInt32(truncatingIfNeeded: rawValue >> 16)) }
 }
 

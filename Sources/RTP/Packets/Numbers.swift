@@ -38,7 +38,7 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
 
     @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
 
-    /// The eight hexadecimal digits that people read, such as `1a2b3c4d`.
+    /// The SSRC as eight hexadecimal digits, such as `1a2b3c4d`.
     public var digits: String {
         let digits = String(rawValue, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits

@@ -107,7 +107,8 @@ public struct OpusPacket: Sendable {
         return 4 * second + first
     }
 
-    /// Reads the number of padding bytes: 255 stands for 254 and a further byte.
+    /// Reads the number of padding bytes. A byte of 255 stands for 254 padding bytes, and the number continues in the
+    /// next byte.
     @_noAllocation @_noLocks
     private static func readPadding(of payload: Span<UInt8>, at position: inout Int) throws(OpusPacketError) -> Int {
         var total = 0

@@ -12,7 +12,7 @@ public struct ReceptionStatistics: Sendable {
 
     /// The number of packets since the beginning or the last restart, including duplicates as in RFC 3550.
     public private(set) var receivedCount = 0
-    /// The number of received packets that had arrived before.
+    /// The number of received packets that were duplicates of earlier packets.
     public private(set) var duplicateCount = 0
     /// The number of received packets that arrived after a packet with a higher sequence number.
     public private(set) var reorderedCount = 0

@@ -3,8 +3,8 @@ public import TenfourAudioCore
 /// A payload that carries copies of earlier payloads in addition to its own, so that a lost packet is recovered from
 /// the next (RED, RFC 2198).
 ///
-/// On the wire the headers come first, oldest copy first, each with payload type, age and length; then one header byte
-/// with the type of the primary payload; then all payloads in the same order.
+/// On the wire, the headers of the copies come first, oldest copy first. Each states payload type, age and length. Then
+/// comes one header byte with the type of the primary payload. Then come all payloads in the same order.
 public struct RedundantPayload: Sendable {
     /// One payload within the packet.
     public struct Block: Hashable, BitwiseCopyable, Sendable {

@@ -1,11 +1,11 @@
-/// A sender report: the sender's own stream, and the sources that it receives (RTCP packet type 200, RFC 3550 section
-/// 6.4.1).
+/// A report of a sender: the state of its own stream, and statistics of the sources that it receives (RTCP packet type
+/// 200, RFC 3550 section 6.4.1).
 public struct SenderReport: Hashable, Sendable {
     /// The SSRC of the reporter.
     public var ssrc: SSRC
     /// The reporter's wall clock when the report was sent.
     public var time: NTPTime
-    /// The RTP timestamp of the stream that corresponds to `time`.
+    /// The RTP timestamp of the stream at the time `time`.
     public var timestamp: RTPTimestamp
     /// The number of RTP packets sent since the beginning. Wraps.
     public var packetCount: UInt32
@@ -43,8 +43,8 @@ public struct SenderReport: Hashable, Sendable {
     }
 }
 
-/// A receiver report: the sources that a receiver, which sends no media, receives (RTCP packet type 201, RFC 3550
-/// section 6.4.2).
+/// A report of a receiver that sends no media: statistics of the sources that it receives (RTCP packet type 201, RFC
+/// 3550 section 6.4.2).
 public struct ReceiverReport: Hashable, Sendable {
     /// The SSRC of the reporter.
     public var ssrc: SSRC

@@ -30,7 +30,7 @@ struct ArrivalTrace: Sendable {
     /// The time of the last request to a source that answers no requests.
     private var lastTrial: Instant?
 
-    /// The length of the period whose losses reports and decisions take into account.
+    /// The duration of the recent past, five seconds, whose losses reports and decisions take into account.
     private static let window = Duration.seconds(5)
     /// The time for which a source counts as lossy after its last lost packet.
     static let memoryOfLoss = window

@@ -3,7 +3,7 @@ public import TenfourPackets
 /// The methods of loss recovery that a participant supports. Each of our reports states ours in a PRIV item of its
 /// source description (Protocol/03-loss-protection.md); a session description may state them, too.
 public struct Capabilities: Hashable, Sendable {
-    /// Whether the participant requests lost packets by generic NACKs and retransmits its own on request (RFC 4585
+    /// Whether the participant requests lost packets by generic NACKs, and retransmits its packets on request (RFC 4585
     /// section 6.2.1).
     public var supportsNACK: Bool
     /// The payload type under which the participant accepts redundant coding (RFC 2198); nil if the participant accepts

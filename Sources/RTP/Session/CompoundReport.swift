@@ -13,7 +13,8 @@ struct CompoundReport {
         case receiver(ReceiverReport)
     }
 
-    /// The maximum number of report blocks with which a report also has extended blocks (RFC 3611).
+    /// The maximum number of report blocks in a report with extended blocks (RFC 3611). If there are more, the extended
+    /// blocks are left out.
     private static let maximumDetailedCount = 4
 
     /// Reports on `members`, continuing after the last source of the previous report, and on clocks and losses (RFC

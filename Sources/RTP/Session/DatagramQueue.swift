@@ -11,7 +11,7 @@ package struct DatagramQueue: Sendable {
         var start: Int
         var endpoint: Endpoint
         var isControl = false
-        /// The time passed to `put`. `forget(before:)` drops datagrams by this time.
+        /// The time passed to `put`. `forget(before:)` drops the datagram if this time is earlier than the given one.
         var moment: Instant
     }
 
@@ -28,14 +28,15 @@ package struct DatagramQueue: Sendable {
     package var hasRoom: Bool { count < limit }
 
     /// Appends a datagram of at most `capacity` bytes; `write` appends its bytes to its argument. An empty datagram is
-    /// not queued. `moment` is the time by which `forget(before:)` drops the datagram.
+    /// not queued. `forget(before:)` drops the datagram if `moment` is earlier than the given time.
     package mutating func put(
         capacity: Int, to endpoint: Endpoint, at moment: Instant = .start, _ write: (inout OutputSpan<UInt8>) -> Void
     ) {
         put(capacity: capacity, Datagram(start: 0, endpoint: endpoint, moment: moment), write)
     }
 
-    /// Appends a datagram for a destination of an RTP session, which `nextDestination` returns.
+    /// Appends a datagram of at most `capacity` bytes for a destination of an RTP session; `write` appends its bytes to
+    /// its argument. `nextDestination` returns the destination.
     package mutating func put(
         capacity: Int, to destination: RTPSession.Destination, _ write: (inout OutputSpan<UInt8>) -> Void
     ) {
@@ -75,7 +76,8 @@ package struct DatagramQueue: Sendable {
         nextDestination(into: &buffer)?.endpoint
     }
 
-    /// Does the same as `next`, but returns the destination that was given to `put`.
+    /// Appends the next datagram to `buffer`, which must have room for it. Returns the destination that was given to
+    /// `put`; nil if the queue is empty.
     package mutating func nextDestination(into buffer: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
         guard takenCount < datagrams.count else { return nil }
         let datagram = datagrams[takenCount]

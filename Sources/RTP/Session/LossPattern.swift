@@ -3,7 +3,8 @@ internal import TenfourPackets
 
 /// Records which of a source's last 1024 packets the network delivered; packets recovered later count as lost.
 struct LossPattern: Sendable {
-    /// The arrivals. Bit n of word m stands for the packet whose extended sequence number, modulo 1024, is 64m + n.
+    /// One bit for each packet, set if the packet arrived. Bit n of word m stands for the packet whose extended
+    /// sequence number, modulo 1024, is 64m + n.
     private var bits = InlineArray<16, UInt64>(repeating: 0)
     /// The extended sequence number of the newest packet.
     private var highest: Int64 = 0

@@ -8,8 +8,7 @@ public struct LossProtection: Hashable, Sendable {
     public var copies: [Int]
     /// Whether the encoder puts a coarser copy of each packet into the next (RFC 6716 section 2.1.7).
     public var inBandFEC: Bool
-    /// Whether receivers are expected to request lost packets; a share of the bit rate is then kept for
-    /// retransmissions.
+    /// Whether receivers are expected to request lost packets. Part of the bit rate is then kept for retransmissions.
     public var retransmits: Bool
     /// The encoder's bit rate, in bit/s.
     public var bitRate: Int

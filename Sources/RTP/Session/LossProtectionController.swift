@@ -31,8 +31,8 @@ struct LossProtectionController: Sendable {
     func isLossy(at now: Instant) -> Bool { lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false }
 
     /// Chooses the protection again. `isFresh` is true if a report has just arrived, and `retransmits` if NACKs are
-    /// answered; `savedBits` is `RedundancyEncoder.level`. Returns the bit rate of the whole payload, redundant copies
-    /// included; nil if the protection has not changed.
+    /// answered. `savedBits` is the `level` of the `RedundancyEncoder`: its saved bits, as a proportion of the maximum.
+    /// Returns the bit rate of the whole payload, redundant copies included; nil if the protection has not changed.
     mutating func update(
         _ receivers: Receivers, _ configuration: RTPSessionConfiguration, retransmits: Bool, savedBits: Double,
         isFresh: Bool, at now: Instant

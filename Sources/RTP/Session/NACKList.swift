@@ -23,8 +23,8 @@ struct NACKList: Sendable {
 
     struct Entry: Sendable {
         var number: Int64
-        /// The time at which the packet would have arrived, at the latest, with the smallest transit time. Playout
-        /// needs the packet at this time plus the playout delay.
+        /// The estimated time at which the packet would have arrived with the smallest transit time. The true time may
+        /// be earlier, but not later. Playout needs the packet at this time plus the playout delay.
         var place: Instant
         /// The time at which the gap was noticed.
         var noticed: Instant
@@ -90,9 +90,8 @@ struct NACKList: Sendable {
     }
 
     /// Records a packet that is newer than all earlier arrivals. The `lost` packets between the previous newest one and
-    /// this one are missing. `place(n)` returns the time at which the packet n packets earlier would have arrived, at
-    /// the latest, with the smallest transit time. `startsTalkspurt` is true if a pause precedes the packet; the result
-    /// of `place` may then be wrong.
+    /// this one are missing. `place(n)` returns the `place` of the packet n packets earlier. `startsTalkspurt` is true
+    /// if a pause precedes the packet; the result of `place` may then be wrong.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
@@ -119,8 +118,8 @@ struct NACKList: Sendable {
         }
     }
 
-    /// Records a reordered or retransmitted packet, which arrived after later packets. Returns the time from the
-    /// request to the retransmission; nil unless the packet was requested exactly once.
+    /// Records a reordered or retransmitted packet, which arrived after later packets. If the packet was requested
+    /// exactly once, returns the time from the request to the retransmission; nil otherwise.
     mutating func arrivedLate(_ sequenceNumber: SequenceNumber, isRetransmission: Bool, at now: Instant) -> Duration? {
         guard let index = index(of: sequenceNumber) else { return nil }
         let entry = entries[index]

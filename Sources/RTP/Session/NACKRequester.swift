@@ -80,8 +80,8 @@ struct NACKRequester: Sendable {
             && configuration.controlPort != .none && source.goodbye == nil
     }
 
-    /// Whether a source is to be treated as lossy before it has lost a packet, because it was first heard a few seconds
-    /// ago and may retransmit.
+    /// Whether a source is to be treated as lossy before it has lost a packet. If the configuration demands it, this
+    /// holds for the first five seconds of a source that may retransmit.
     private static func expectsLoss(
         from source: Source, _ configuration: RTPSessionConfiguration, at now: Instant
     ) -> Bool {

@@ -68,7 +68,7 @@ struct Reporters: Sendable {
         return index < all.count - newCount
     }
 
-    /// Returns the participants that first appeared in the report just read, and clears this list.
+    /// Returns the participants that first appeared in the report just read. The next call does not return them again.
     mutating func removeNew() -> ArraySlice<Participant> {
         defer { newCount = 0 }
         return all.suffix(newCount)

@@ -10,8 +10,8 @@ struct PlayedShare: Sendable {
         var at: Instant
     }
 
-    /// The counts of the last five seconds, oldest first, at least half a second apart. Only the last one may follow
-    /// sooner.
+    /// The counts of the last five seconds, oldest first. They are at least half a second apart; only the last two may
+    /// be closer.
     private var counts: [Count] = []
 
     private static let memory = Duration.seconds(5)

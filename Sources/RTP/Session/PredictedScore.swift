@@ -37,8 +37,8 @@ struct PredictedScore: Sendable {
         var coarse = 1.0
         if lossProtection.inBandFEC {
             clean -= Self.priceOfFEC(bitRate: Double(lossProtection.bitRate))
-            // Halves the effect of the coarse copies with retransmission, because some packets arrive before their
-            // coarse copy is needed.
+            // Halves the effect of the coarse copies if packets are retransmitted, because some packets then arrive
+            // before their coarse copy is needed.
             coarse = Self.exponential(-weightOfCoarse * (lossShare - residual) * (retransmits ? 0.5 : 1))
         }
         // Lowers the weight with the length of bursts: a packet that is lost in a burst lowers the score less than a
@@ -175,8 +175,8 @@ struct PredictedScore: Sendable {
         return before.score
     }
 
-    /// Returns the points of the score that in-band FEC costs while no packet is lost, at the smallest `expectedLoss`
-    /// that turns it on.
+    /// Returns the number of points by which in-band FEC lowers the score while no packet is lost. The encoder's
+    /// expected loss is the smallest that turns FEC on.
     private static func priceOfFEC(bitRate: Double) -> Double {
         bitRate >= 32_000 ? 0.11 : 0.4
     }

@@ -59,7 +59,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - Input
 
-    /// Processes a datagram from `sender`: media, RTCP, or anything else, which is counted and discarded.
+    /// Processes a datagram from `sender`: media or RTCP. Any other datagram is counted and discarded.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
@@ -318,7 +318,7 @@ public struct RTPSession: ~Copyable, Sendable {
     private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
     private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
 
-    /// The delay of the report that answers a source's first packet. The source's own first report then arrives first.
+    /// The delay of the report that answers a source's first packet. The source's own first report arrives meanwhile.
     private static let replyDelay = Duration.milliseconds(5)
     /// The maximum length of an initial report, in bytes: a report block, a name, our capabilities and our clock.
     private static let maximumInitialReportByteCount = 240
@@ -372,7 +372,7 @@ public struct RTPSession: ~Copyable, Sendable {
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the remotes and to the other sources. A source that is no remote gets no more than it sent.
+    /// Sends a report to the remotes and the other sources. A source that is no remote gets no more bytes than it sent.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return

@@ -134,8 +134,8 @@ struct ReceiverFeedback: Sendable {
     /// Removes a receiver that has sent BYE.
     mutating func remove(_ ssrc: SSRC, at sender: Endpoint) { receivers.remove(ssrc, at: sender.address) }
 
-    /// Returns and clears the receiver's view of our stream, completed by its method of concealment; nil if none
-    /// arrived.
+    /// Adds the receiver's method of concealment to its view of our stream, and returns and clears that view; nil if
+    /// none arrived.
     mutating func completeView(
         _ datagram: inout Datagram, _ members: ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {

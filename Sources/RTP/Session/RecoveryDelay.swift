@@ -7,7 +7,7 @@ public struct RecoveryDelay: Hashable, Sendable {
     /// The playout delay at which requested packets arrive in time, measured from the arrival of the fastest packet;
     /// zero if no packets are requested.
     public var retransmissionTime = FrameCount(0)
-    /// The maximum playout delay that recovery may request.
+    /// The maximum playout delay that recovery may request, measured from the arrival of the fastest packet.
     public var limit = FrameCount(0)
 
     init() {}

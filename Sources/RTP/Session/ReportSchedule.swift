@@ -49,8 +49,8 @@ struct ReportSchedule: Sendable {
 
     /// Moves the next report forward to `moment`, because of loss or to introduce ourselves. In a session of two, the
     /// first report need not wait (section 6.2), and further reports follow the previous one after at least 450 ms (RFC
-    /// 4585 section 3.4: immediate feedback). In a larger session, reports may only follow sooner than the minimum of
-    /// five seconds. All reports together still take at most 5 % of the session's bit rate.
+    /// 4585 section 3.4: immediate feedback). In a larger session, only the minimum interval of five seconds is waived.
+    /// All reports together still take at most 5 % of the session's bit rate.
     mutating func expedite(_ membership: Membership, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
         let isAlone = membership.memberCount <= 2

@@ -16,7 +16,8 @@ struct RoundTrip: Hashable, Sendable {
     var least: Duration? { value.flatMap { _ in recent.least.map { .nanoseconds($0) } } }
 
     /// The smallest round trip of the last 1.5 to 3 seconds; nil before the first measurement. A full queue lengthens
-    /// it, because the queue delays all packets. A stall does not, because it delays only some.
+    /// it, because the queue delays all packets. A stall does not lengthen it, because a stall delays only some
+    /// packets.
     var standing: Duration? { lately.least.map { .nanoseconds($0) } }
 
     /// The maximum of a measurement. A longer one is wrong or useless, and is ignored.

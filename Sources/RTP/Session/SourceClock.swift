@@ -5,15 +5,15 @@ internal import TenfourPackets
 ///
 /// The payload type, and with it the clock rate, may change within a stream (RFC 7160). The converted time then
 /// continues at the end of the packet before the change. After the change, a sender may continue its timestamps at the
-/// new rate or from another origin. If it continues them, they state the length of a silence before the change; if it
-/// does not, the arrivals state this length.
+/// new rate or from another origin. If it continues them, they show the length of a silence before the change. If it
+/// does not, the arrivals show this length.
 ///
-/// The session converts, not the jitter buffer, because jitter, transit times and the age of redundant copies need a
-/// common clock, too.
+/// The session converts the timestamps, and not the jitter buffer. For jitter, transit times and the age of redundant
+/// copies need a common clock, too.
 struct SourceClock: Sendable {
     private var newest: Packet?
-    /// For each encoding, by its raw value, the timestamp 0 converted to 48 000 Hz; nil before the first packet of that
-    /// encoding.
+    /// The converted time of timestamp 0 in each encoding; nil before the first packet of that encoding. The index is
+    /// the raw value of the encoding.
     private var origins = InlineArray<3, UInt32?>(repeating: nil)
 
     private struct Packet: Sendable {
@@ -33,7 +33,8 @@ struct SourceClock: Sendable {
     /// restarted (RFC 3550 appendix A.1).
     private static let maximumMisorder = 100
 
-    /// The minimum duration of a silence between two arrivals, in addition to the duration of the packets between them.
+    /// The time by which a gap between two arrivals must exceed the duration of the packets between them to count as a
+    /// silence.
     private static let shortestSilence = Duration.milliseconds(500)
 
     /// The encoding of the newest packet; Opus before the first.
@@ -67,8 +68,8 @@ struct SourceClock: Sendable {
     private func timeAfterChange(
         of newest: Packet, to header: RTPHeader, _ encoding: AudioEncoding, step: Int, at now: Instant
     ) -> RTPTimestamp {
-        // Ignores the step of a sequence number that is far away: the packet is a stray or follows a restart, and its
-        // step says nothing about time.
+        // Checks whether the sequence number is near that of the newest packet. If it is far away, the packet is a
+        // stray or follows a restart, and its sequence number says nothing about time.
         let isNear = (-Self.maximumMisorder...Self.maximumMisorder).contains(step)
         let packets = FrameCount(newest.frameCount.rawValue * (isNear ? step : 1))
         guard step > 0 || !isNear else { return newest.time.advanced(by: packets) }
