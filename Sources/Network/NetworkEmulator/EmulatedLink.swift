@@ -4,8 +4,8 @@ internal import TenfourSeededRandom
 /// One direction of an emulated link. It determines the fate of each packet: lost, or delivered at a certain time.
 ///
 /// The result depends only on the seed and on the order, sizes and times of the packets so far. Each effect has its own
-/// random number generator and draws from it for every packet, lost or not, so that adding one effect does not change
-/// the draws of another. Pass packets in the order in which they are sent.
+/// random number generator, and draws from it for every packet, lost or not. Adding one effect therefore does not
+/// change the draws of another. Pass packets in the order in which they are sent.
 public struct EmulatedLink: Sendable {
     private let network: NetworkModel
     private let delay: Int64

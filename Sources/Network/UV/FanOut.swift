@@ -101,7 +101,7 @@ public import TenfourSession
     }
 
     /// Sends `datagram` to all members but `except`. If the socket's send buffer is full, the datagram waits for the
-    /// remaining members until the socket accepts datagrams again, or until the next datagram with the same number
+    /// remaining members. It waits until the socket accepts datagrams again, or the next datagram with the same number
     /// `stream` replaces it.
     public func send(_ datagram: Span<UInt8>, stream: Int = 0, except: Int? = nil) {
         var remainder = Remainder(end: count, remainingCount: count, except: except.map { Int32($0) })

@@ -128,7 +128,7 @@ public import TenfourSession
     public func whenDrained(_ handler: @escaping () -> Void) { drained = handler }
 
     /// Restricts receiving to `peer` from now on. The kernel prefers this socket for the peer's datagrams over the
-    /// unconnected socket that shares its port, so that a flood of datagrams at the unconnected socket does not
+    /// unconnected socket with the same port. A flood of datagrams at the unconnected socket therefore does not
     /// displace them. Datagrams of other senders that arrived between binding and connecting are still passed on, with
     /// their address.
     ///

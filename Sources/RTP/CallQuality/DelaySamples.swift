@@ -31,7 +31,7 @@ public struct DelaySamples: Hashable, Sendable {
 
     public var maximum: Duration? { highest }
 
-    /// Returns the delay that `share` (0…1) of the samples did not exceed; nil without samples.
+    /// Returns the delay that a proportion of `share` (0…1) of the samples did not exceed; nil without samples.
     public func quantile(_ share: Double) -> Duration? {
         guard count > 0 else { return nil }
         var rest = Int(Double(count - 1) * min(max(share, 0), 1))

@@ -4,8 +4,8 @@ public import TenfourPackets
 
 /// Computes a summary of each second and of the whole time from counts that the caller passes in repeatedly.
 ///
-/// A summary adds up the counts of all talkers. A talker whose counts begin again at zero is treated as the same talker
-/// after a pause.
+/// A summary adds up the counts of all talkers. If the counts of a talker begin again at zero, they are those of the
+/// same talker after a pause.
 public struct QualityMeter: Sendable {
     /// The summary of the whole time so far.
     public private(set) var whole = QualitySummary()
@@ -54,8 +54,8 @@ public struct QualityMeter: Sendable {
         if let delay { add(delay, of: talker) }
     }
 
-    /// Adds the counts of a talker whose packets look encrypted and are not played. Audio that was decoded before this
-    /// was detected does not count.
+    /// Adds the counts of a talker whose packets look encrypted and are not played. Audio decoded from the talker's
+    /// first packets, before they looked encrypted, does not count.
     private mutating func refuse(_ talker: Int, _ counts: QualityCounts, since last: QualityCounts) {
         var counts = counts
         counts.playout = last.playout

@@ -27,7 +27,7 @@ public struct QualitySummary: Hashable, Sendable {
     /// The codec's bit rate before the summarised period, in bit/s. It is used if the period contains too little speech
     /// to measure the bit rate.
     var earlierBitRate: Int?
-    /// The duration of the packets that were received before the summarised period.
+    /// The mean duration of a packet before the summarised period; nil if it is not known.
     var earlierFrame: Duration?
     /// The codec of the packets that were received before the summarised period.
     var earlierEncoding: AudioEncoding?
@@ -89,7 +89,7 @@ extension QualitySummary {
         playout.concealed > .zero
             ? min(Double(playout.concealedByModel.rawValue) / Double(playout.concealed.rawValue), 1) : nil
     }
-    /// The share of audio recovered by FEC, copies or retransmission.
+    /// The proportion of the due audio that was recovered by FEC, copies or retransmission.
     public var recoveredShare: Double? {
         share(playout.recovered + playout.recoveredByCopy + playout.recoveredByRetransmission)
     }
@@ -97,7 +97,7 @@ extension QualitySummary {
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByRetransmissionShare: Double? { share(playout.recoveredByRetransmission) }
     public var stretchedShare: Double? { share(playout.timeScaled) }
-    /// The share of audio that the card did not play, because the card stood still or was lost.
+    /// The proportion of the due audio that the card did not play, because the card stood still or was lost.
     public var missingShare: Double? { share(playout.missing) }
     /// The mean length of the card's dropouts; nil without dropouts.
     public var holeLength: Duration? { playout.holes > 0 ? playout.missing.duration() / playout.holes : nil }
@@ -120,7 +120,7 @@ extension QualitySummary {
     /// is used.
     private static let enough = FrameCount(9_600)
 
-    /// The E-model, with the measured delay and loss and the codec of the received speech; nil if nothing was heard.
+    /// The E-model with the measured delay and loss, and the codec of the received speech; nil if nothing was heard.
     public var model: EModel? {
         guard hasSound, let concealedShare else { return nil }
         let network = (roundTrip ?? .zero) / 2

@@ -40,8 +40,8 @@ public struct Mixer: ~Copyable, Sendable {
     public struct Concealment: BitwiseCopyable, Sendable {
         /// The number of frames that the pull concealed. Some of them may be heard only after the pull.
         public var ahead = 0
-        /// The number of frames that were heard before the pull, and count as concealed only now, because a packet has
-        /// shown that the talker did not pause.
+        /// The number of frames that were heard before the pull and count as concealed only now. A packet has shown
+        /// that the talker did not pause.
         public var behind = 0
 
         @_noAllocation @_noLocks
@@ -158,8 +158,8 @@ public struct Mixer: ~Copyable, Sendable {
         for index in 0..<usedCount { buffers[index].shiftArrivals(by: .zero - frames) }
     }
 
-    /// Records that the card did not play `frames` (at the card's rate) of the audio pulled since the last call,
-    /// because the card is gone or its clock deviates. Call this after each pull.
+    /// Records that the card did not play `frames` (at the card's rate) of the audio pulled since the last call. The
+    /// card is gone, or its clock deviates. Call this after each pull.
     @_noAllocation @_noLocks
     public mutating func recordUnplayed(_ frames: FrameCount) {
         guard frames > .zero else {

@@ -4,8 +4,8 @@ package import TenfourPackets
 
 /// Packets that wait to be decoded, in the order of their extended sequence numbers.
 ///
-/// A ring with a slot for each of `capacity` successive sequence numbers, so that insertion takes constant time in any
-/// order of arrival, and a duplicate is detected by its slot. Nothing is allocated after `init`.
+/// A ring with a slot for each of `capacity` successive sequence numbers. Insertion takes constant time in any order of
+/// arrival, and the slot shows whether a packet is a duplicate. Nothing is allocated after `init`.
 @usableFromInline
 package struct PacketQueue: ~Copyable, Sendable {
     /// A packet without its bytes.

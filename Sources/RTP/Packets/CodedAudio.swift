@@ -2,8 +2,8 @@ public import TenfourAudioCore
 
 /// The duration and the number of bytes of encoded audio, from which the codec's bit rate follows.
 ///
-/// A packet below the lowest bit rate at which Opus encodes speech, 6 kbit/s, stands for silence. It shows nothing
-/// about the codec and is not counted.
+/// Opus encodes speech at 6 kbit/s or more. A packet with a lower bit rate stands for silence, shows nothing about the
+/// codec, and is not counted.
 public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
     public private(set) var byteCount = 0
     public private(set) var frameCount = FrameCount.zero

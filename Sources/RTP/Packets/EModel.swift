@@ -65,7 +65,7 @@ extension EModel {
     /// value.
     static var ratingOfDefaults: Double { basicRating - simultaneousImpairment - listenerEcho }
 
-    /// `Idd` of clause 7.4, with the default delay sensitivity: mT = 100 ms, sT = 1.
+    /// The impairment by delay: `Idd` of clause 7.4, with the default delay sensitivity (mT = 100 ms, sT = 1).
     var delayImpairment: Double {
         let ratio = delay / .milliseconds(100)
         guard ratio > 1 else { return 0 }
@@ -73,7 +73,7 @@ extension EModel {
         return 25 * (pow(1 + pow(x, 6), 1 / 6) - 3 * pow(1 + pow(x / 3, 6), 1 / 6) + 2)
     }
 
-    /// `Ie,eff` of clause 7.5.
+    /// The impairment by the codec and by lost packets: `Ie,eff` of clause 7.5.
     var lossImpairment: Double {
         let percent = min(max(lossShare, 0), 1) * 100
         guard percent > 0 else { return codec.impairment }
@@ -93,10 +93,10 @@ extension EModel {
         return 95 * percent / (percent + 4 + 2.5 * log2(length))
     }
 
-    /// `Ro` of clause 7.2: the signal to noise ratio, with the loudness and noises of table 2.
+    /// The signal to noise ratio: `Ro` of clause 7.2, with the loudness and noises of table 2.
     private static var basicRating: Double { 15 - 1.5 * (sendLoudness + noise) }
 
-    /// `No` of clause 7.2, in dBm0p.
+    /// The sum of all noises: `No` of clause 7.2, in dBm0p.
     private static var noise: Double {
         let listenerSidetone = 15.0 + 3
         let roomAtTalker = 35 - sendLoudness - 3 - 100 + 0.004 * pow(35 - sendLoudness - receiveLoudness - 3 - 14, 2)
@@ -106,7 +106,7 @@ extension EModel {
         return decibels(power(-70) + power(roomAtTalker) + power(roomAtListener) + power(floor))
     }
 
-    /// `Is` of clause 7.3: loudness, sidetone, and the quantization of one PCM link.
+    /// The impairment by loudness, sidetone, and the quantization of one PCM link: `Is` of clause 7.3.
     private static var simultaneousImpairment: Double {
         let loudness = sendLoudness + receiveLoudness + 0.2 * (64 + noise - receiveLoudness)
         let tooLoud = 20 * (pow(1 + pow(loudness / 8, 8), 1 / 8) - loudness / 8)
@@ -121,7 +121,8 @@ extension EModel {
         return tooLoud + ownVoice + 15 * log10(1 + pow(10, y) + pow(10, z))
     }
 
-    /// `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. `Idte` is zero because `T` is zero.
+    /// The impairment by listener echo: `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. The impairment by
+    /// talker echo, `Idte`, is zero because `T` is zero.
     private static var listenerEcho: Double {
         let distance = basicRating - 10.5 * (110 + 7)
         return distance / 2 + (pow(distance, 2) / 4 + 169).squareRoot()
@@ -130,9 +131,9 @@ extension EModel {
     private static func decibels(_ power: Double) -> Double { 10 * log10(power) }
     private static func power(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 
-    /// `SLR`, the loudness of sending, of table 2 in decibels.
+    /// The loudness of sending, `SLR` of table 2, in decibels.
     private static var sendLoudness: Double { 8 }
-    /// `RLR`, the loudness of receiving, of table 2 in decibels.
+    /// The loudness of receiving, `RLR` of table 2, in decibels.
     private static var receiveLoudness: Double { 2 }
 }
 
@@ -148,9 +149,9 @@ extension EModel.Codec {
 
     /// G.711 with the concealment of its appendix I (ITU-T G.113 appendix I): `Ie` is 0 and `Bpl` 25.1.
     ///
-    /// That is the narrow-band scale of G.107, on which nothing is better than a good telephone line: 4.4. Opus is
-    /// scored against wide-band speech instead, so a score of G.711 rates the network only; it cannot be compared with
-    /// a score of Opus.
+    /// These values are on the narrow-band scale of G.107, where nothing is better than a good telephone line: a score
+    /// of 4.4. Opus is scored against wide-band speech instead. So a score of G.711 rates the network only, and cannot
+    /// be compared with a score of Opus.
     public static var g711: Self { Self(impairment: 0, robustness: 25.1) }
     /// G.729A with voice activity detection (ITU-T G.113 appendix I).
     public static var g729A: Self { Self(impairment: 11, robustness: 19) }

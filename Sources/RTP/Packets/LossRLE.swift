@@ -1,8 +1,8 @@
 /// The received and the lost packets of a source, as run lengths (the loss RLE block of an extended report, RFC 3611
 /// section 4.1).
 ///
-/// The runs are kept as chunks, the form on the wire: counting runs is cheap, and expanding hostile runs would be
-/// expensive.
+/// The runs are kept as chunks, which is their form on the wire. Counting runs is cheap; expanding the runs of a
+/// hostile block would be expensive.
 public struct LossRLE: Hashable, Sendable {
     /// The source whose packets are described.
     public var source: SSRC
@@ -13,7 +13,7 @@ public struct LossRLE: Hashable, Sendable {
     public var first: SequenceNumber
     /// The sequence number of the packet after the last one described.
     public var end: SequenceNumber
-    /// The chunks: runs and bit vectors. An empty chunk is added at the end if their number would be odd without it.
+    /// The chunks: runs and bit vectors. An empty chunk is added at the end to make their number even.
     public private(set) var chunks: [UInt16]
 
     static let blockType: UInt8 = 1

@@ -31,7 +31,7 @@ public struct ShortNTPTime: Hashable, Sendable {
 }
 
 extension Duration {
-    /// Converts a number of units of 1/65536 s, as in RTCP, exactly.
+    /// Converts a number of units of 1/65536 s, in which RTCP states times. The result is exact.
     init(shortNTP count: UInt32) {
         self.init(
             secondsComponent: Int64(count >> 16),

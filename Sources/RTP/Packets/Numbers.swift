@@ -47,8 +47,8 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
 
 /// Extends a wrapping number to a count that does not wrap.
 ///
-/// A value counts as later than the newest if it lies less than half the range ahead of it, and as earlier if it does
-/// not.
+/// A value counts as later than the newest one if it is ahead of it by less than half the range of values, and as
+/// earlier if it is not.
 public struct Unwrapper: Sendable {
     private var last: Int64?
 

@@ -2,8 +2,8 @@ public import TenfourAudioCore
 
 /// An Opus packet, the payload of one RTP packet (RFC 7587 section 4.2), parsed into its frames (RFC 6716 section 3).
 ///
-/// An *Opus frame* is the unit of one decoder call: 2.5…60 ms of audio, or none if `byteCount` is zero (lost, or
-/// silence that was not sent). Each Opus frame is a `PacketDescription` here.
+/// An *Opus frame* is the unit of one decoder call: 2.5…60 ms of audio. If its `byteCount` is zero, it has no audio: it
+/// was lost, or was silence that was not sent. Each Opus frame is a `PacketDescription` here.
 ///
 /// It may be used on any thread, including audio threads, because it neither allocates nor locks.
 public struct OpusPacket: Sendable {

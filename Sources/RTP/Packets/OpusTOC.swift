@@ -1,14 +1,15 @@
 public import TenfourAudioCore
 
-/// The first byte of an Opus packet, its table of contents (RFC 6716 section 3.1), which describes the coding of all
-/// its frames.
+/// The first byte of an Opus packet, its table of contents (RFC 6716 section 3.1). It describes the coding of all
+/// frames of the packet.
 public struct OpusTOC: Hashable, Sendable {
     public var rawValue: UInt8
 
     @_noAllocation @_noLocks
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The coding mode: linear prediction for speech, both, or the transform codec for music and low delay.
+    /// The coding mode: linear prediction for speech (SILK), the transform codec for music and low delay (CELT), or
+    /// both (hybrid).
     public enum Mode: Hashable, Sendable { case silk, hybrid, celt }
 
     /// Audio bandwidths of 4, 6, 8, 12 and 20 kHz.

@@ -7,7 +7,7 @@ public enum PacketOrigin: UInt8, BitwiseCopyable, Sendable {
     /// Retransmitted after a generic NACK (RFC 4585 section 6.2.1).
     case retransmitted
 
-    /// Whether the packet was sent for the first time. Only then its arrival shows the network's delay: copies and
+    /// Whether the packet was sent for the first time. Only then does its arrival show the network's delay: copies and
     /// retransmissions are sent later than their audio.
     public var isOriginal: Bool {
         @_noAllocation @_noLocks get {

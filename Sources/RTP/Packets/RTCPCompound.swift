@@ -12,7 +12,7 @@ public enum RTCPPacket: Hashable, Sendable {
 /// A packet of a type this module does not read: other feedback (RFC 4585), APP, …
 public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
-    /// The five bits that hold a count or the format of a feedback message, 0…31.
+    /// The number in five bits of the header, 0…31: a count, or the format of a feedback message.
     public var count: Int
     /// The range of the content in the datagram, without the header of four bytes and without padding.
     public var body: Range<Int>
@@ -65,8 +65,8 @@ public struct RTCPCompound: ~Escapable {
         }
     }
 
-    /// Whether a datagram on a port that RTP and RTCP share is RTCP, from its second byte: 192…223 (RFC 5761 section
-    /// 4).
+    /// Whether a datagram is RTCP, on a port that RTP and RTCP share. The second byte of RTCP is 192…223 (RFC 5761
+    /// section 4).
     public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
 }
 
@@ -88,7 +88,7 @@ public enum RTCPParseError: Error, Hashable, Sendable {
 /// The first four bytes of each RTCP packet.
 struct RTCPHeader {
     var type: UInt8
-    /// The five bits that hold a count or a format, 0…31.
+    /// The number in five bits of the header, 0…31: a count or a format.
     var count: Int
     /// The range of the packet in the datagram, without header and padding.
     var body: Range<Int>
@@ -127,8 +127,8 @@ struct RTCPHeader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends the header, four bytes, of an RTCP packet. `count` is the number in the five bits of the first byte;
-    /// `byteCount` is the length of the packet with its header, a multiple of four.
+    /// Appends the four bytes of the header of an RTCP packet. `count` is the number in the five bits of the first
+    /// byte. `byteCount` is the length of the packet with its header, a multiple of four.
     @_lifetime(self: copy self)
     mutating func append(headerOf type: UInt8, count: Int, byteCount: Int) {
         append(0x80 | UInt8(count))

@@ -16,8 +16,8 @@ public struct ReceptionStatistics: Sendable {
     public private(set) var duplicateCount = 0
     /// The number of received packets that arrived after a packet with a higher sequence number.
     public private(set) var reorderedCount = 0
-    /// The losses of the network, in sequence order, except for the newest 32 packets, which may still arrive. A
-    /// retransmitted packet counts as lost.
+    /// The losses of the network, in sequence order. The newest 32 packets are not counted yet, because they may still
+    /// arrive. A retransmitted packet counts as lost.
     public private(set) var losses = BurstMetrics()
     /// The number of times that the source restarted with other sequence numbers.
     public private(set) var restartCount = 0
@@ -90,8 +90,9 @@ public struct ReceptionStatistics: Sendable {
         lastSenderReport = (report.time.short, now)
     }
 
-    /// Returns the report block about this source for a report sent at `now`, and ends the interval of its fraction
-    /// lost. Returns nil if no packet has arrived since the last block: RFC 3550 section 6.4 omits such a source.
+    /// Returns the report block about this source for a report sent at `now`, and begins a new interval for the
+    /// fraction lost. Returns nil if no packet has arrived since the last block: RFC 3550 section 6.4 omits such a
+    /// source.
     public mutating func reportBlock(at now: Instant) -> ReportBlock? {
         guard receivedCount > receivedBefore else { return nil }
         let expected = expectedCount - expectedBefore
@@ -121,8 +122,8 @@ extension ReceptionStatistics {
     /// The number of packets lost since the beginning or the last restart; below zero if duplicates outnumber losses.
     public var cumulativeLost: Int { expectedCount - receivedCount }
 
-    /// Interarrival jitter, in frames at the payload's clock rate: the difference between the spacing of packets at
-    /// arrival and at sending, smoothed over about sixteen packets.
+    /// Interarrival jitter, in frames at the payload's clock rate. This is the difference between the spacing of
+    /// packets at arrival and their spacing at sending, smoothed over about sixteen packets.
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
     /// Returns the position of a packet, by RFC 3550 appendix A.1 but without its probation of new sources.

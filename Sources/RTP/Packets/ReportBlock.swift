@@ -11,7 +11,7 @@ public struct ReportBlock: Hashable, Sendable {
     public var cumulativeLost: Int
     /// The highest sequence number received, with the number of its wraps in the upper half.
     public var extendedHighestSequenceNumber: UInt32
-    /// Interarrival jitter, at the payload's clock: 0…2³² − 1.
+    /// Interarrival jitter, in frames at the payload's clock rate, 0…2³² − 1.
     public var jitter: FrameCount
     /// The time in the last sender report of the source; nil before the first sender report.
     public var lastSenderReport: ShortNTPTime?
@@ -38,7 +38,7 @@ public struct ReportBlock: Hashable, Sendable {
     }
 
     /// Returns the round-trip time, for a block about our own stream that arrived at `now` by our wall clock (RFC 3550
-    /// section 6.4.1, DLSR); nil if the peer has not received any report from us.
+    /// section 6.4.1, DLSR). Returns nil if the peer has not received any sender report from us.
     public func roundTrip(receivedAt now: NTPTime) -> Duration? {
         lastSenderReport?.roundTrip(lessDelay: delaySinceLastSenderReport, receivedAt: now)
     }

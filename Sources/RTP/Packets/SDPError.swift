@@ -14,7 +14,7 @@ public struct SDPError: Error, Hashable, Sendable {
         case tooLarge(byteCount: Int)
         /// The first line is not `v=0`.
         case notADescription
-        /// The line does not have the form that its letter or attribute requires.
+        /// The line does not have the form that its type or attribute requires.
         case malformed(String)
         /// The transport is not RTP. Its name is safe to show.
         case unsupportedTransport(String)

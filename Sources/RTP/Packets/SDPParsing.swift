@@ -6,7 +6,7 @@ extension SessionDescription {
     /// The maximum number of formats of a stream. A stream with more formats is refused.
     public static let maximumFormatCount = 64
 
-    /// Parses a description. Lines end with LF or CR LF; lines that do not concern the first audio stream are skipped,
+    /// Parses a description. Lines end with LF or CR LF. Lines that do not concern the first audio stream are skipped,
     /// and `o=`, `s=` and `t=` may be missing. Total: for any bytes it returns a description, or throws the line and
     /// the reason.
     public init(parsing bytes: Span<UInt8>) throws(SDPError) {
@@ -284,8 +284,8 @@ private struct SDPReader {
 }
 
 extension Substring {
-    /// Splits at separators and omits empty parts. Compares Unicode scalars, so that a combining mark behind a
-    /// separator cannot hide it.
+    /// Splits at separators and omits empty parts. Compares Unicode scalars, because a combining mark behind a
+    /// separator would hide it from a comparison of characters.
     func fields(separator: Unicode.Scalar) -> [Substring] {
         unicodeScalars.split(separator: separator).map { Substring($0) }
     }

@@ -16,7 +16,7 @@ public struct SessionDescription: Hashable, Sendable {
     /// The duration of a packet; nil if it is not stated. Written in whole milliseconds, rounded up (RFC 7587 section
     /// 7).
     public var packetTime: Duration?
-    /// The longest duration of a packet; nil if it is not stated.
+    /// The maximum duration of a packet; nil if it is not stated.
     public var maximumPacketTime: Duration?
     /// The RTCP port, if the description names one (RFC 3605). Use `controlPort` to send.
     public var rtcpPort: UInt16?
@@ -90,8 +90,8 @@ public struct SessionDescription: Hashable, Sendable {
 }
 
 extension SessionDescription {
-    /// The `o=` line: the creator of the description. The first three fields and the address identify the session
-    /// globally.
+    /// The `o=` line: the creator of the description. Its first three fields and its address together identify the
+    /// session globally.
     public struct Origin: Hashable, Sendable {
         /// The user name, without spaces; "-" if there is none.
         public var username: String
@@ -111,8 +111,8 @@ extension SessionDescription {
         public static let unknown = Origin(sessionID: 0, address: Connection("0.0.0.0"))
     }
 
-    /// The `c=` line: an IP address or a host name, which is the destination of the stream. With `0.0.0.0` the stream
-    /// may come from anywhere.
+    /// The `c=` line: the destination of the stream, an IP address or a host name. With `0.0.0.0` the stream may come
+    /// from anywhere.
     public struct Connection: Hashable, Sendable {
         public enum Family: String, Hashable, Sendable {
             case v4 = "IP4"
@@ -180,7 +180,7 @@ extension SessionDescription {
     /// are supported.
     public struct Crypto: Hashable, Sendable {
         public var tag: UInt32
-        /// The crypto suite, which is a cipher and an authentication, by its name in RFC 4568 or later.
+        /// The crypto suite by its name in RFC 4568 or later: a cipher and an authentication.
         public var suite: String
         /// Key and salt in base64. Secret.
         public var key: String

@@ -1,5 +1,5 @@
-/// A reference time that is returned to its sender, so that a participant that sends no media can measure the round
-/// trip, too (RFC 3611 section 4.5, DLRR).
+/// A reference time that is returned to its sender (RFC 3611 section 4.5, DLRR). By it, even a participant that sends
+/// no media can measure the round trip.
 public struct TimeEcho: Hashable, Sendable {
     /// The SSRC of the participant that sent the time.
     public var teller: SSRC

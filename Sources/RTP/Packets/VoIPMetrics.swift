@@ -9,7 +9,7 @@ public struct VoIPMetrics: Hashable, Sendable {
     public var discardRate: UInt8 = 0
     /// The share of packets lost or discarded within bursts, in 1/256.
     public var burstDensity: UInt8 = 0
-    /// The share of packets lost or discarded within gaps, the times between bursts, in 1/256.
+    /// The share of packets lost or discarded within gaps, in 1/256. Gaps are the times between bursts.
     public var gapDensity: UInt8 = 0
     /// The mean duration of a burst, 0…65 s. Written in milliseconds.
     public var burstDuration = Duration.zero

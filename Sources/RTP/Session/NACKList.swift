@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The missing packets of one source. For each packet the list keeps the time at which the gap was noticed, the time
-/// from which playout needs the packet, and the number of requests.
+/// The missing packets of one source. For each packet the list keeps three values: the time at which the gap was
+/// noticed, the time from which playout needs the packet, and the number of requests.
 ///
 /// Holds at most `capacity` packets; when it is full, the oldest is dropped.
 struct NACKList: Sendable {
@@ -183,8 +183,8 @@ struct NACKList: Sendable {
 
     /// Returns the packets to request now, in order of their sequence numbers: all lost or suspected packets, due or
     /// not, whose retransmission can arrive in time. If there are more than `limit`, returns those with the most time
-    /// left. The next request for a packet that was due is due a little more than a round trip later, or 200 ms later
-    /// if the round trip is unknown.
+    /// left. A packet that was due becomes due again a little more than a round trip later; 200 ms later if the round
+    /// trip is unknown.
     mutating func ask(depth: Duration, roundTrip: RoundTrip, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {

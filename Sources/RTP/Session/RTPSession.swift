@@ -4,8 +4,8 @@ public import TenfourPackets
 /// One end of an RTP conversation: parses received datagrams, packetizes outgoing media, keeps statistics of both and
 /// reports them (RTCP). Opens no socket, reads no clock, starts no thread.
 ///
-/// After each call that passes something in, call `nextDatagram` until nil, then `nextEvent` until nil, then sleep
-/// until `nextDeadline`.
+/// After each call of another method, call `nextDatagram` until nil, then `nextEvent` until nil. Then sleep until
+/// `nextDeadline`.
 public struct RTPSession: ~Copyable, Sendable {
     public private(set) var discards = DiscardCounts()
     /// The configuration that `init` was given, with the present addresses of remotes that have moved.

@@ -93,7 +93,7 @@ public struct RetransmissionCounts: Hashable, Sendable {
     public var byteCount = 0
     /// The number of requested packets that were never sent or are no longer kept.
     public var unknownCount = 0
-    /// The number of requested packets that were not retransmitted, because a limit was reached or the NACK arrived
+    /// The number of requested packets that were not retransmitted. Either a limit was reached, or the NACK arrived
     /// from an address that is not a configured remote.
     public var refusedCount = 0
 
