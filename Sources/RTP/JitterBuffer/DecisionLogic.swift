@@ -39,7 +39,7 @@ package enum DecisionLogic: Equatable, Sendable {
     package static var longestUnderrun: FrameCount { FrameCount(9_600) }
     /// The unit of Opus concealment, in frames: 2.5 ms.
     private static var step: Int { 120 }
-    /// The longest concealment in one decision: 20 ms.
+    /// The maximum duration that one decision conceals: 20 ms. A longer loss is concealed by several decisions.
     private static var longestConcealment: FrameCount { FrameCount(960) }
     /// The unit in which the SILK mode of Opus conceals: 10 ms. A shorter concealment would shift SILK's state against
     /// the audio.

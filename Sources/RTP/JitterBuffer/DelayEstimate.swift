@@ -55,8 +55,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private var peaks = DelayPeaks()
     /// The time from which packets belong to the present route.
     private var routeSince = FrameCount(0)
-    /// The delay of the fastest packet since the route became longer, in buckets. `base` stays at the shorter route's
-    /// delay for ten more seconds.
+    /// The delay of the fastest packet since the route became longer, in buckets. Unlike `base`, it does not include
+    /// the packets of the shorter route.
     private var routeBase = Int.min
     /// The number of packets of the last ten seconds (`window`) in each bucket of delays.
     private var histogram: FixedBuffer<UInt16>

@@ -91,7 +91,7 @@ struct Limiter: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     private mutating func nextGain(_ wanted: Float) -> Float {
         gain = min(needed.next(wanted), gain + (1 - gain) * rise)
-        // Sets the gain to 1 from four thousandths of a decibel below 1 on. That close to 1, a Float would stop rising.
+        // Sets the gain to 1 if it is less than four thousandths of a decibel below 1, where a Float would stop rising.
         if gain > 0.999_5 { gain = 1 }
         restingCount = gain < 1 ? 0 : min(restingCount + 1, delay + 1)
         let fixed = Int64(Double(gain) * Double(Self.one))

@@ -237,7 +237,7 @@ public struct Mixer: ~Copyable, Sendable {
         FrameCount(frames.rawValue * SampleRate.opus.hertz / format.rate.hertz)
     }
 
-    /// Converts frames of the card to 48 000 Hz. The remainder is added to the next call.
+    /// Converts frames of the card to 48 000 Hz. The remainder is kept and added at the next call.
     private mutating func scaled(_ frames: Int) -> FrameCount {
         let scaled = frames * SampleRate.opus.hertz + remainder
         remainder = scaled % format.rate.hertz

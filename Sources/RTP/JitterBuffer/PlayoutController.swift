@@ -29,9 +29,9 @@ struct PlayoutController: ~Copyable, Sendable {
     /// skipped. A packet that begins before this position does not count as late.
     private var skippedTo: FrameCount?
 
-    /// The position of playout in the talker's time.
+    /// The position and the delay of playout while audio plays.
     private struct Playing {
-        /// The position of the next frame to be played.
+        /// The position of the next frame to be played, in the talker's time.
         var position: FrameCount
         /// The duration of the packet that was decoded last or, at the start of a talkspurt, of its first packet.
         var frameCount: FrameCount
@@ -351,7 +351,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     // MARK: What was performed
 
-    /// Records that time-scaling has removed (positive) or inserted (negative) `frames`.
+    /// Records that time-scaling has removed or inserted `frames`.
     @_noAllocation @_noLocks
     mutating func recordTimeScaling(of frames: FrameCount) { statistics.timeScaled += frames }
 

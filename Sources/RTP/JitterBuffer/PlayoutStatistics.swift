@@ -28,7 +28,7 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     /// The duration and size of the original packets with loud speech, from which the codec's bit rate is computed.
     /// Pauses are left out, because they need fewer bits at the same quality.
     public var coded = CodedAudio()
-    /// The number of frames removed or repeated by time-scaling, to bring the delay to its target.
+    /// The number of frames that time-scaling removed or repeated, to bring the delay to its target.
     public var timeScaled = FrameCount(0)
     /// The number of original packets that arrived after their audio was due.
     public var late = 0

@@ -14,7 +14,7 @@ public struct RecoveryDemand: BitwiseCopyable, Hashable, Sendable {
     /// not limit the delay that the packets' own jitter requires.
     public var limit: FrameCount
 
-    /// The demand without recovery.
+    /// Creates a demand without recovery; `limit` is 100 ms.
     @_noAllocation @_noLocks
     public init() { self.init(lookAhead: FrameCount(0), retransmissionTime: FrameCount(0), limit: FrameCount(4_800)) }
 

@@ -21,7 +21,8 @@ struct SyncBuffer: ~Copyable, Sendable {
     private static var history: Int { TimeScaler.reach.rawValue }
     /// The maximum length of a cross-fade, in frames: 5 ms.
     private static var overlap: Int { 240 }
-    /// The maximum distance, in frames, at which the cross-fade looks for similar audio: 2.5 ms.
+    /// The maximum distance, in frames, at which the cross-fade looks for similar audio: 2.5 ms. Also the time over
+    /// which `smoothStep` spreads a step.
     private static var search: Int { 120 }
     /// The number of frames for which there is space: one packet that waits, one that is decoded ahead, and the audio
     /// that the time scaler inserts.

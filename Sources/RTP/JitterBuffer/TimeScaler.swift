@@ -12,16 +12,17 @@ public import TenfourAudioCore
 ///
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 public struct TimeScaler: ~Copyable, Sendable {
-    /// The duration of audio needed after a cut that removes a period, or before a cut that repeats one: 20 ms.
+    /// The duration of audio needed after the position of a removal, or before the position of a repetition: 20 ms, for
+    /// the longest pitch period and the cross-fade.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
-    /// The shortest period that one cut removes or repeats: 2.5 ms.
+    /// The shortest pitch period that one cut removes or repeats: 2.5 ms.
     public static var shortest: FrameCount { @_noAllocation @_noLocks get { FrameCount(shortestPeriod) } }
-    /// The longest period that one cut removes or repeats: 12.5 ms.
+    /// The longest pitch period that one cut removes or repeats: 12.5 ms.
     public static var longest: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod) } }
 
     private static var shortestPeriod: Int { 120 }
     private static var longestPeriod: Int { 600 }
-    /// The length of the cross-fade: 7.5 ms.
+    /// The length of the cross-fade, in frames: 7.5 ms.
     private static var overlap: Int { 360 }
     /// The maximum duration of audio that is searched for a cut, in frames: 30 ms.
     private static var searchLength: Int { 1_440 }
@@ -64,7 +65,7 @@ public struct TimeScaler: ~Copyable, Sendable {
     private struct Cut {
         var place: Int
         var period: Int
-        /// The audibility of the seam; a lower cost is less audible.
+        /// A measure of how audible the seam is. A seam with a lower cost is less audible.
         var cost: Float
     }
 
@@ -79,8 +80,8 @@ public struct TimeScaler: ~Copyable, Sendable {
 
     /// Removes one pitch period from `samples` (interleaved) behind the frame `start`, at most `limit` long. Moves up
     /// the audio after it, which ends at `end`. Returns the number of frames removed; zero if no cut was good enough.
-    /// `anywhere` accepts any cut, because nobody speaks in the audio, or it was concealed. `loudness` is the mean
-    /// square of the talker's speech; zero if it is not known.
+    /// If `anywhere` is true, any cut is accepted: nobody speaks in the audio, or it was concealed. `loudness` is the
+    /// mean square of the talker's speech; zero if it is not known.
     @_noAllocation @_noLocks
     public mutating func shorten(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
@@ -102,10 +103,10 @@ public struct TimeScaler: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
-    /// Repeats one pitch period of `samples` (interleaved), at most `limit` long, that ends at or behind the frame
-    /// `start`. Moves back the audio after it, which ends at `end`; the buffer needs space for it. Returns the number
-    /// of frames inserted; zero if no cut was good enough. `anywhere` accepts any cut. `loudness` is the mean square of
-    /// the talker's speech; zero if it is not known.
+    /// Repeats one pitch period of `samples` (interleaved), at most `limit` long. The period ends at or behind the
+    /// frame `start`. Moves back the audio after it, which ends at `end`; the buffer needs space for it. Returns the
+    /// number of frames inserted; zero if no cut was good enough. If `anywhere` is true, any cut is accepted.
+    /// `loudness` is the mean square of the talker's speech; zero if it is not known.
     @_noAllocation @_noLocks
     public mutating func lengthen(
         _ samples: inout FixedBuffer<Float>, from start: Int, to end: Int, atMost limit: FrameCount,

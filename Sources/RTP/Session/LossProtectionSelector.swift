@@ -37,9 +37,9 @@ struct LossProtectionSelector: Sendable {
     private static let worthHurrying = 0.3
     /// The shortest time between two changes of the scheme.
     private static let shortestStay = Duration.seconds(3)
-    /// The time for which protection continues after the last reported loss while reports arrive.
+    /// The time for which protection continues after the last reported loss, if reports arrive.
     private static let patience = Duration.seconds(1)
-    /// The shortest time for which protection continues after the last reported loss while no reports arrive.
+    /// The minimum time for which protection continues after the last reported loss, if no reports arrive.
     private static let patienceInSilence = Duration.seconds(15)
     /// The minimum number of report intervals for which protection continues without a report. It is more than one,
     /// because a single report may be lost.

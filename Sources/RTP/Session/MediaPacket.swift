@@ -54,7 +54,7 @@ public struct MediaPacket: Equatable, Sendable {
     }
 
     /// Adds a copy of the packet `distance` packets earlier. `age` is the time from that packet to this one, in frames
-    /// at 48 000 Hz. A packet holds at most seven copies, as `RedundantPayload` does.
+    /// at 48 000 Hz. A packet holds at most seven copies.
     mutating func add(copyOfPacketBefore distance: Int, age: FrameCount, _ description: PacketDescription) {
         copies[copyCount] = Copy(distance: distance, age: age, description: description)
         copyCount += 1
