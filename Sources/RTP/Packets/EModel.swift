@@ -163,7 +163,7 @@ extension EModel.Codec {
     /// the same score. `Bpl` determines the score at a loss of 2 to 5 %.
     ///
     /// - `frame`: the duration of a packet.
-    /// - `deepShare`: the share of concealed audio that deep PLC generated (libopus 1.5); nil if no audio was concealed.
+    /// - `deepShare`: the share of concealed audio that deep PLC generated (libopus 1.5); nil if none was concealed.
     public static func opus(
         bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20), deepShare: Double? = nil
     ) -> Self {

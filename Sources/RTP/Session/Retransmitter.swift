@@ -8,7 +8,7 @@ internal import TenfourPackets
 /// |---|---|
 /// | all receivers | 100 NACKs a second, bursts of 50; 1000 packets a second, bursts of 500 |
 /// | each packet | 8 retransmissions; to the same remote at most once in 0.8 round trips, and at most once in 10 ms |
-/// | all bytes | media and retransmissions together: 1.15 times the media's bit rate; up to two seconds of it are saved up |
+/// | all bytes | media and retransmissions together: 1.15 times the media's bit rate, saved for up to two seconds |
 ///
 /// Packets requested beyond a limit are counted as refused.
 struct Retransmitter: Sendable {
