@@ -8,8 +8,8 @@ public struct Cookie: Hashable, Sendable {
 
     static let byteCount = 20
 
-    /// Half of the cookie's tag, which only the relay can choose. It identifies the cookie among all cookies that the
-    /// relay has made.
+    /// Half of the cookie's tag. It identifies the cookie among all cookies that the relay has made. Only the relay can
+    /// make a valid tag.
     package var mark: UInt64 { UInt64(truncatingIfNeeded: tag) }
 
     fileprivate init(generation: UInt32, tag: UInt128) {

@@ -22,7 +22,7 @@ public enum Record: Hashable, Sendable {
     /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped packets beyond
     /// them.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
-    /// A report. The range contains its RTCP in the datagram.
+    /// A report. The value is the range of its RTCP in the datagram.
     case report(Range<Int>)
     /// The member subscribes to the roster, and sends its own info; nil if the member hides its info.
     case info(SealedMemberInfo?)

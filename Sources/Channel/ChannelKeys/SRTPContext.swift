@@ -69,9 +69,9 @@ public struct SRTPContext: ~Copyable, Sendable {
         let index = (announced ?? highest).closest(number)
         guard index >= floor else { throw .old }
         if announced != nil {
-            // libsrtp uses a rollover counter (ROC) that is set here for all packets, until it has decrypted one whose
-            // index is more than 2¹⁵ above the highest index. So the ROC is set only for such a packet. For a nearer
-            // packet libsrtp finds the ROC itself; setting 0 cancels a ROC that was set for an earlier packet.
+            // Sets the rollover counter (ROC) if the index is more than 2¹⁵ above the highest index. For a nearer
+            // packet, libsrtp finds the ROC itself, and 0 cancels a ROC that was set for an earlier packet. libsrtp
+            // would use that ROC for all packets, until it has decrypted a packet this far above the highest index.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
             let status = unsafe srtp_set_stream_roc(
                 handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)

@@ -12,7 +12,8 @@ enum SRTPSources {
 struct SRTPSession: ~Copyable, @unchecked Sendable {
     let session: srtp_t
 
-    /// If `repeats` is true, a packet may be encrypted a second time if it has the same bytes as the first time.
+    /// If `repeats` is true, the session may encrypt a packet a second time, provided that its bytes are still the
+    /// same.
     init(
         _ key: SRTPMasterKey, _ sources: SRTPSources, windowPacketCount: UInt, repeats: Bool = false
     ) throws(SRTPError) {

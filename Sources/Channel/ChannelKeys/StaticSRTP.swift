@@ -3,10 +3,10 @@ internal import TenfourPackets
 
 /// SRTP and SRTCP (RFC 3711) under one key that both ends have in advance, compatible with other programs.
 ///
-/// Such a key has no epochs, so each sender's rollover counter starts at zero. An endpoint that joins after a sender's
-/// sequence numbers have wrapped cannot decrypt its packets, and recorded packets can be replayed to an endpoint that
-/// has restarted. Two streams with one SSRC must not use the same key; SSRCs are random, so generate a key for each
-/// conversation. Belongs to one thread at a time.
+/// Such a key has no epochs, so each sender's rollover counter starts at zero. If an endpoint joins after a sender's
+/// sequence numbers have wrapped, it cannot decrypt this sender's packets. Recorded packets can be replayed to an
+/// endpoint that has restarted. Two streams with one SSRC must not use the same key; SSRCs are random, so generate a
+/// key for each conversation. Belongs to one thread at a time.
 public struct StaticSRTP: ~Copyable, Sendable {
     public let suite: SRTPSuite
     private let outgoing: SRTPSession
@@ -80,7 +80,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
         if let place = senders.firstIndex(of: sender) { senders.remove(at: place) }
         senders.append(sender)
         guard senders.count > Self.maximumSenderCount else { return }
-        // `srtp_remove_stream` takes the SSRC in network byte order, unlike the other functions of libsrtp.
+        // Removes the oldest state. Unlike the other functions of libsrtp, `srtp_remove_stream` takes the SSRC in
+        // network byte order.
         _ = unsafe srtp_remove_stream(incoming.session, senders.removeFirst().rawValue.bigEndian)
     }
 }

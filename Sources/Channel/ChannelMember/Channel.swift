@@ -224,7 +224,7 @@ public struct Channel: ~Copyable, Sendable {
         if ssrc != header.ssrc { ssrc = header.ssrc }
         let discard = session?.send(
             header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
-        // The old session is used until WELCOME of the new one arrives.
+        // Joins again if the hop counter is used up. The old session is used until WELCOME of the new one arrives.
         if session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive {
             joinHandshake.begin(at: now)
             advance(at: now)
@@ -320,8 +320,8 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func sessionBegan(
         _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
     ) {
-        // The relay passes an earlier session's slot and SSRC to the new session only if both sessions use the same relay
-        // endpoint and the same address of ours; otherwise the earlier session must be left first.
+        // Leaves an earlier session if the relay's endpoint or our address has changed. If neither has changed, the
+        // relay itself passes the slot and SSRC to the new session.
         if session?.endpoint != endpoint || session?.seen != terms.address { send(.leave) }
         session = ChannelSession(
             keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
@@ -330,7 +330,7 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Only the answer to our first record confirms our slot. Until then, others may take the last slots.
+        // Sends our first record. Only its answer confirms our slot; until then, others may take the last slots.
         advanceKeepalive(at: now)
     }
 
@@ -379,7 +379,7 @@ public struct Channel: ~Copyable, Sendable {
 
     private mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
         session?.receipt = receipt
-        // The relay forwards nothing before our first record, so announcements since WELCOME may have been lost.
+        // Repeats the announcements after the first answer, because the relay forwards nothing before our first record.
         if !(session?.keepalive.hasAnswered ?? true) {
             sendStream.announceAgain()
             roster.sessionAnswered(at: now)
@@ -388,7 +388,7 @@ public struct Channel: ~Copyable, Sendable {
         let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
-        // The relay was slow, but not lost: the session continues.
+        // Stops joining again: the relay was slow, but not lost, so the session continues.
         if wasLost {
             joinHandshake.end()
             standing.refusalIsOver()

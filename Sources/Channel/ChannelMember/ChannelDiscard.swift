@@ -25,9 +25,9 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case beforeJoined
     /// An RTP packet that the RTP session sent although we only listen.
     case notTalking
-    /// A retransmission that the RTP session sent, of a packet that is no longer stored in encrypted form.
+    /// A retransmission by the RTP session, of a packet whose encrypted bytes are no longer stored.
     case forgotten
-    /// A packet that the RTP session sent and that is too long, or of a kind that members do not send.
+    /// A packet of the RTP session that is too long, or of a kind that members do not send.
     case unsendable
 }
 

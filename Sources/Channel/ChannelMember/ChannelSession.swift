@@ -13,7 +13,8 @@ struct ChannelSession: Sendable {
     private var opener: RecordOpener
     private var tagger: HopTagger
     var keepalive: LeaseKeepalive
-    /// The number in the relay's last answer to a renewal. Returned in our requests, it proves that we receive at our address.
+    /// The number in the relay's last answer to a renewal. Our requests return it, which proves that we receive at our
+    /// address.
     var receipt: UInt64 = 0
     /// The rate limits that the relay has reported for our stream; nil if the relay has reported none.
     var limits: TalkerLimits?

@@ -59,7 +59,7 @@ struct ChannelClock: Sendable {
     }
 }
 
-/// A reading of the wall clock, and the CLOCK_BOOTTIME by which later times of day are extrapolated.
+/// A reading of the wall clock, and the CLOCK_BOOTTIME of the reading. Later times of day are extrapolated from both.
 struct WallClockEstimate: Sendable {
     private let clock: WallClock
     private let boot: Instant

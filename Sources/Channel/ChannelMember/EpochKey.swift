@@ -18,11 +18,12 @@ struct EpochKey: Sendable {
     /// The highest index of the decrypted packets.
     private var highest: PacketIndex
 
-    /// The maximum number of packets by which a later announcement of the epoch may be ahead of the first one and still agree
-    /// with this key.
+    /// The maximum number of packets by which the index in an announcement may be above the index that this key was
+    /// made from. An announcement beyond this maximum does not agree with this key.
     private static let reach: UInt64 = 1 << 14
 
-    /// `clock` is the sender's clock if another key of the epoch has measured it; if nil, it is computed from the announcement.
+    /// `clock` is the sender's clock as another key of the epoch has measured it. If `clock` is nil, the sender's clock
+    /// is computed from the announcement.
     init(_ announcement: Announcement, clock: SenderClock? = nil, announced: Int, at now: ClockReading) {
         epoch = announcement.epoch
         suite = announcement.suite

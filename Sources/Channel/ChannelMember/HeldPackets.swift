@@ -16,13 +16,13 @@ struct HeldPackets: Sendable {
         var byteCount: Int
         var at: Instant
         var turn: Int
-        /// Whether a member has announced the SSRC. If so, the packet may need a key that is announced later.
+        /// Whether a member has announced the SSRC. If so, only packets of announced SSRCs can replace this packet.
         var isAnnounced: Bool
         var isReleased = false
     }
 
-    /// The number of slots that an SSRC without announcement may take when all slots are in use. An SSRC with this number of
-    /// held packets replaces only its own packets.
+    /// When no slot is free, an SSRC without announcement that has this many held packets can replace only its own
+    /// packets.
     static let strangersShare = 8
 
     static let maximumCount = 25

@@ -25,7 +25,7 @@ struct MediaOpener: ~Copyable, Sendable {
     mutating func open(
         _ datagram: Span<UInt8>, into bytes: inout [UInt8], suspended: Duration, at now: Instant
     ) -> Outcome {
-        // The relay sends RTCP only in records.
+        // Discards packets that are too short, and RTCP: the relay sends RTCP only in records.
         guard datagram.count >= RTPHeader.byteCount, !RTCPCompound.isRTCP(secondByte: datagram[1]) else {
             return .discarded(.malformed)
         }

@@ -13,7 +13,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     private var lastEpoch: Epoch?
     private var lastPacket: Instant?
     private var lastAnnouncement: Instant?
-    /// The number of coming packets that are each preceded by an announcement.
+    /// The number of packets, beginning with the next one, that are each preceded by an announcement.
     private var announcedPacketsLeft = 0
     private var sealed = SentDatagrams()
     private var ownEpochs = OwnEpochs()
@@ -22,8 +22,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     static let longestSilence = Duration.seconds(60)
     /// The time after which the next epoch begins, even if packets are sent without a pause.
     static let epochLength = Duration.seconds(600)
-    /// An epoch that was created while the clock was not synchronised is replaced once the clock is synchronised, but
-    /// not before the epoch has lasted this long.
+    /// The minimum duration of an epoch that was created while the clock was not synchronised. After this time, a new
+    /// epoch begins as soon as the clock is synchronised.
     private static let shortestLength = Duration.seconds(10)
     /// The time between the first announcement of the next epoch and the epoch's first packet.
     static let notice = Duration.seconds(2)

@@ -60,13 +60,14 @@ struct RosterView: Sendable {
         isTold = true
         otherCount = Int(head.otherCount)
         guard revision == head.previous || revision == head.revision else {
-            // A change was missed, or this is the first change. So the whole list must be requested.
+            // Requests the whole list, because a change was missed, or because this is the first change.
             if listDue == nil { listDue = now }
             return []
         }
         revision = head.revision
         return change(at: now) { view in
-            // All entries are applied before members are compared, so that a member with a new number does not count as left.
+            // Applies all entries before members are compared, so that a member with a new number does not count as
+            // left.
             for entry in entries { view.apply(entry, besides: own, under: root) }
         }
     }
@@ -103,8 +104,8 @@ struct RosterView: Sendable {
 
     mutating func expireHolds(at now: Instant) -> [ChannelEvent] {
         guard revision != nil else {
-            // The relay has sent no roster in this session; older relays never send one. The members may still be in the
-            // channel, so they are forgotten without events.
+            // Forgets the members without events, because the relay has sent no roster in this session, and the members
+            // may still be in the channel. Older relays never send a roster.
             (people, isComplete) = ([:], false)
             return []
         }
@@ -147,7 +148,7 @@ struct RosterView: Sendable {
             }
             ids[entry.number] = sealed.id == own ? nil : .some(sealed.id)
             guard sealed.id != own else { return }
-            // An info that is not newer is ignored.
+            // Ignores an info that is not newer than the stored info.
             if let known = people[sealed.id], known.counter >= sealed.counter { return }
             guard people[sealed.id] != nil || people.count < Self.maximumCount else { return }
             people[sealed.id] = Person(info: info, counter: sealed.counter, heldUntil: people[sealed.id]?.heldUntil)
