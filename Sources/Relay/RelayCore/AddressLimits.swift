@@ -60,7 +60,7 @@ struct AddressLimits: Sendable {
         return entries[chosen].allowance.spend(price, count: count, at: now)
     }
 
-    /// Takes back one event that was counted by `spend` but must not be limited.
+    /// Subtracts one event that `spend` has counted, because this event must not be limited.
     mutating func giveBack(_ address: IPAddress) {
         let prefix = scope.prefix(of: address)
         for place in row(prefix) where entries[place].prefix == prefix { entries[place].allowance.giveBack(price) }

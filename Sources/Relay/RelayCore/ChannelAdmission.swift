@@ -29,8 +29,8 @@ extension Relay {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
             let session = sessions[member]
-            // A new listener may replace only a listener, because a talker's room is reserved for talkers. A new talker
-            // may replace a listener or a talker.
+            // Lets a new talker replace a listener or a talker, and a new listener only a listener. A talker's room is
+            // reserved for talkers.
             if session.channel == channel, session.state == .joined, role == .talk || session.role == role {
                 return true
             }
@@ -59,8 +59,8 @@ extension Relay {
 
     private mutating func displace(_ member: MemberID, at now: Instant) {
         outbox.put(.goodbye(.displaced), for: member, of: &sessions)
-        // This second GOODBYE is for implementations that do not know the reason `displaced`. Other implementations have left
-        // after the first GOODBYE, and ignore it.
+        // Sends a second GOODBYE for implementations that do not know the reason `displaced`. Other implementations
+        // have left after the first GOODBYE, and ignore the second one.
         outbox.put(.goodbye(.full), for: member, of: &sessions)
         end(member, at: now)
     }
@@ -142,6 +142,6 @@ extension Relay {
 
 extension RelayLimits {
     /// Returns the maximum number of listeners in a channel or relay that admits `places` members. A quarter of these
-    /// members, and at least two, must be talkers. The result is at least 1 unless `places` is zero.
+    /// members, and at least two, must be talkers. The result is at least 1, or zero if `places` is zero.
     static func listenerPlaces(of places: Int) -> Int { max(places - max(2, places / 4), min(places, 1)) }
 }

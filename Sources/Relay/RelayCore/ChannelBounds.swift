@@ -28,13 +28,14 @@ extension Relay {
         channels.spend(byteCount, in: channel, at: now) ? nil : .tooManyChannelBits
     }
 
-    /// Makes room for one more SSRC in a channel, by releasing the SSRC of the talker that has been silent longest, if its
-    /// silence has lasted at least `silenceBeforeDisplaced`. Returns false if there is no room.
+    /// Makes room for one more SSRC in a channel. If the channel is full, releases the SSRC of the talker that has been
+    /// silent longest, provided that its silence has lasted at least `silenceBeforeDisplaced`. Returns false if there
+    /// is no room.
     mutating func makeRoomForSSRC(in channel: ChannelIndex, of index: TalkerIndex, at now: Instant) -> Bool {
         guard let most = channels[channel]?.limits.channelTalkers else { return true }
-        // A talker that registers another SSRC gives up its former SSRC.
+        // Does not count the talker's former SSRC, because the talker gives it up when it registers another SSRC.
         let ownCount = talkers[index]?.claim == nil ? 0 : 1
-        // If the limit was lowered, several SSRCs may have to be released.
+        // Releases several SSRCs if the limit was lowered, and one SSRC if the channel is full.
         while let claimants = channels[channel]?.claimants, claimants.count - ownCount >= most {
             guard let silent = silentLongest(of: claimants, but: index, at: now),
                 now - silent.since >= Self.silenceBeforeDisplaced

@@ -20,8 +20,8 @@ extension Relay {
         case .discard(let reason): return .discarded(reason)
         case .repeatWelcome: return welcomeAgain(join, sender)
         case .repeatRefusal(let refusal):
-            // The REFUSAL is sent again, because the first may have been lost. The JOIN may also be an eavesdropper's
-            // replay.
+            // Sends the REFUSAL again, because the first one may have been lost. The JOIN is counted as replayed,
+            // because an eavesdropper may have sent it.
             outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
             return .discarded(.replayedJoin)
         case .wait: return .handled
@@ -37,7 +37,7 @@ extension Relay {
                 count(.discarded(.tooManyFailures))
                 continue
             }
-            // A retransmitted JOIN is skipped if its first copy has been admitted.
+            // Skips a retransmitted JOIN if its first copy has been admitted.
             guard !joins.isSpent(next.join.cookie, at: now) else { continue }
             count(prove(next.join, from: next.sender, at: now))
         }
@@ -152,7 +152,7 @@ extension Relay {
         while let member = sessions.next(&search, at: endpoint) {
             guard member != kept, sessions[member].channel == channel, sessions[member].state == state else { continue }
             end(member, at: now)
-            // The search starts again, because ending a session has changed the table.
+            // Starts the search again, because ending a session has changed the table.
             search = sessions.search(endpoint)
         }
     }

@@ -19,7 +19,7 @@ struct PathValidator: Sendable {
     private static let interval = Duration.milliseconds(200)
     /// The length of an encrypted challenge record, in bytes.
     static let challengeByteCount = 53
-    /// The maximum of `Path.credit`, in bytes.
+    /// The maximum of `Path.credit`, in bytes. Bytes received beyond it are not counted.
     private static let maximumCredit = 4_096
 
     /// Records an authentic datagram of `byteCount` bytes from `endpoint`, which is not the member's address. Returns the

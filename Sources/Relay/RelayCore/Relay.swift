@@ -142,7 +142,7 @@ public struct Relay: ~Copyable, Sendable {
     /// The time at which `timeElapsed` must be called, if no datagram arrives before that; nil if no work is pending.
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
-        // The deadlines are compared one by one, because an array would be allocated for each datagram.
+        // Compares the deadlines one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)

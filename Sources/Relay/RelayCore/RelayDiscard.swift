@@ -12,8 +12,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     /// A HELLO or a JOIN without a valid cookie, dropped because its host sends too many of them or because the output
     /// queue is full.
     case tooManyHandshakes
-    /// A JOIN from a host with too many wrong proofs, or a JOIN that found no room in the queue of unchecked JOINs or
-    /// waited too long in this queue.
+    /// A JOIN from a host that has sent too many wrong proofs. Also a JOIN that found no room in the queue of unchecked
+    /// JOINs, or that waited too long in this queue.
     case tooManyFailures
     /// A JOIN for an unknown channel, or with a wrong proof.
     case unproved

@@ -12,14 +12,16 @@ extension Relay {
 
     // MARK: - Changes
 
-    /// Adds a member that has sent its first record to the roster, after it was counted in its channel.
+    /// Adds a member that has sent its first record to the roster. Call this after the member was counted in its
+    /// channel.
     mutating func rosterJoined(_ member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
         expectRoster(of: channel)
     }
 
-    /// Removes a member from the roster, after it was removed from the count of its channel. `session` is its former session.
+    /// Removes a member from the roster. Call this after the member was removed from the count of its channel.
+    /// `session` is the member's former session.
     mutating func rosterLeft(_ member: MemberID, _ session: MemberSession, at now: Instant) {
         let channel = session.channel
         if session.isListed {

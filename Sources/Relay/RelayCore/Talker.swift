@@ -28,8 +28,8 @@ struct Talker: Sendable {
     var name: String?
     /// The talker's current stream; nil while it is silent.
     var stream: TalkerStream?
-    /// The packet counts of the talker's last ended stream, from which its next stream with the same SSRC continues; nil if there
-    /// is none.
+    /// The packet counts of the talker's last ended stream; nil if there is none. The talker's next stream with the
+    /// same SSRC continues from these counts.
     var counts: TalkerCounts?
 
     init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
@@ -139,7 +139,7 @@ extension Relay {
     mutating func receiveMedia(
         _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
-        // Most packets take this path, which changes the talker in place: reading a talker would copy it.
+        // Changes the talker in place, which is enough for most packets. Reading the talker, as below, copies it.
         if let arrival = talkers.packetArrived(datagram, of: ssrc, from: index, at: now) {
             return heard(arrival, at: now)
         }
@@ -151,8 +151,8 @@ extension Relay {
     }
 
     private mutating func heard(_ arrival: TalkerStream.Arrival, at now: Instant) -> Bool {
-        // Only a missing packet can bring the deadline forward: an arriving packet makes no report due earlier, and delays the
-        // end of the stream.
+        // Brings the deadline forward for a missing packet only. An arriving packet makes no report due earlier, and
+        // delays the end of the stream.
         if let due = arrival.missesDue { talkers.expect(due) }
         return arrival.reception != .duplicate
     }

@@ -53,7 +53,7 @@ extension Relay {
             sessions[$0].endpoint.address.linePrefix
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
-        // The report block is repeated in reports with the SSRCs of other talkers, so that the talker can compute
+        // Repeats the report block in reports with the SSRCs of other talkers, so that the talker can compute
         // round-trip times to these SSRCs (RFC 3550 section 6.4.1).
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }

@@ -33,7 +33,7 @@ final class PlainInput {
             : try UDPSocket(on: loop, bindingTo: input.bind, options: options)
         localEndpoint = socket.localEndpoint
         from = input.from
-        // The burst of half a second lets a sender catch up after a delay.
+        // Limits the rates with a burst of half a second, so that a sender can catch up after a delay.
         packets = TokenBucket(perSecond: Double(limits.packetsPerSecond), most: Double(limits.packetsPerSecond) / 2)
         bits = TokenBucket(perSecond: Double(limits.bitsPerSecond), most: Double(limits.bitsPerSecond) / 2)
         socket.receive { [unowned self] datagram, sender, now in

@@ -77,7 +77,7 @@ public struct RelayFile: Sendable, Equatable {
             if knownChannels.contains(name) {
                 errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
-            // A missing setting is not reported if there are other errors, because an invalid line may contain it.
+            // Reports a missing setting only if there are no other errors, because an invalid line may contain it.
             if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
             if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
             finished.plain.append(

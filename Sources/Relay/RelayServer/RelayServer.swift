@@ -93,7 +93,7 @@ public import TenfourUV
         pollTimer = try loop.makeTimer { target.target?.poll() }
         endTimer = try loop.makeTimer { target.target?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
-        // The buffer is allocated after all calls that can throw, because a failed `init` does not call `deinit`.
+        // Allocates the buffer after all calls that can throw, because a failed `init` does not call `deinit`.
         unsafe datagram = .allocate(capacity: longestDatagram)
         target.target = self
     }
@@ -122,7 +122,7 @@ public import TenfourUV
         socket.whenDrained { [unowned self] in drained() }
         socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
         try started(loop)
-        // Signal handlers are installed by now, so a program that reads this notice may send a signal.
+        // Posts the notices after signal handlers are installed, because a program that reads them may send a signal.
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         poll()
         flush(at: loop.now)
@@ -159,7 +159,7 @@ public import TenfourUV
         do throws(ThreadError) {
             try WorkerThread.detached { [self] in readAll(from: read) }
         } catch {
-            // If no thread can be created, `read` is called on this thread.
+            // Calls `read` on this thread if no thread can be created.
             readAll(from: read)
         }
     }

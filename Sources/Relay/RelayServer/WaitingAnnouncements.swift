@@ -40,8 +40,8 @@ struct WaitingAnnouncements {
 
     /// Removes all announcements and passes them to `send` in the order of their arrival.
     mutating func removeAll(_ send: (Span<UInt8>, _ channel: ChannelIndex, _ talker: MemberID) -> Void) {
-        // The loop iterates by index: iterating over the array itself would retain the array, so that `removeAll` would
-        // copy it.
+        // Iterates by index, because iterating over the array itself would retain it, so that `removeAll` would copy
+        // it.
         for index in waiting.indices {
             let entry = waiting[index]
             send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker)
