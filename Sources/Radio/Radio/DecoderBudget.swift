@@ -63,7 +63,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         guard pausedFrames > 0 else { return }
         pausedFrames -= frames.rawValue
         guard pausedFrames <= 0 else { return }
-        // Another program may have caused the slowness, so the suspended model is tried again.
+        // Tries the suspended model again, because another program may have caused the slowness.
         complexity = most
         expected = measured
     }

@@ -48,7 +48,7 @@ internal import TenfourUV
     private var hasJoined = false
     /// The reason why the session is not in its channel; nil while it is in the channel, or without a channel.
     private var absence: RadioError?
-    /// Whether the talker that left last timed out, without sending a BYE.
+    /// Whether the last talker that left had timed out, without sending a BYE.
     private var lastSourceTimedOut = false
     private var droppedCount = 0
     private var heardAnyone = false
@@ -119,7 +119,7 @@ internal import TenfourUV
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
-        // The buffer is allocated after all calls that throw, because `deinit` is not called for an incomplete object.
+        // Allocates the buffer after all calls that throw, because `deinit` is not called for an incomplete object.
         unsafe datagram = .allocate(capacity: Self.room)
         target.target = self
     }
@@ -301,7 +301,7 @@ internal import TenfourUV
             limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
         guard controls.stops || state.failure != nil || isDone || isLeft else { return }
-        // A session that ends by itself without being in its channel has failed.
+        // Reports a failure if the session ends by itself without being in its channel.
         if !controls.stops, isDone || lastSourceTimedOut, let absence { state.fail(absence) }
         if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
@@ -339,7 +339,7 @@ internal import TenfourUV
                 rtpSession.playout(
                     of: talker.ssrc, due: talker.playout.due, missing: talker.playout.missing, at: loop.now)
             }
-            // The decoder may have suspended its neural models because they were too slow.
+            // Updates the concealment in our reports, because the decoder may have suspended its neural models.
             rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
             snapshot.add(report, present: rtpSession.sources, before: talkers)
             talkers = snapshot.talkers

@@ -6,7 +6,8 @@ package import TenfourSession
 
 /// An Opus packet in a ring buffer between two threads.
 package struct PacketSlot: BitwiseCopyable, Sendable {
-    /// The longest payload in bytes. No valid packet that we send is longer.
+    /// The maximum length of a payload, in bytes; a longer payload is truncated. No valid packet that we send is
+    /// longer.
     static let capacity = 1_440
 
     var byteCount = 0

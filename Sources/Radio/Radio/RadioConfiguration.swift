@@ -109,8 +109,8 @@ public struct RadioConfiguration: Sendable {
         var rtpSession = rtpSession
         if let payloadType = coding.encoding.staticPayloadType {
             rtpSession.payloadType = payloadType
-            // Without this payload type, our own packets that are looped back, and a collision, would be discarded
-            // unseen.
+            // Accepts the payload type that we send. If it were not accepted, our own packets would be discarded when
+            // they are looped back, and a collision of SSRCs would not be noticed.
             rtpSession.acceptedPayloadTypes.insert(payloadType)
         }
         rtpSession.lossProtection.bitRate = coding.payloadBitRate

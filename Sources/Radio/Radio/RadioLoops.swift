@@ -45,12 +45,12 @@ struct RadioLoops: ~Copyable, Sendable {
         var cardChanges: [CardChanges] = []
 
         let hears = configuration.output != nil || configuration.recording != nil
-        // The trial runs before a card is opened, because an open card requests audio.
+        // Runs the trial before a card is opened, because an open card requests audio.
         let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
         let decoding = Self.decoding(configuration.playout, trial, for: output)
-        // Reports to senders use this value before the first pull.
+        // Sets the decoder state that reports to senders use before the first pull.
         var noReport = PlaybackReport()
         noReport.decoder = DecoderBudget(decoding)
         let played = LatestValue(noReport)

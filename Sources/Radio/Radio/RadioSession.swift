@@ -164,8 +164,8 @@ extension RadioSession {
 
     private func start(_ loops: consuming RadioLoops) throws(AudioThreadError) {
         let controls = controls
-        // The playback thread ends after the network thread, and the recorder after both, because each plays or writes
-        // the remaining audio.
+        // Starts the threads. The playback thread ends after the network thread, and the recorder after both, because
+        // each of them plays or writes the remaining audio.
         try addThread(
             AudioThread("net", priority: Self.networkPriority, work: network) { network, _ in
                 network.run()
@@ -211,7 +211,7 @@ extension RadioSession {
             let thread = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
                 capture.run(priority: priority)
             }
-            // A thread that may block on a pipe is not joined: it ends with the pipe.
+            // Does not join a thread that may block on a pipe, because such a thread ends only with the pipe.
             if !mayHang { addThread(thread) }
         }
     }

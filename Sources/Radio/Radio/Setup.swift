@@ -95,7 +95,7 @@ extension RadioConfiguration {
         }
         var rtpSession = rtpSession
         let name = rtpSession.name
-        // The relay can read RTCP, and must not learn names, so RTCP contains none.
+        // Removes our name from RTCP, because the relay can read RTCP, but must not learn names.
         rtpSession.name = nil
         rtpSession.remotes = [Channel.sessionEndpoint]
         rtpSession.accepted = .anyone

@@ -65,7 +65,8 @@ enum StreamEncoder: AudioEncoder, ~Copyable, Sendable {
     mutating func apply(_ settings: OpusEncoderSettings) {
         switch consume self {
         case .opus(var encoder):
-            // libopus refuses no setting that its encoder was made with; a refused setting stays as it was.
+            // Ignores an error, because a refused setting stays as it was. libopus refuses no setting that its encoder
+            // was made with.
             do throws(OpusError) { try encoder.apply(settings) } catch {}
             self = .opus(encoder)
         case .g711(let encoder):

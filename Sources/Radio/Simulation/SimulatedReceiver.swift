@@ -53,7 +53,7 @@ public struct SimulatedReceiver: ~Copyable {
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)
-        // The margin is a single period, because no thread of the simulation wakes up late.
+        // Sets the margin to a single period, because no thread of the simulation wakes up late.
         configuration.margin = Self.period
         let decoding = DecoderConfiguration(playout.decoder)
         let decoder = try RadioDecoder(decoding)
@@ -80,16 +80,17 @@ public struct SimulatedReceiver: ~Copyable {
         handleEvents()
     }
 
-    /// The same as `RTPSession.nextDeadline`.
+    /// The latest time at which `timeElapsed` must be called; nil if no work is due. See `RTPSession.nextDeadline`.
     public var nextDeadline: Instant? { session.nextDeadline }
 
-    /// Does the same as `RTPSession.timeElapsed`.
+    /// Does the work of the RTP session that is due at `nextDeadline`. See `RTPSession.timeElapsed`.
     public mutating func timeElapsed(at instant: Instant) {
         session.timeElapsed(at: instant)
         handleEvents()
     }
 
-    /// Does the same as `RTPSession.nextDatagram`, but returns only the endpoint.
+    /// Appends the next datagram of the RTP session to `buffer`, and returns its destination; nil if there is none. See
+    /// `RTPSession.nextDatagram`.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         session.nextDatagram(into: &buffer)?.endpoint
     }
