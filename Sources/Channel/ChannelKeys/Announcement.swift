@@ -91,7 +91,8 @@ public struct Announcement: Hashable, Sendable {
     }
 }
 
-/// SRTP's index of a packet: the rollover counter (32 bits), then the sequence number (16 bits); RFC 3711 section 3.3.1.
+/// SRTP's index of a packet: the rollover counter (32 bits), then the sequence number (16 bits); RFC 3711 section
+/// 3.3.1.
 public struct PacketIndex: Hashable, Comparable, Sendable {
     /// The index as a number, 0…2⁴⁸ − 1.
     public let rawValue: UInt64

@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 
-/// A relay's answer to HELLO. The member returns the cookie in JOIN, which proves that the member receives at its address; the
-/// relay stores no state for a cookie.
+/// A relay's answer to HELLO. The member returns the cookie in JOIN, which proves that the member receives at its
+/// address; the relay stores no state for a cookie.
 public struct Cookie: Hashable, Sendable {
     let generation: UInt32
     let tag: UInt128

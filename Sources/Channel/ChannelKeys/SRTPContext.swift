@@ -61,8 +61,8 @@ public struct SRTPContext: ~Copyable, Sendable {
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
     }
 
-    /// Decrypts a packet in place and returns the length of the RTP packet in bytes. If it throws, only the packet's bytes may
-    /// have changed. The C function is `srtp_unprotect`.
+    /// Decrypts a packet in place and returns the length of the RTP packet in bytes. If it throws, only the packet's
+    /// bytes may have changed. The C function is `srtp_unprotect`.
     public mutating func unprotect(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
         guard packet.count >= RTPHeader.byteCount + suite.tagByteCount else { throw .malformed }
         let number = SequenceNumber(rawValue: packet.span.number(at: 2))

@@ -16,8 +16,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
 
     /// The maximum number of bytes that encryption adds to a datagram: the tag, and the index in SRTCP.
     public static let maximumGrowth = 20
-    /// The maximum number of senders whose state is kept, equal to the maximum number of sources of an RTP session. A new
-    /// sender replaces the sender that has been silent longest.
+    /// The maximum number of senders whose state is kept, equal to the maximum number of sources of an RTP session. A
+    /// new sender replaces the sender that has been silent longest.
     public static let maximumSenderCount = 64
     /// The size of the replay window in packets. It covers more than 2 s of the shortest packets (2.5 ms).
     private static let windowPacketCount: UInt = 1024
@@ -32,8 +32,9 @@ public struct StaticSRTP: ~Copyable, Sendable {
         senders.reserveCapacity(Self.maximumSenderCount + 1)
     }
 
-    /// Encrypts an RTP or RTCP datagram in place; `datagram` must have room for `maximumGrowth` more bytes. A retransmission
-    /// must be identical to the first packet. The C functions are `srtp_protect` and `srtp_protect_rtcp`.
+    /// Encrypts an RTP or RTCP datagram in place; `datagram` must have room for `maximumGrowth` more bytes. A
+    /// retransmission must be identical to the first packet. The C functions are `srtp_protect` and
+    /// `srtp_protect_rtcp`.
     public mutating func protect(_ datagram: inout OutputSpan<UInt8>) throws(SRTPError) {
         guard datagram.freeCapacity >= Self.maximumGrowth else { throw .noRoom }
         let session = unsafe outgoing.session

@@ -3,12 +3,12 @@ public import TenfourChannelKeys
 public import TenfourPackets
 public import TenfourSession
 
-/// A member of a channel, between an RTP session and the network (Protocol/05-channel-keys.md, Protocol/06-control.md): joins,
-/// renews its lease, encrypts the packets that the RTP session sends, and decrypts the packets that arrive for it. Opens no
+/// A member of a channel, between an RTP session and the network (Protocol/05-channel-keys.md, Protocol/06-control.md).
+/// It joins, renews its lease, encrypts the packets of the RTP session, and decrypts the packets that arrive. Opens no
 /// socket, reads no clock, starts no thread.
 ///
-/// After each input, call `nextOpened`, `nextDatagram` and `nextEvent` in this order, each until it returns nil; then sleep
-/// until `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
+/// After each input, call `nextOpened`, `nextDatagram` and `nextEvent` in this order, each until it returns nil; then
+/// sleep until `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public private(set) var discards = ChannelDiscardCounts()
@@ -35,8 +35,8 @@ public struct Channel: ~Copyable, Sendable {
     private var events = ChannelEvents()
     private var hasLeft = false
 
-    /// Begins to join the channel. `ssrc` is the SSRC of the RTP session, `clock` the time of day at `now`, and `suspended` the
-    /// first value of the property `suspended`. `generator` must be unpredictable.
+    /// Begins to join the channel. `ssrc` is the SSRC of the RTP session, `clock` the time of day at `now`, and
+    /// `suspended` the first value of the property `suspended`. `generator` must be unpredictable.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
         suspended: Duration = .zero, using generator: inout some RandomNumberGenerator
@@ -54,9 +54,9 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Input
 
-    /// Receives a datagram from `sender`. The datagram is decrypted, handled, held until the announcement of its key arrives,
-    /// or counted in `discards` and dropped. Accepts any bytes; only an authenticated datagram can end the session or change a
-    /// talker's keys.
+    /// Receives a datagram from `sender`: decrypts it, handles it, holds it until the announcement of its key arrives,
+    /// or drops it and counts it in `discards`. Accepts any bytes; only an authenticated datagram can end the session
+    /// or change a talker's keys.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
@@ -76,15 +76,15 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Sets the time of day to the system's `clock`. Call this about once a second, because the system's clock may be set. If
-    /// `isSynchronised` is false, the channel ignores `clock` and extrapolates the last known time of day, until the relay
-    /// sends its own time.
+    /// Sets the time of day to the system's `clock`. Call this about once a second, because the system's clock may be
+    /// set. If `isSynchronised` is false, the channel ignores `clock`. It extrapolates the last known time of day,
+    /// until the relay sends its own time.
     public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
     }
 
-    /// Sets the endpoints that the relay's name resolves to, at least one. If the endpoints have changed while we are joining,
+    /// Sets the endpoints to which the relay's name resolves, at least one. If they have changed while we are joining,
     /// begins again with the first endpoint immediately.
     public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
@@ -95,7 +95,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Reports to the other members whether our microphone is open. Has no effect for a listener, which has no microphone.
+    /// Reports to the other members whether our microphone is open. Has no effect for a listener.
     public mutating func microphone(isOpen: Bool, at now: Instant) {
         lastInput = now
         guard configuration.role == .talk else { return }
@@ -122,8 +122,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Output
 
-    /// Appends the next decrypted packet for the RTP session to `packet`, which must have room for `maximumDatagramByteCount`;
-    /// returns its kind, or nil if there is none. Pass the packet to the RTP session with `sessionEndpoint` as its sender.
+    /// Appends the next decrypted packet to `packet`, which must have room for `maximumDatagramByteCount`. Returns its
+    /// kind; nil if there is none. Pass the packet to the RTP session with `sessionEndpoint` as its sender.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
         guard let (kind, range) = opened else { return nil }
@@ -132,8 +132,8 @@ public struct Channel: ~Copyable, Sendable {
         return kind
     }
 
-    /// Appends the next outgoing datagram to `datagram`, which must have room for `maximumDatagramByteCount`; returns its
-    /// destination, or nil if there is none.
+    /// Appends the next outgoing datagram to `datagram`, which must have room for `maximumDatagramByteCount`. Returns
+    /// its destination, or nil if there is none.
     public mutating func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         outbox.next(into: &datagram)
     }

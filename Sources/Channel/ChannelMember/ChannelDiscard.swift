@@ -1,4 +1,5 @@
-/// The reason for discarding a datagram from the network or a packet from the RTP session. Discards are counted by reason.
+/// The reason for discarding a datagram from the network or a packet from the RTP session. Discards are counted by
+/// reason.
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// The sender's endpoint is not the relay's.
     case stranger

@@ -62,7 +62,8 @@ struct ChannelSession: Sendable {
         return nil
     }
 
-    /// Sends a packet of our stream, and before it the announcements that are due. Returns the reason if it is not sent.
+    /// Sends a packet of our stream, and before it the announcements that are due. Returns the reason if it is not
+    /// sent.
     mutating func send(
         _ header: RTPHeader, _ packet: Span<UInt8>, of stream: inout ProtectedSendStream,
         _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant, using generator: inout CSPRNG,
@@ -88,8 +89,8 @@ struct ChannelSession: Sendable {
         return isSent ? nil : .unsendable
     }
 
-    /// Puts the datagram that `write` writes into `outbox`, with a hop tag. Returns false, and puts nothing, if `write` returns
-    /// false or the hop counter is used up.
+    /// Puts the datagram that `write` writes into `outbox`, with a hop tag. Returns false, and puts nothing, if `write`
+    /// returns false or the hop counter is used up.
     private mutating func put(
         into outbox: inout DatagramQueue, _ write: (inout OutputSpan<UInt8>) -> Bool
     ) -> Bool {

@@ -36,8 +36,8 @@ struct ChannelClock: Sendable {
     /// The time of day; nil until it is known.
     private var estimate: WallClockEstimate?
 
-    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored; the last
-    /// known time of day is then extrapolated.
+    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored;
+    /// the last known time of day is then extrapolated.
     mutating func set(_ clock: WallClock, isSynchronised: Bool, at boot: Instant) {
         self.isSynchronised = isSynchronised
         if isSynchronised {

@@ -1,8 +1,8 @@
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The state of the key of one epoch of one talker: the clock and packet index from its announcement, and whether it has
-/// decrypted packets.
+/// The state of the key of one epoch of one talker: the clock and packet index from its announcement, and whether it
+/// has decrypted packets.
 struct EpochKey: Sendable {
     let epoch: Epoch
     private(set) var clock: SenderClock
@@ -11,7 +11,8 @@ struct EpochKey: Sendable {
     let error: UInt64
     /// The serial number of the epoch's latest announcement, counted over all talkers.
     var announced: Int
-    /// The serial number of the latest packet that this key decrypted, counted over all talkers; 0 before the first packet.
+    /// The serial number of the latest packet that this key decrypted, counted over all talkers; 0 before the first
+    /// packet.
     var opened = 0
     private let suite: SRTPSuite
     private let index: PacketIndex
@@ -49,14 +50,14 @@ struct EpochKey: Sendable {
 
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
 
-    /// Replaces the sender's clock by the clock in `announcement`, because the sender's wall clock was set. Only for an epoch
-    /// without timing.
+    /// Replaces the sender's clock by the clock in `announcement`, because the sender's wall clock was set. Only for an
+    /// epoch without timing.
     mutating func resetClock(_ announcement: Announcement, at boot: Int64) {
         clock = SenderClock(announcement, at: boot)
     }
 
-    /// Records that a packet was decrypted and was not late. `others` are the clocks that other announcements claimed for the
-    /// epoch.
+    /// Records that a packet was decrypted and was not late. `others` are the clocks that other announcements claimed
+    /// for the epoch.
     mutating func worked(_ packet: Span<UInt8>, at boot: Int64, others: [SenderClock]) {
         let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         if hasOpened {

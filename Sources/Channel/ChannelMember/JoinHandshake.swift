@@ -48,7 +48,8 @@ struct JoinHandshake: Sendable {
         deadline = moment
     }
 
-    /// Returns to the first endpoint, because the list of endpoints has changed. If we are joining, begins again immediately.
+    /// Returns to the first endpoint, because the list of endpoints has changed. If we are joining, begins again
+    /// immediately.
     mutating func endpointsChanged(at now: Instant) {
         turn = 0
         if isActive { begin(at: now) }

@@ -18,7 +18,8 @@ struct ListenerRequest: Sendable {
         due = now
     }
 
-    /// Counts a request that is about to be sent. Returns false if three requests have been sent without a complete answer.
+    /// Counts a request that is about to be sent. Returns false if three requests have been sent without a complete
+    /// answer.
     mutating func maySend(at now: Instant) -> Bool {
         guard sentCount < Self.maximumSendCount else { return false }
         sentCount += 1

@@ -44,7 +44,8 @@ struct OwnEpoch: Sendable {
         return try? SRTPContext(sending: key, ssrc: ssrc)
     }
 
-    /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been sent.
+    /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been
+    /// sent.
     var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
     /// Returns the time of day for an announcement: the whole seconds of the wall clock when the epoch was created,

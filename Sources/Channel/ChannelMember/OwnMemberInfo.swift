@@ -66,8 +66,8 @@ struct OwnMemberInfo: Sendable {
         due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil
     }
 
-    /// Handles an acknowledgement: `counter` is the counter of our info that the relay has stored, zero if the relay has none.
-    /// If our latest info has another counter, the info becomes due again.
+    /// Handles an acknowledgement: `counter` is the counter of our info that the relay has stored, zero if the relay
+    /// has none. If our latest info has another counter, the info becomes due again.
     mutating func relayHas(_ counter: UInt64, at now: Instant) {
         if counter == sealed?.counter ?? 0 {
             due = nil

@@ -45,8 +45,8 @@ struct RosterExchange: Sendable {
         for event in roster.expireHolds(at: now) { events.post(event) }
     }
 
-    /// Returns the next record that is due, or nil if there is none. Call it until it returns nil, and only while the relay
-    /// answers.
+    /// Returns the next record that is due, or nil if there is none. Call it until it returns nil, and only while the
+    /// relay answers.
     mutating func nextRecord(
         _ ssrc: SSRC, clock: WallClock?, receipt: UInt64, _ events: inout ChannelEvents, at now: Instant
     ) -> Record? {

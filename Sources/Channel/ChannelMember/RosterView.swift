@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The other members of the channel, as the relay reports them: changes as they happen, and the whole list after a missed
-/// change.
+/// The other members of the channel, as the relay reports them: changes as they happen, and the whole list after a
+/// missed change.
 ///
 /// After we join again, the members of the previous session count as present for the duration of a lease, because after
 /// a restart of the relay all members join again, one by one. If the relay sends no roster in that time, these members
@@ -72,8 +72,8 @@ struct RosterView: Sendable {
         }
     }
 
-    /// Stores a record of the whole list. Once the list is complete, returns the events for members that have joined, left or
-    /// changed.
+    /// Stores a record of the whole list. Once the list is complete, returns the events for members that have joined,
+    /// left or changed.
     mutating func receiveList(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
@@ -157,8 +157,8 @@ struct RosterView: Sendable {
 
     // MARK: - Results
 
-    /// Returns the other members; nil until the relay has sent the whole list. `isCounted` is true if we are one of the members
-    /// that are counted and not listed.
+    /// Returns the other members; nil until the relay has sent the whole list. `isCounted` is true if we are one of the
+    /// members that are counted and not listed.
     func members(isCounted: Bool) -> ChannelMembers? {
         guard isTold, isComplete else { return nil }
         var members = ChannelMembers()

@@ -23,7 +23,8 @@ struct Talkers: ~Copyable, Sendable {
         var newest: Epoch?
         /// The serial number of the talker's latest announcement, counted over all talkers.
         var announced = 0
-        /// The serial number of the talker's latest decrypted packet, counted over all talkers; 0 before the first packet.
+        /// The serial number of the talker's latest decrypted packet, counted over all talkers; 0 before the first
+        /// packet.
         var opened = 0
     }
 

@@ -6,7 +6,8 @@ public import TenfourRadio
 public import TenfourSession
 public import TenfourSimulation
 
-/// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the result.
+/// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the
+/// result.
 ///
 /// A server with the link test returns every datagram, so that both the speech and our own reports about it come back,
 /// and lost packets are requested and recovered as between two sessions. The client also sends the speech to an
@@ -53,7 +54,8 @@ public struct LinkTestClient: ~Copyable {
     private var farewell: LinkTestPacket?
     private var start = Instant.start
     private var packetCount = 0
-    /// The loss protection of the packet sent last. The session's own value may change afterwards, when no more loss is measured.
+    /// The loss protection of the packet sent last. The session's own value may change afterwards, when no more loss is
+    /// measured.
     private var lastLossProtection: LossProtection
     private var roundTrips = DelaySamples()
 

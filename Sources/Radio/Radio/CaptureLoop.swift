@@ -65,7 +65,8 @@ struct CaptureLoop: ~Copyable, Sendable {
         wakeup.signal()
     }
 
-    /// Waits until audio can be delivered, so that the beginning of a file is not lost. A card does not wait, because its audio is live.
+    /// Waits until audio can be delivered, so that the beginning of a file is not lost. A card does not wait, because
+    /// its audio is live.
     private func waitForConnection() {
         guard input.granted == nil else { return }
         while !controls.stops, !controls.isConnected.load(ordering: .acquiring) { usleep(5_000) }

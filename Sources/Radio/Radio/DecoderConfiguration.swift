@@ -38,7 +38,8 @@ package struct DecoderConfiguration: Hashable, Sendable {
     package var complexity: DecoderComplexity
     /// The processor times of decoding at that complexity, as the trial measured them; zero if no time is measured.
     package var costs: DecoderCosts
-    /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is measured.
+    /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is
+    /// measured.
     package var slack: Duration?
 
     /// The slack divided by this number is the maximum time of a frame in the trial. A frame that suddenly takes five

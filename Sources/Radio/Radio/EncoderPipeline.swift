@@ -29,7 +29,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var converter: RateConverter?
     private var frame: FixedBuffer<Float>
     private var filled = 0
-    /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate) s.
+    /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate)
+    /// s.
     private var remainder = 0
     /// The position at which the current packet starts, in frames at the encoder's rate since the start of the stream.
     /// Silence and missed audio count too.

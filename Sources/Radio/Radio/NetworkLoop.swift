@@ -8,7 +8,8 @@ internal import TenfourRings
 internal import TenfourSession
 internal import TenfourUV
 
-/// The network thread: passes datagrams, media and time to the RTP session and its protection, and acts on their results.
+/// The network thread: passes datagrams, media and time to the RTP session and its protection, and acts on their
+/// results.
 ///
 /// Created on one thread and run on another; never used by two threads at the same time.
 @safe final class NetworkLoop: @unchecked Sendable {
@@ -204,7 +205,8 @@ internal import TenfourUV
         if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
-    /// Passes on packets and datagrams until none are left, handles events, and arms the timer. Called after each input.
+    /// Passes on packets and datagrams until none are left, handles events, and arms the timer. Called after each
+    /// input.
     private func flush(at now: Instant) {
         while exchange(at: now) {}
         while let event = rtpSession.nextEvent() {
@@ -254,8 +256,9 @@ internal import TenfourUV
         socket.send(datagram, to: destination.endpoint)
     }
 
-    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal, which a
-    /// restarted relay may send, the channel is joined again, unless the relay has closed the channel or changed its keys.
+    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal,
+    /// which a restarted relay may send, the channel is joined again, unless the relay has closed the channel or
+    /// changed its keys.
     private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
@@ -274,7 +277,8 @@ internal import TenfourUV
         state.post(event)
     }
 
-    /// Passes new settings to the encoder, which keeps its configured settings until the first change of the loss protection.
+    /// Passes new settings to the encoder, which keeps its configured settings until the first change of the loss
+    /// protection.
     private func applyLossProtection(_ lossProtection: LossProtection) {
         demanded = lossProtection
         controls.encoderDemand.store(EncoderDemand(lossProtection, coding).rawValue, ordering: .relaxed)

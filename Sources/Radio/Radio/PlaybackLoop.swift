@@ -4,7 +4,8 @@ internal import TenfourJitterBuffer
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the card.
+/// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the
+/// card.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
     /// The state shared with the card's thread, if another thread drives the card; nil if this thread drives it.

@@ -20,7 +20,8 @@ public struct RadioConfiguration: Sendable {
     var partner: Partner?
     /// The protection of media and reports, in both directions.
     public var protection = Protection.none
-    /// The audio to send; nil if no audio is sent. A session that only sends ends with its input; a session that also receives continues.
+    /// The audio to send; nil if no audio is sent. A session that only sends ends with its input; a session that also
+    /// receives continues.
     public var input: Input?
     /// The output for received audio; nil if no audio is played.
     public var output: Output?
@@ -65,7 +66,8 @@ public struct RadioConfiguration: Sendable {
     public enum Input: Sendable {
         /// A capture PCM, by its ALSA name.
         case card(String)
-        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; if it is nil, such audio is refused.
+        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; if it is nil, such
+        /// audio is refused.
         case file(String, raw: RawFormat?)
         case sound(AudioInput)
     }
@@ -104,7 +106,8 @@ public struct RadioConfiguration: Sendable {
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
-    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that `coding` and `playout` need.
+    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that `coding` and
+    /// `playout` need.
     var rtpSessionAsCoded: RTPSessionConfiguration {
         var rtpSession = rtpSession
         if let payloadType = coding.encoding.staticPayloadType {

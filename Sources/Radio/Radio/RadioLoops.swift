@@ -28,7 +28,8 @@ struct RadioLoops: ~Copyable, Sendable {
         let cardChanges: [CardChanges]
     }
 
-    /// The number of packets between the capture thread and the network thread: more than a second of the shortest packets.
+    /// The number of packets between the capture thread and the network thread: more than a second of the shortest
+    /// packets.
     private static let outgoingCapacity = 512
     /// The stack of a loop, in bytes. Measured use: 80 KiB.
     private static let stackByteCountOfLoop = 1 << 17
@@ -219,7 +220,8 @@ struct RadioLoops: ~Copyable, Sendable {
 }
 
 extension CodingSettings {
-    /// The mode of the encoder. With frames below 10 ms Opus cannot use SILK; without SILK its look-ahead is 4 ms shorter.
+    /// The mode of the encoder. With frames below 10 ms Opus cannot use SILK; without SILK its look-ahead is 4 ms
+    /// shorter.
     package var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
         return content == .speech ? .voip : .audio

@@ -31,8 +31,8 @@ public final class RadioSession: Sendable {
 
     /// Opens all devices and sockets and starts nothing. Blocks while the devices open.
     ///
-    /// Throws `.unavailable` with a remedy when a device, a file or the port is not available, and `.usage` for settings that the codec
-    /// does not have.
+    /// Throws `.unavailable` with a remedy when a device, a file or the port is not available, and `.usage` for
+    /// settings that the codec does not have.
     public init(_ configuration: RadioConfiguration) throws(RadioError) {
         try configuration.checkEncoding()
         let isPlain = if case .channel = configuration.protection { false } else { true }
@@ -91,8 +91,9 @@ public final class RadioSession: Sendable {
         network.wakeup.signal()
     }
 
-    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns immediately if the session was
-    /// never started. Must not be called from the closure of a recording, because the end waits for that closure.
+    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns immediately if the
+    /// session was never started. Must not be called from the closure of a recording, because the end waits for that
+    /// closure.
     public func wait() throws(RadioError) {
         threads.withLock { threads in
             for thread in threads { thread.join() }

@@ -6,7 +6,8 @@ public import TenfourPackets
 public import TenfourSession
 internal import TenfourUV
 
-/// Creates configurations from addresses that a user types. Names are looked up, which may block until a name server answers.
+/// Creates configurations from addresses that a user types. Names are looked up, which may block until a name server
+/// answers.
 ///
 /// All functions throw `.usage` for invalid arguments, and `.unavailable` for a host that is not found.
 extension RadioConfiguration {
@@ -68,8 +69,9 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Creates a configuration that joins the channel of `link`, as a talker or as a listener. If the link has no host, the session
-    /// serves the channel's members itself on the link's port, or joins another tenfour on this machine that uses the port.
+    /// Creates a configuration that joins the channel of `link`, as a talker or as a listener. If the link has no host,
+    /// the session serves the channel's members itself on the link's port, or joins another tenfour on this machine
+    /// that uses the port.
     public static func joining(
         _ link: ChannelLink, as role: Role, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
     ) throws(RadioError) -> Self {
@@ -177,7 +179,8 @@ extension RadioConfiguration {
         return nil
     }
 
-    /// Returns the payload type under which a receiver accepts `encoding`. Throws `.unavailable` with the codec that it accepts instead.
+    /// Returns the payload type under which a receiver accepts `encoding`. Throws `.unavailable` with the codec that it
+    /// accepts instead.
     private static func payloadType(
         of encoding: AudioEncoding, in description: SessionDescription
     ) throws(RadioError) -> UInt8 {

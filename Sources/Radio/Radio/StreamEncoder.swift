@@ -60,7 +60,8 @@ enum StreamEncoder: AudioEncoder, ~Copyable, Sendable {
         }
     }
 
-    /// Applies settings of Opus from the next frame on. A setting that libopus refuses stays unchanged. G.711 has no settings.
+    /// Applies settings of Opus from the next frame on. A setting that libopus refuses stays unchanged. G.711 has no
+    /// settings.
     @_noAllocation @_noLocks
     mutating func apply(_ settings: OpusEncoderSettings) {
         switch consume self {

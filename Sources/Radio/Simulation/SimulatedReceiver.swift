@@ -8,8 +8,8 @@ public import TenfourSession
 /// A receiver of one talker on a simulated clock: datagrams go in with their arrival times, decoded audio comes out.
 ///
 /// The receiver pulls 2.5 ms of audio at a time, beginning with the arrival of the first packet, and never late. The
-/// reported delays count from the time at which a packet was sent; this time is computed from the smallest transit time of
-/// all packets.
+/// reported delays count from the time at which a packet was sent; this time is computed from the smallest transit time
+/// of all packets.
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
     private var session: RTPSession
@@ -102,7 +102,8 @@ public struct SimulatedReceiver: ~Copyable {
         while origin + position.duration() < instant { try pull(hear) }
     }
 
-    /// Pulls the rest of the received audio and passes it to `hear`: until the buffer is silent and idle, or for 30 seconds.
+    /// Pulls the rest of the received audio and passes it to `hear`: until the buffer is silent and idle, or for 30
+    /// seconds.
     public mutating func finish(hear: (Span<Float>, Pull) throws -> Void) rethrows {
         guard let origin else { return }
         let end = origin + position.duration() + .seconds(30)
@@ -208,8 +209,8 @@ private struct RecordedRun {
     /// The number of packets that arrived as retransmissions, after a request.
     var retransmittedCount = 0
     var isPlayable = true
-    /// For each pull that decoded audio: its time, the delay of playout behind the talker's timestamps, and the number of
-    /// resynchronizations before it.
+    /// For each pull that decoded audio: its time, the delay of playout behind the talker's timestamps, and the number
+    /// of resynchronizations before it.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
     private var observations: [(elapsed: Duration, counts: QualityCounts)] = []

@@ -6,7 +6,8 @@ public import TenfourSession
 public struct RTPStream: Hashable, Sendable {
     public var ssrc: SSRC
     public var destination: Endpoint
-    /// The most frequent payload type of the stream's packets; for a packet with copies, the type of its primary payload.
+    /// The most frequent payload type of the stream's packets; for a packet with copies, the type of its primary
+    /// payload.
     public var payloadType: UInt8
     /// The payload type of packets that contain copies of earlier packets (RED, RFC 2198); nil if there are no such
     /// packets.
@@ -21,9 +22,9 @@ public struct RTPStream: Hashable, Sendable {
     /// the preceding packet. `followers` is the number of all followers.
     var consistentFollowers: Int
 
-    /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any bytes
-    /// parse as a packet of either encoding, but only with the right one do the timestamps advance by the duration of each
-    /// packet.
+    /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any
+    /// bytes parse as a packet of either encoding, but only with the right one do the timestamps advance by the
+    /// duration of each packet.
     public var encoding: AudioEncoding? {
         guard payloadType >= 96 || AudioEncoding.staticPayloadTypes.contains(payloadType),
             readableCount * 10 >= packetCount * 9, consistentFollowers * 2 >= followers

@@ -9,8 +9,8 @@ extension Relay {
     /// limit of SSRCs.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
-    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if the packet is within
-    /// the limits.
+    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if the packet
+    /// is within the limits.
     mutating func boundStream(
         _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
@@ -66,8 +66,8 @@ extension RelayedChannel {
         slots.add(index, ssrc, of: limits.channelVoices, at: now)
     }
 
-    /// Counts `byteCount` bytes against the bit rate of the channel, which allows a burst of two seconds. Returns false if the
-    /// bytes exceed the bit rate.
+    /// Counts `byteCount` bytes against the bit rate of the channel, which allows a burst of two seconds. Returns false
+    /// if the bytes exceed the bit rate.
     mutating func spend(_ byteCount: Int, at now: Instant) -> Bool {
         let cost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.channelBitsPerSecond, 1))
         return bits.spend(cost, most: Self.savedBits, at: now.nanoseconds)

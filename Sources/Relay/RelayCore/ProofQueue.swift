@@ -42,7 +42,8 @@ struct ProofQueue: Sendable {
 
     var isEmpty: Bool { networks.isEmpty }
 
-    /// Adds a JOIN, unless the same JOIN waits already. Returns false if too many JOINs of its network or too many networks wait.
+    /// Adds a JOIN, unless the same JOIN waits already. Returns false if too many JOINs of its network or too many
+    /// networks wait.
     mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
         let waiting = Waiting(join: join, sender: sender, arrival: now)
         guard let index = networks.firstIndex(where: { $0.prefix == sender.address.networkPrefix }) else {
@@ -56,7 +57,8 @@ struct ProofQueue: Sendable {
         return true
     }
 
-    /// Removes and returns the oldest JOIN of the network whose turn it is, and moves this network to the end of the order.
+    /// Removes and returns the oldest JOIN of the network whose turn it is, and moves this network to the end of the
+    /// order.
     mutating func next() -> Waiting? {
         guard var network = networks.first else { return nil }
         networks.removeFirst()

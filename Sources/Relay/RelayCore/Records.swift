@@ -54,7 +54,8 @@ extension Relay {
         return .discarded(.unknownSession)
     }
 
-    /// Copies a datagram into the buffer `room` and decrypts its record there, because a received datagram is read-only.
+    /// Copies a datagram into the buffer `room` and decrypts its record there, because a received datagram is
+    /// read-only.
     private static func open(
         _ datagram: Span<UInt8>, from member: MemberID, _ keys: inout SessionKeyTable, within room: inout [UInt8]
     ) -> Result<Record, RecordOpener.Failure> {
@@ -114,7 +115,8 @@ extension Relay {
         return true
     }
 
-    /// Ends a session: frees all of its state, sends BYE for its SSRC, if it has one, and posts `left` if it had joined.
+    /// Ends a session: frees all of its state, sends BYE for its SSRC, if it has one, and posts `left` if it had
+    /// joined.
     mutating func end(_ member: MemberID, at now: Instant) {
         let session = sessions[member]
         let channel = session.channel

@@ -1,5 +1,5 @@
-/// The reason why the relay rejected a datagram. Rejected datagrams are counted by reason; no reason is an error of the relay
-/// itself.
+/// The reason why the relay rejected a datagram. Rejected datagrams are counted by reason; no reason is an error of the
+/// relay itself.
 public enum RelayDiscard: Int, CaseIterable, Sendable {
     /// The datagram's first byte belongs to no protocol that the relay knows.
     case unknownProtocol
@@ -27,8 +27,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case weakShare
     /// A JOIN, or the first record of a session, for which the channel or the relay has no room.
     case full
-    /// A JOIN beyond the rate of its host or of the relay, or from a host with too many sessions that wait for their first
-    /// record.
+    /// A JOIN beyond the rate of its host or of the relay, or from a host with too many sessions that wait for their
+    /// first record.
     case tooManyJoins
     /// A JOIN after the relay was stopped.
     case stopping

@@ -58,8 +58,8 @@ struct MemberSession: Sendable {
 /// The table of all sessions. Finds sessions by session id, transport address and channel, and the session that expires
 /// next. Member numbers begin at 0, and are reused.
 ///
-/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 in this table, 12 in the table of addresses, and for at least
-/// one minute the entry of its cookie in `SpentCookies`. A member with an info costs 112 bytes more.
+/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 in this table, 12 in the table of addresses, and for
+/// at least one minute the entry of its cookie in `SpentCookies`. A member with an info costs 112 bytes more.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [MemberSession] = []
     var keys = SessionKeyTable()

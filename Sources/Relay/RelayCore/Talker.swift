@@ -84,8 +84,8 @@ extension Relay {
         talkers.remove(index)
     }
 
-    /// Moves the talker state of an earlier session to the new session of the same member: its SSRC, its announcement and its
-    /// counts. Listeners do not notice the change.
+    /// Moves the talker state of an earlier session to the new session of the same member: its SSRC, its announcement
+    /// and its counts. Listeners do not notice the change.
     mutating func handOver(from old: MemberID, to member: MemberID) {
         guard let index = sessions[old].talker, let own = sessions[member].talker, let ssrc = talkers[index]?.claim,
             let checker = talkers[own]?.checker
@@ -134,8 +134,8 @@ extension Relay {
         talkers[index]?.forgetClaim()
     }
 
-    /// Records a media packet of a talker. Returns whether to forward it: false for a duplicate, such as the retransmission of a
-    /// packet that was only late; nil if its SSRC was not announced.
+    /// Records a media packet of a talker. Returns whether to forward it: false for a duplicate, such as the
+    /// retransmission of a packet that was only late; nil if its SSRC was not announced.
     mutating func receiveMedia(
         _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {

@@ -22,8 +22,8 @@ struct TalkerRegistry: Sendable {
         _modify { yield &talkers[index.number] }
     }
 
-    /// Checks the hop tag of a datagram with the talker's key. Returns the length of the datagram without the tag; nil if the
-    /// index is free.
+    /// Checks the hop tag of a datagram with the talker's key. Returns the length of the datagram without the tag; nil
+    /// if the index is free.
     mutating func check(_ datagram: Span<UInt8>, of index: TalkerIndex) throws(HopTagChecker.Failure) -> Int? {
         try talkers[index.number]?.checker.check(datagram)
     }
@@ -62,8 +62,8 @@ struct TalkerRegistry: Sendable {
         expect(now + TalkerStream.firstReport)
     }
 
-    /// Ends the stream of a talker, and keeps the packet counts for the talker's next stream. Returns false if there is no
-    /// stream.
+    /// Ends the stream of a talker, and keeps the packet counts for the talker's next stream. Returns false if there is
+    /// no stream.
     mutating func endStream(of index: TalkerIndex) -> Bool {
         guard let stream = talkers[index.number]?.stream else { return false }
         talkers[index.number]?.counts = stream.counts

@@ -9,8 +9,8 @@ struct DropNotices {
 
     private static let interval = Duration.seconds(10)
 
-    /// Returns a notice of the packets dropped since the last notice; nil if no packets were dropped or the last notice is less
-    /// than ten seconds old.
+    /// Returns a notice of the packets dropped since the last notice; nil if no packets were dropped or the last notice
+    /// is less than ten seconds old.
     mutating func news(in status: RelayServerStatus, at now: Instant) -> RelayNotice? {
         if let last, now - last < Self.interval { return nil }
         let counts = Self.counts(of: status)

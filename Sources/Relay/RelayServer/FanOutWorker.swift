@@ -85,8 +85,8 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     }
 }
 
-/// The state and functions of a worker's thread. Created on the relay's thread. Both threads use `wakeup`, `isStopping`,
-/// `changes`, `statistics` and `failures`; only the worker's thread uses the other properties.
+/// The state and functions of a worker's thread. Created on the relay's thread. Both threads use `wakeup`,
+/// `isStopping`, `changes`, `statistics` and `failures`; only the worker's thread uses the other properties.
 @safe private final class FanOutThreadBody: @unchecked Sendable {
     /// Wakes the worker's thread. Shared by both threads, as are `isStopping`, `changes`, `statistics` and `failures`.
     let wakeup: Wakeup

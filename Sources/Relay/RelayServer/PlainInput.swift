@@ -57,10 +57,10 @@ final class PlainInput {
     }
 }
 
-/// The send and receive buffer sizes that are requested from the kernel, in bytes. The kernel grants at most `net.core.wmem_max`
-/// and `net.core.rmem_max`.
+/// The send and receive buffer sizes that are requested from the kernel, in bytes. The kernel grants at most
+/// `net.core.wmem_max` and `net.core.rmem_max`.
 let relayBufferByteCount = 4 << 20
 
-/// The longest datagram that the relay receives, in bytes: a media packet that fits into an Ethernet frame, and the hop tag,
-/// which is not forwarded.
+/// The longest datagram that the relay receives, in bytes: a media packet that fits into an Ethernet frame, and the hop
+/// tag, which is not forwarded.
 let longestDatagram = Relay.maximumMediaByteCount + HopTag.byteCount

@@ -52,8 +52,8 @@ public struct RelayFile: Sendable, Equatable {
 
     public init() {}
 
-    /// Parses a whole configuration file; `source` is its name in error messages. `read` returns the contents of another file, or
-    /// nil if it cannot be read. Invalid lines are skipped, and reported by `finished`.
+    /// Parses a whole configuration file; `source` is its name in error messages. `read` returns the contents of
+    /// another file, or nil if it cannot be read. Invalid lines are skipped, and reported by `finished`.
     public mutating func add(
         _ text: Span<UInt8>, of source: String, read: (String) -> [UInt8]? = { _ in nil }
     ) {
@@ -62,8 +62,8 @@ public struct RelayFile: Sendable, Equatable {
         }
     }
 
-    /// Parses one command-line option: `keyword` (such as `rtp-in`) and `value` as they would be written in a line. Errors name
-    /// the option, such as `--rtp-in`.
+    /// Parses one command-line option: `keyword` (such as `rtp-in`) and `value` as they would be written in a line.
+    /// Errors name the option, such as `--rtp-in`.
     public mutating func add(_ keyword: String, _ value: String, read: (String) -> [UInt8]? = { _ in nil }) {
         do throws(RelayFileError) { try add([keyword, value], at: .option("--\(keyword)"), read) } catch { note(error) }
     }

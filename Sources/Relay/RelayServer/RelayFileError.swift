@@ -15,8 +15,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
     /// The error that a caller throws if it opens the file at `path` itself and cannot read it.
     public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
 
-    /// The error that a caller throws if it opens the file at `path` itself and finds that other users may read or change the
-    /// file and its keys. `remedy` is the whole message: the problem and its remedy.
+    /// The error that a caller throws if it opens the file at `path` itself and finds that other users may read or
+    /// change the file and its keys. `remedy` is the whole message: the problem and its remedy.
     public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
 
     fileprivate var isMissingFile: Bool {
@@ -65,8 +65,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case number(ClosedRange<Int>)
     }
 
-    /// Returns a word for an error message, without text that could be a key: at most 20 bytes long, and cut off before an equal
-    /// sign.
+    /// Returns a word for an error message, without text that could be a key: at most 20 bytes long, and cut off before
+    /// an equal sign.
     static func shown(_ word: String) -> String {
         let word = word.prefix { $0 != "=" }
         return word.utf8.count <= 20 ? String(fromPeer: String(word)) : "a long word"

@@ -35,7 +35,8 @@ public enum RelayNotice: Sendable, Equatable {
         case congestion(channel: String)
         /// A packet was received that is longer than the longest datagram that is forwarded.
         case tooLong
-        /// A datagram for a single member was dropped as the oldest in the full send queue, because the network accepted no more.
+        /// A datagram for a single member was dropped as the oldest in the full send queue, because the network
+        /// accepted no more.
         case queue
         /// A packet was not sent, because this machine or the network refused it with this `errno`.
         case network(Int32)

@@ -7,10 +7,11 @@ public import TenfourSession
 internal import TenfourThreads
 public import TenfourUV
 
-/// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP between the
-/// addresses that the operator configured.
+/// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP
+/// between the addresses that the operator configured.
 ///
-/// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any thread.
+/// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any
+/// thread.
 @safe public final class RelayServer: @unchecked Sendable {
     /// The address and port at which members join. If port 0 was requested, the system has chosen the port.
     public let localEndpoint: Endpoint
@@ -50,8 +51,8 @@ public import TenfourUV
         var thread: pthread_t?
     }
 
-    /// Opens all sockets that the configuration names, and throws if one cannot be opened. `notices` is called on the thread that
-    /// calls `run`.
+    /// Opens all sockets that the configuration names, and throws if one cannot be opened. `notices` is called on the
+    /// thread that calls `run`.
     public init(
         _ configuration: RelayServerConfiguration, notices: @escaping (RelayNotice) -> Void = { _ in }
     ) throws(NetworkError) {
@@ -112,7 +113,8 @@ public import TenfourUV
 
     /// Runs the relay until `stop`, then sends GOODBYE to all members and returns. Call it only once.
     ///
-    /// `started` is called before the first packet is handled, and may add handles to the loop: signals, a status socket.
+    /// `started` is called before the first packet is handled, and may add handles to the loop: signals, a status
+    /// socket.
     public func run(started: (EventLoop) throws(NetworkError) -> Void = { _ in }) throws(NetworkError) {
         shared.withLock { $0.thread = pthread_self() }
         defer { shared.withLock { $0.thread = nil } }
@@ -147,9 +149,9 @@ public import TenfourUV
     /// can be created.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
-    /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting, because a
-    /// file may be long and its disk slow. Only one such function runs at a time; of the functions that are passed meanwhile,
-    /// only the last is called.
+    /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting,
+    /// because a file may be long and its disk slow. Only one such function runs at a time; of the functions that are
+    /// passed meanwhile, only the last is called.
     public func reload(reading read: @escaping Reading) {
         let isReading = shared.withLock { shared in
             if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
