@@ -20,7 +20,7 @@ public enum Record: Hashable, Sendable {
     /// The relay refuses this SSRC, because another member has registered it.
     case ssrcRefused(SSRC)
     /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped
-    /// packets beyond them.
+    /// packets beyond these limits.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
     /// A report. The value is the range of its RTCP in the datagram.
     case report(Range<Int>)

@@ -74,8 +74,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
         return Int(length)
     }
 
-    /// Records that a packet of `sender` was received, and removes the state of the sender that has been silent longest
-    /// if there are more than `maximumSenderCount`. libsrtp itself would keep each sender's state forever.
+    /// Records that a packet of `sender` was received. If there are more than `maximumSenderCount` senders, removes the
+    /// state of the sender that has been silent longest. libsrtp itself would keep each sender's state forever.
     private mutating func heard(_ sender: SSRC) {
         if senders.last == sender { return }
         if let place = senders.firstIndex(of: sender) { senders.remove(at: place) }

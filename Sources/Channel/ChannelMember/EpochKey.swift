@@ -56,8 +56,8 @@ struct EpochKey: Sendable {
         clock = SenderClock(announcement, at: boot)
     }
 
-    /// Records that a packet was decrypted and was not late. `others` are the clocks that other announcements claimed
-    /// for the epoch.
+    /// Records that a packet was decrypted and was not late. `others` are the sender's clocks by other announcements of
+    /// the epoch.
     mutating func worked(_ packet: Span<UInt8>, at boot: Int64, others: [SenderClock]) {
         let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         if hasOpened {

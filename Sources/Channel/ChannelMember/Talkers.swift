@@ -32,7 +32,8 @@ struct Talkers: ~Copyable, Sendable {
     private static let maximumKeyCount = 128
     /// The maximum number of SRTP keys that are stored for a talker.
     private static let maximumOwnCount = 8
-    /// The maximum number of keys that are stored for a talker and have decrypted packets.
+    /// The maximum number of a talker's keys that have decrypted packets. If there are more, the key that was used
+    /// least recently is removed.
     private static let maximumOpenedCount = 4
     /// The highest packet rate of a talker: one packet for every 2.5 ms, the shortest Opus frame.
     private static let mostPacketsPerSecond = 400
@@ -148,8 +149,8 @@ struct Talkers: ~Copyable, Sendable {
             || !own.contains { $0.epoch == announcement.epoch && $0.error + Self.sameError < error }
     }
 
-    /// The difference in milliseconds between an announcement and our clock must be smaller by more than this number
-    /// than the difference of another announcement. Only then does the announcement count as the closer one.
+    /// A tolerance for the differences between two announcements and our clock, in milliseconds. If these differences
+    /// are at most this far apart, neither announcement counts as closer to our clock.
     private static let sameError: UInt64 = 250
 
     private mutating func addKey(

@@ -168,8 +168,8 @@ internal import TenfourUV
     }
 
     /// Handles a datagram that is not a report and arrived on the port above the media's port. Closes that port if
-    /// another program of this machine uses it for its media. The kernel prefers the socket with the more specific
-    /// address, which may be ours. A stray datagram changes nothing.
+    /// another program of this machine receives its media there. If two sockets have the port, the kernel prefers the
+    /// socket with the more specific address, which may be ours. A stray datagram changes nothing.
     private func checkPortAbove(at now: Instant) {
         guard let control, lastPortCheck.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
         lastPortCheck = now

@@ -28,12 +28,13 @@ struct RadioLoops: ~Copyable, Sendable {
         let cardChanges: [CardChanges]
     }
 
-    /// The number of packets between the capture thread and the network thread: more than a second of the shortest
-    /// packets.
+    /// The capacity of the ring buffer between the capture thread and the network thread, in packets: more than a
+    /// second of the shortest packets. Packets beyond it are dropped.
     private static let outgoingCapacity = 512
     /// The stack of a loop, in bytes. Measured use: 80 KiB.
     private static let stackByteCountOfLoop = 1 << 17
-    /// The number of packets between the network thread and the playback thread.
+    /// The capacity of the ring buffer between the network thread and the playback thread, in packets. Packets beyond
+    /// it are dropped.
     private static let incomingCapacity = 512
 
     static func open(

@@ -17,8 +17,9 @@ struct ChannelRoster: Sendable {
     /// The shortest time between two roster updates of a channel, so that many members who join at the same time cause
     /// few datagrams.
     static let interval = Duration.seconds(1)
-    /// The shortest time between two roster updates, divided by the number of members that receive them. It limits a
-    /// channel to 1000 records per second: above 1000 members, updates become rarer than one per second.
+    /// The time between two roster updates is at least this time multiplied by the number of members that receive them.
+    /// So a channel sends at most 1000 records per second. Above 1000 members, updates become rarer than one per
+    /// second.
     static let intervalOfEach = Duration.milliseconds(1)
     /// The delay of a roster update after the first change, so that it includes the changes that follow shortly.
     private static let delay = Duration.milliseconds(50)

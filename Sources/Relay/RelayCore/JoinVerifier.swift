@@ -8,8 +8,8 @@ internal import TenfourSession
 struct JoinVerifier: Sendable {
     /// The address of the relay, to which cookies are bound.
     private let address: PeerAddress
-    /// Makes the cookies that answer HELLOs, and the receipts by which members prove that they receive at their
-    /// address.
+    /// Makes the cookies that answer HELLOs. It also makes the receipts, by which members prove that they receive at
+    /// their address.
     private var cookies: Cookies
     private var spentCookies = SpentCookies()
     /// The key for checking JOINs for unknown channels, so that these checks take as long as other checks.

@@ -62,8 +62,8 @@ extension Relay {
         return index
     }
 
-    /// Returns the talker that sends with `ssrc` in the channel of `member`; nil if there is none, if the talker is
-    /// silent, or if the talker is `member` itself.
+    /// Returns the talker that sends with `ssrc` in the channel of `member`. Returns nil for an unknown SSRC, for a
+    /// silent talker, and for `member` itself.
     private func stream(of ssrc: SSRC, heardBy member: MemberID) -> TalkerIndex? {
         let channel = sessions[member].channel
         guard let talker = ssrcs[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member,
@@ -123,9 +123,9 @@ extension Relay {
         }
     }
 
-    /// Answers a member's reference time in reports that carry the SSRCs of the talkers that the member hears, so that
-    /// the member can measure the round-trip time of a retransmission. `teller` is the SSRC that sent the reference
-    /// time. The reports also contain the talkers' names, and the capability to answer NACKs.
+    /// Answers a member's reference time, so that the member can measure the round-trip time of a retransmission. The
+    /// answer consists of reports with the SSRCs of the talkers that the member hears. `teller` is the SSRC that sent
+    /// the reference time. The reports also contain the talkers' names, and the capability to answer NACKs.
     private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: MemberID) {
         var report: [UInt8] = []
         var count = 0

@@ -6,7 +6,7 @@ internal import TenfourPackets
 struct TalkerRegistry: Sendable {
     private var talkers: [Talker?] = []
     private var free: [TalkerIndex] = []
-    /// The talkers with a current stream, which ends 10 s after its last packet.
+    /// The talkers with a current stream. A stream ends 10 s after its last packet.
     private(set) var talking: [TalkerIndex] = []
     /// The earliest time at which a stream may have to be polled; nil if there is no stream. It is stored, because it
     /// is read for each packet.

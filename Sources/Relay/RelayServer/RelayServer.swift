@@ -145,8 +145,8 @@ public import TenfourUV
         wakeup.signal()
     }
 
-    /// A function that reads and returns a configuration, or nil if that fails. It is called on its own thread, if one
-    /// can be created.
+    /// A function that reads and returns a configuration, or returns nil if it cannot be read. The function is called
+    /// on its own thread or, if no thread can be created, on the thread that calls `reload`.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
     /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting,

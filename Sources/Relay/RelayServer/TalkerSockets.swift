@@ -12,8 +12,8 @@ final class TalkerSockets {
     private let port: Endpoint
     private let receive: (Span<UInt8>, Endpoint, Instant) -> Void
     private var sockets: [MemberID: TalkerSocket] = [:]
-    /// The sockets of members that have stopped talking, oldest first. Each stays open until `until`, so that its last
-    /// packets are still read.
+    /// The sockets of members that have stopped talking, oldest first. Each socket stays open until `until`, so that
+    /// its last packets are still read.
     private var leaving: [(socket: TalkerSocket, until: Instant)] = []
     private var leavingTimer: LoopTimer?
     /// New sockets that are not read yet, because the shared socket may still contain earlier packets of the same
