@@ -70,8 +70,8 @@ public struct SRTPContext: ~Copyable, Sendable {
         guard index >= floor else { throw .old }
         if announced != nil {
             // Sets the rollover counter (ROC) if the index is more than 2¹⁵ above the highest index. For a nearer
-            // packet, libsrtp finds the ROC itself, and 0 cancels a ROC that was set for an earlier packet. libsrtp
-            // would use that ROC for all packets, until it has decrypted a packet this far above the highest index.
+            // packet it sets 0, so that libsrtp finds the ROC itself. Without this, libsrtp would use a ROC that was
+            // set for an earlier packet, until it has decrypted a packet this far above the highest index.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
             let status = unsafe srtp_set_stream_roc(
                 handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)

@@ -21,7 +21,7 @@ struct SRTPSession: ~Copyable, @unchecked Sendable {
         var session: srtp_t?
         var status = srtp_err_status_ok
         key.bytes.withBytes { bytes in
-            // libsrtp copies the key, but takes a mutable pointer.
+            // Copies the key, because libsrtp takes a mutable pointer. libsrtp makes its own copy.
             var copy = InlineArray<32, UInt8>(repeating: 0)
             for index in bytes.indices { copy[index] = bytes[index] }
             var span = copy.mutableSpan

@@ -81,8 +81,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
         if let place = senders.firstIndex(of: sender) { senders.remove(at: place) }
         senders.append(sender)
         guard senders.count > Self.maximumSenderCount else { return }
-        // Removes the oldest state. Unlike the other functions of libsrtp, `srtp_remove_stream` takes the SSRC in
-        // network byte order.
+        // Removes the state of the sender that has been silent longest. Unlike the other functions of libsrtp,
+        // `srtp_remove_stream` takes the SSRC in network byte order.
         _ = unsafe srtp_remove_stream(incoming.session, senders.removeFirst().rawValue.bigEndian)
     }
 }

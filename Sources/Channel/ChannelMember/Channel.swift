@@ -224,7 +224,7 @@ public struct Channel: ~Copyable, Sendable {
         if ssrc != header.ssrc { ssrc = header.ssrc }
         let discard = session?.send(
             header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
-        // Joins again if the hop counter is used up. The old session is used until WELCOME of the new one arrives.
+        // Joins again if the hop counter is used up. The old session is used until WELCOME of the new session arrives.
         if session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive {
             joinHandshake.begin(at: now)
             advance(at: now)
@@ -379,7 +379,7 @@ public struct Channel: ~Copyable, Sendable {
 
     private mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
         session?.receipt = receipt
-        // Repeats the announcements after the first answer, because the relay forwards nothing before our first record.
+        // Repeats the announcements at the first answer, because the relay forwards nothing before our first record.
         if !(session?.keepalive.hasAnswered ?? true) {
             sendStream.announceAgain()
             roster.sessionAnswered(at: now)
@@ -388,7 +388,7 @@ public struct Channel: ~Copyable, Sendable {
         let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
-        // Stops joining again: the relay was slow, but not lost, so the session continues.
+        // Ends the new attempt to join. The relay was slow, but not lost, so the session continues.
         if wasLost {
             joinHandshake.end()
             standing.refusalIsOver()

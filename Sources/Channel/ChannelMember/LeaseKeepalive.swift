@@ -102,7 +102,7 @@ struct LeaseKeepalive: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            // Sends a planned probe at `moment`, if this is earlier. If the probe was already sent, the time to wait
+            // Moves a planned probe to `moment`, if this is earlier. If the probe was already sent, the time to wait
             // for its answer does not change.
             if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {

@@ -109,8 +109,8 @@ struct Talkers: ~Copyable, Sendable {
         let wasExpired = key.isExpired(at: boot)
         key.announced = announcementCount
         if !key.renew(announcement, at: boot) {
-            // Resets the clock only for an epoch without timing, which announces the wall clock. The wall clock may be
-            // set at any time.
+            // Resets the clock only for an epoch without timing, because such an epoch announces the wall clock. The
+            // wall clock may be set at any time.
             guard !key.clock.isTimed, now.error(of: announcement) <= Announcement.maximumClockError else {
                 return .offTime
             }
@@ -259,7 +259,7 @@ struct Talkers: ~Copyable, Sendable {
     }
 
     private mutating func unprotect(_ packet: Span<UInt8>, by place: Int, into bytes: inout [UInt8]) -> Outcome {
-        // Copies the packet again for each key, because a key that fails may have overwritten the bytes.
+        // Copies the packet anew for each key, because a key that fails may have overwritten the copy.
         for index in packet.indices { bytes[index] = packet[index] }
         var span = bytes.mutableSpan
         var opening = span._mutatingExtracting(..<packet.count)

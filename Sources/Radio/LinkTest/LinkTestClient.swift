@@ -183,7 +183,7 @@ public struct LinkTestClient: ~Copyable {
     public var result: LinkTestResult {
         let isReturned = state == .over(.heard)
         var quality = isReturned ? receiver.report() : nil
-        // Sets the smallest measured round-trip time, because the reports state none for the returned media.
+        // Sets the round-trip time to the smallest measured one, because the reports state none for the returned media.
         if let away = roundTrips.quantile(0) { quality?.setRoundTrip(away) }
         return LinkTestResult(
             sentCount: packetCount, quality: quality,

@@ -212,7 +212,8 @@ extension RadioSession {
             let thread = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
                 capture.run(priority: priority)
             }
-            // Does not join a thread that may block on a pipe, because such a thread ends only with the pipe.
+            // Adds the thread for `wait` only if it cannot block on a pipe. A thread that blocks there ends only with
+            // the pipe.
             if !mayHang { addThread(thread) }
         }
     }

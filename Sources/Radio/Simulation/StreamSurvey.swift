@@ -80,8 +80,8 @@ public struct StreamSurvey: Sendable {
             guard let frameCount = encoding.frameCount(of: payload.extracting(primary)) else { return }
             readableCounts[type, default: 0] += 1
             defer { last = (header, encoding, frameCount) }
-            // Counts only a packet that directly follows another one of the same encoding, without a marker. A marker
-            // means a pause of unknown length, and another encoding may begin with another timestamp.
+            // Counts only a packet without a marker that directly follows a packet of the same encoding. A marker means
+            // a pause of unknown length, and another encoding may begin with another timestamp.
             guard let last, !header.marker, encoding == last.encoding,
                 header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
             else { return }

@@ -139,7 +139,8 @@ extension Relay {
     mutating func receiveMedia(
         _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
-        // Changes the talker in place, which is enough for most packets. Reading the talker, as below, copies it.
+        // Records a packet of a current stream, as most packets are. This changes the talker in place; the code below
+        // copies the talker in order to read it.
         if let arrival = talkers.packetArrived(datagram, of: ssrc, from: index, at: now) {
             return heard(arrival, at: now)
         }
