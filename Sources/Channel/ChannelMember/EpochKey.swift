@@ -56,8 +56,8 @@ struct EpochKey: Sendable {
         clock = SenderClock(announcement, at: boot)
     }
 
-    /// Records that a packet was decrypted and was not late. `others` are the sender's clocks by other announcements of
-    /// the epoch.
+    /// Records that a packet was decrypted and was not late. `others` are the sender's clocks as other announcements of
+    /// the epoch state them.
     mutating func worked(_ packet: Span<UInt8>, at boot: Int64, others: [SenderClock]) {
         let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         if hasOpened {

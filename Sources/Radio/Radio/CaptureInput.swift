@@ -171,8 +171,8 @@ struct CaptureInput: ~Copyable, Sendable {
         detector?.append(frames, soundsLeft: soundsLeft, soundsRight: soundsRight)
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private static func read(_ card: inout CaptureCard?, into sound: inout FixedBuffer<Float>) -> CaptureEvent? {
         var room = sound.mutableSpan

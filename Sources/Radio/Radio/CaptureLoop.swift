@@ -83,8 +83,8 @@ struct CaptureLoop: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,

@@ -167,8 +167,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
     }
 
-    // Reviewed by hand: the four functions below free nothing. The compiler's check would take the end of a Span's
-    // lifetime for a deallocation.
+    // The four functions below are exempt from the compiler's allocation check, which would take the end of a Span's
+    // lifetime for a deallocation. Reviewed by hand: they free nothing.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {
