@@ -26,8 +26,8 @@ public struct SRTPContext: ~Copyable, Sendable {
         precondition(status == srtp_err_status_ok, "a context knows its own SSRC")
     }
 
-    /// Makes a context for packets received from `ssrc`, whose announced packet index is `index`. The replay window is
-    /// 2 s at `packetsPerSecond`, and at least 128 packets. The context refuses duplicates, packets older than the
+    /// Makes a context for packets received from `ssrc`. `index` is the announced packet index. The replay window is 2
+    /// s at `packetsPerSecond`, and at least 128 packets. The context refuses duplicates, packets older than the
     /// window, and packets more than 128 before `index`.
     public init(
         receiving key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex, packetsPerSecond: Int = 50

@@ -64,8 +64,9 @@ struct MediaOpener: ~Copyable, Sendable {
         }
     }
 
-    /// Decrypts the oldest held packet whose announcement has arrived into `bytes`; returns the length of the decrypted
-    /// packet in bytes, or nil if there is none. Counts packets in `discards` that can no longer be decrypted.
+    /// Decrypts the oldest held packet whose announcement has arrived, and writes it to `bytes`. Returns the length of
+    /// the decrypted packet in bytes; nil if there is none. Packets that can no longer be decrypted are counted in
+    /// `discards`.
     mutating func openReleased(
         into bytes: inout [UInt8], suspended: Duration, counting discards: inout ChannelDiscardCounts, at now: Instant
     ) -> Int? {

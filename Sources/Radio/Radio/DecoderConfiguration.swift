@@ -36,7 +36,7 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
 package struct DecoderConfiguration: Hashable, Sendable {
     /// The highest decoder complexity that may be used.
     package var complexity: DecoderComplexity
-    /// The processor times of decoding at that complexity, as the trial measured them; zero if no time is measured.
+    /// The processor times of decoding with `complexity`, as the trial measured them; zero if no time is measured.
     package var costs: DecoderCosts
     /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is
     /// measured.

@@ -104,7 +104,7 @@ extension Mixer {
 
 extension JitterBuffer {
     /// Inserts a packet or applies a message, as `Mixer.insert` does. `arrival` is the arrival time on the card's
-    /// clock, which the caller keeps.
+    /// clock. The caller keeps this clock.
     @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         switch packet.news {

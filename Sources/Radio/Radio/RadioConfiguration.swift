@@ -99,10 +99,10 @@ public struct RadioConfiguration: Sendable {
     public enum Recording: Sendable {
         /// A WAV file, or `-` for raw 16-bit LPCM on standard output.
         case file(String)
-        /// A closure that is called on a thread of the session's own, one call at a time and about fifty times a
-        /// second, with the audio since the last call: interleaved samples, full scale at ±1, in the format of `output`
-        /// (48 000 Hz without a card). It may block: audio that waits longer than a second is dropped and counted. It
-        /// must not wait for the session.
+        /// A closure that receives the audio. It is called on a thread of the session's own, one call at a time and
+        /// about fifty times a second. It gets the audio since the last call: interleaved samples, full scale at ±1, in
+        /// the format of `output` (48 000 Hz without a card). It may block: audio that waits longer than a second is
+        /// dropped and counted. It must not wait for the session.
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 

@@ -111,8 +111,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// If another tenfour process on this machine uses `port`, the port of a link without a host, returns the settings
-    /// to join the channel through that process; nil if there is none.
+    /// Returns the settings for joining the channel through another tenfour process on this machine; nil if no such
+    /// process uses `port`. `port` is the port of a link without a host.
     private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
