@@ -5,7 +5,8 @@ private import CSodium
 enum AEAD {
     static let tagByteCount = 16
 
-    /// Encrypts `body` and appends it with its 16-byte tag. The caller must never use the same `counter` twice under one key.
+    /// Encrypts `body` and appends it with its 16-byte tag. The caller must never use the same `counter` twice under
+    /// one key.
     static func seal(
         _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>

@@ -1,7 +1,7 @@
 private import CSodium
 
-/// Computes numbers that prove that a client receives at its address. Only a receiver at this address can send its
-/// number back. Keeps no state for an address.
+/// Computes a number for each client address. A client that sends its number back proves that it receives at this
+/// address. Keeps no state for an address.
 ///
 /// A number is the first half of SipHash-2-4-128 of a nonce and a transport address, under a random key that is
 /// generated once. `Cookies` does the same for a relay, with keys that change.

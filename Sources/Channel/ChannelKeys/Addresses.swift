@@ -3,8 +3,8 @@ package import TenfourSession
 // Conversions between the address of a socket and the address field of a control packet.
 
 extension PeerAddress {
-    /// Converts a socket's address. The scope of a link-local address is dropped, because a scope has a meaning only on this
-    /// host.
+    /// Converts a socket's address. The scope of a link-local address is dropped, because a scope has a meaning only on
+    /// this host.
     package init(_ endpoint: Endpoint) {
         switch endpoint.address {
         case .v4(let number): self.init(v4: number, port: endpoint.port)

@@ -23,9 +23,9 @@ public struct Announcement: Hashable, Sendable {
     /// receiver's clock, if the sender's or the receiver's clock is not synchronised.
     public static let maximumClockError: UInt64 = 120_000
 
-    /// Makes and authenticates an announcement. `clock` is the time of day to announce, of which only the whole seconds
-    /// are sent. If the epoch has a timing, it must be the time at which the epoch was created plus the time that has
-    /// passed since the creation.
+    /// Makes and authenticates an announcement. `clock` is the time of day to announce; only its whole seconds are
+    /// sent. If the epoch has a timing, `clock` must be the time at which the epoch was created plus the time that has
+    /// passed since.
     public init(
         suite: SRTPSuite, ssrc: SSRC, epoch: Epoch, index: PacketIndex, at clock: WallClock, under root: MediaRoot
     ) {
@@ -38,9 +38,9 @@ public struct Announcement: Hashable, Sendable {
         tag = expectedTag(under: root)
     }
 
-    /// The announced time of day in milliseconds since 1970, below 2⁶³. It is less than a second earlier than the
-    /// sender's clock was. If the epoch has a timing, the time is exact when a whole number of seconds has passed since
-    /// the epoch was created.
+    /// The announced time of day in milliseconds since 1970, below 2⁶³. It is less than 1 s behind the sender's clock.
+    /// The sender rounds its clock down to a whole second or, if the epoch has a timing, to a whole number of seconds
+    /// since the epoch was created.
     public var milliseconds: Int64 {
         let whole = Int64(min(seconds, 1 << 48)) * 1_000
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
@@ -91,7 +91,8 @@ public struct Announcement: Hashable, Sendable {
     }
 }
 
-/// SRTP's index of a packet: the rollover counter (32 bits), then the sequence number (16 bits); RFC 3711 section 3.3.1.
+/// SRTP's index of a packet: the rollover counter (32 bits), then the sequence number (16 bits); RFC 3711 section
+/// 3.3.1.
 public struct PacketIndex: Hashable, Comparable, Sendable {
     /// The index as a number, 0…2⁴⁸ − 1.
     public let rawValue: UInt64
@@ -106,8 +107,8 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
     /// Returns the packet index that has this sequence number and is closest to `self`.
     public func closest(_ sequenceNumber: SequenceNumber) -> PacketIndex {
         let moved = Int64(rawValue) + Int64(sequenceNumber.distance(after: self.sequenceNumber))
-        // If the closest index is below zero, and so does not exist, the result is the index in the first cycle of
-        // sequence numbers.
+        // Keeps the index within 0…2⁴⁸ − 1. A negative index is replaced by the index with the same sequence number in
+        // the first cycle of sequence numbers.
         let index = moved < 0 ? moved + 65_536 : min(moved, 1 << 48 - 1)
         return PacketIndex(
             rolloverCounter: UInt32(truncatingIfNeeded: index >> 16),

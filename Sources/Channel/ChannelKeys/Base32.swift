@@ -2,7 +2,8 @@
 enum Base32 {
     static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    /// Returns the five bits of a digit, or nil for any other character. Accepts capitals, and 0, 1 and 8 for o, l and b.
+    /// Returns the five bits of a digit, or nil for any other character. Accepts capitals, and 0, 1 and 8 for o, l and
+    /// b.
     static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a")
@@ -32,8 +33,8 @@ enum Base32 {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Decodes `count` bytes. Returns nil if the number of digits is wrong, a character is not a digit, or an unused bit is
-    /// set.
+    /// Decodes `count` bytes. Returns nil if the number of digits is wrong, a character is not a digit, or an unused
+    /// bit is set.
     static func bytes(_ digits: Span<UInt8>, count: Int) -> SecretBytes? {
         guard digits.count == (count * 8 + 4) / 5 else { return nil }
         var isRight = true

@@ -29,7 +29,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
 
     public mutating func next() -> UInt64 {
         if place + 8 > numbers.count { refill() }
-        // `numbers` may be shared with a copy of this generator, which must return the same numbers.
+        // Copies the buffer if a copy of this generator shares it, because that copy must return the same numbers.
         if !isKnownUniquelyReferenced(&numbers) { numbers = numbers.part(0..<numbers.count) }
         defer { place += 8 }
         return numbers.take(at: place)

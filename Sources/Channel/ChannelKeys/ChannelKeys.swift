@@ -49,8 +49,8 @@ public enum Role: UInt8, Sendable, CaseIterable {
     case listen = 2
 }
 
-/// The key with which members of one role prove to the relay that they may join. Members and the relay know this key; the media
-/// cannot be decrypted with it.
+/// The key with which members of one role prove to the relay that they may join. Members and the relay know this key;
+/// the media cannot be decrypted with it.
 public struct JoinKey: Sendable, Equatable {
     public let role: Role
     /// Identifies the channel and the role in JOIN.

@@ -106,7 +106,7 @@ public enum ControlParseError: Error, Hashable, Sendable {
     case notControl
     case version(UInt8)
     case kind(UInt8)
-    /// The packet or record has this length in bytes, which is not valid for its kind.
+    /// The length of the packet or record, in bytes, is not valid for its kind.
     case length(Int)
     /// A field has a value that this version of the protocol does not allow.
     case value

@@ -1,15 +1,15 @@
 public import TenfourAudioCore
 
-/// A relay's answer to HELLO. The member returns the cookie in JOIN, which proves that the member receives at its address; the
-/// relay stores no state for a cookie.
+/// A relay's answer to HELLO. The member returns the cookie in JOIN, which proves that the member receives at its
+/// address; the relay stores no state for a cookie.
 public struct Cookie: Hashable, Sendable {
     let generation: UInt32
     let tag: UInt128
 
     static let byteCount = 20
 
-    /// Half of the cookie's tag, which only the relay can choose. It identifies the cookie among all cookies that the
-    /// relay has made.
+    /// Half of the cookie's tag. It identifies the cookie among all cookies that the relay has made. Only the relay can
+    /// make a valid tag.
     package var mark: UInt64 { UInt64(truncatingIfNeeded: tag) }
 
     fileprivate init(generation: UInt32, tag: UInt128) {

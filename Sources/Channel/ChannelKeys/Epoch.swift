@@ -58,7 +58,7 @@ public struct Epoch: Hashable, Comparable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     private static let clockMask: UInt128 = 1 << 48 - 1
-    /// Marks a raw value that carries a timing: ASCII `e2`, in bits 32…47.
+    /// Marks the epochs that have a timing: ASCII `e2`, in bits 32…47 of the raw value.
     private static let form: UInt128 = 0x6532
 }
 

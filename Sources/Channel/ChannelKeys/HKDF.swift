@@ -51,7 +51,8 @@ struct HMAC {
 
 /// Returns the HMAC-SHA256 of the bytes that `feed` passes to `update`.
 func hmac(key: Span<UInt8>, _ feed: (inout HMAC) -> Void) -> InlineArray<32, UInt8> {
-    // HMAC pads a key with zeros, so a key of one zero byte gives the same result as an empty key, whose pointer may be null.
+    // Replaces an empty key, whose pointer may be null, by a key of one zero byte. HMAC pads a key with zeros, so the
+    // result is the same.
     let none: InlineArray<1, UInt8> = [0]
     guard key.count > 0 else { return hmac(key: none.span, feed) }
     var mac = HMAC()

@@ -1,6 +1,7 @@
 private import CSodium
 
-/// The last 12 bytes of a datagram that a talker sends to the relay: a counter, and a SipHash of all bytes before the hash.
+/// The last 12 bytes of a datagram that a talker sends to the relay: a counter, and a SipHash of all bytes before the
+/// hash.
 ///
 /// A relay checks a hop tag in about 20 ns, and so drops a forged datagram before it forwards any copies.
 public enum HopTag {
@@ -18,7 +19,8 @@ public struct HopTagger: Sendable {
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Appends a hop tag of 12 bytes to a complete datagram. Returns false, and appends nothing, if the counter is used up.
+    /// Appends a hop tag of 12 bytes to a complete datagram. Returns false, and appends nothing, if the counter is used
+    /// up.
     public mutating func tag(_ datagram: inout OutputSpan<UInt8>) -> Bool {
         guard counter < .max else { return false }
         datagram.append(number: counter)
@@ -42,8 +44,8 @@ public struct HopTagChecker: Sendable {
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Checks the tag of `datagram` and returns the number of bytes before the tag. Throws if the tag is wrong or its counter
-    /// was used before.
+    /// Checks the tag of `datagram` and returns the number of bytes before the tag. Throws if the tag is wrong or its
+    /// counter was used before.
     public mutating func check(_ datagram: Span<UInt8>) throws(Failure) -> Int {
         let end = datagram.count - HopTag.byteCount
         guard end > 0 else { throw .short }

@@ -1,7 +1,7 @@
 internal import TenfourSession
 
-/// JOIN: the relay's cookie, the channel, relay and role, the member's X25519 public key, and a proof that the member has the
-/// join key.
+/// JOIN: the relay's cookie, the channel, relay and role, the member's X25519 public key, and a proof that the member
+/// has the join key.
 public struct Join: Hashable, Sendable {
     public let nonce: UInt128
     public let cookie: Cookie
@@ -71,8 +71,8 @@ public struct RelayID: Hashable, Sendable {
 
     init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// Makes the id from `host` and `port` of a link. Capitals count as small letters; an IPv6 address has no brackets, and all
-    /// its notations give the same id.
+    /// Makes the id from `host` and `port` of a link. Capitals count as small letters; an IPv6 address has no brackets,
+    /// and all its notations give the same id.
     public init(host: String, port: UInt16) {
         let host = host.contains(":") ? IPAddress(host).map { "\($0)" } ?? host : host
         let text = Array("tenfour 1 relay \(host.lowercased()):\(port)".utf8)

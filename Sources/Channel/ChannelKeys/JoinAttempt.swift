@@ -7,8 +7,8 @@ public struct JoinAttempt: Sendable {
     private let relay: RelayID
     private let nonce: UInt128
     private let share: KeyShare
-    /// One JOIN for each cookie, oldest first. There may be several, because an attacker on the path can answer HELLO with a
-    /// forged cookie before the relay.
+    /// One JOIN for each cookie, oldest first. There may be several, because an attacker on the path can answer HELLO
+    /// with a forged cookie before the relay.
     private var joins: [Join] = []
 
     /// The maximum number of different cookies that are answered with a JOIN: the relay's cookie, and forged cookies

@@ -26,8 +26,8 @@ public struct KeyShare: Sendable {
         point = SharePoint(parsing: bytes.span, at: 0)
     }
 
-    /// Returns the shared secret of this key pair and the public key `other`. Returns nil if `other` is a point of low order,
-    /// with which anybody could compute the shared secret. The C function is `crypto_scalarmult`.
+    /// Returns the shared secret of this key pair and the public key `other`. Returns nil if `other` is a point of low
+    /// order, with which anybody could compute the shared secret. The C function is `crypto_scalarmult`.
     func agreement(with other: SharePoint) -> SecretBytes? {
         var isGood = false
         var point = InlineArray<32, UInt8>(repeating: 0)

@@ -13,7 +13,8 @@ public struct MemberInfo: Hashable, Sendable {
     public var ssrc: SSRC
     /// The time at which the member joined the channel, by its own clock: seconds since 1970.
     public var joined: UInt32
-    /// The time at which the member's microphone was last opened or closed, by the member's own clock: seconds since 1970.
+    /// The time at which the member's microphone was last opened or closed, by the member's own clock: seconds since
+    /// 1970.
     public var microphoneChanged: UInt32
 
     /// The state of a member's microphone.
@@ -24,7 +25,8 @@ public struct MemberInfo: Hashable, Sendable {
         case open = 2
     }
 
-    /// A `name` of more than 64 bytes is cut between two characters; control characters in the name are replaced by U+FFFD.
+    /// A `name` of more than 64 bytes is cut between two characters; control characters in the name are replaced by
+    /// U+FFFD.
     public init(name: String, microphone: Microphone, ssrc: SSRC, joined: UInt32, microphoneChanged: UInt32) {
         self.name = Self.shown(name)
         self.microphone = microphone
@@ -37,8 +39,8 @@ public struct MemberInfo: Hashable, Sendable {
     public static let maximumNameByteCount = 64
     static let byteCount = 13 + maximumNameByteCount
 
-    /// Returns `name` made safe to display: at most 64 bytes, control characters replaced by U+FFFD, no white space at its
-    /// ends.
+    /// Returns `name` made safe to display: at most 64 bytes, control characters replaced by U+FFFD, no white space at
+    /// its ends.
     public static func shown(_ name: String) -> String {
         var shown = ""
         var byteCount = 0
@@ -51,7 +53,8 @@ public struct MemberInfo: Hashable, Sendable {
         return shown
     }
 
-    /// Parses a decrypted member info of 77 bytes; nil if a field has a value that this version of the protocol does not allow.
+    /// Parses a decrypted member info of 77 bytes; nil if a field has a value that this version of the protocol does
+    /// not allow.
     init?(parsing bytes: Span<UInt8>) {
         guard bytes.count == Self.byteCount, let microphone = Microphone(rawValue: bytes[0]) else { return nil }
         var end = 13
@@ -88,7 +91,8 @@ public struct SealedMemberInfo: Sendable {
     public static let byteCount = 109
     static let sealedByteCount = MemberInfo.byteCount + AEAD.tagByteCount
 
-    /// Encrypts `info` for the members of a channel. The caller must never use the same `id` and `counter` for two infos.
+    /// Encrypts `info` for the members of a channel. The caller must never use the same `id` and `counter` for two
+    /// infos.
     public init(_ info: MemberInfo, id: UInt64, counter: UInt64, under root: MediaRoot) {
         precondition(id > 0 && counter > 0, "zero is nobody's")
         self.id = id

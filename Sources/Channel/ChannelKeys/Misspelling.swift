@@ -28,8 +28,8 @@ public struct Misspelling: Hashable, Sendable {
 
 /// Finds corrections of a misspelt word.
 package enum Spelling {
-    /// Returns the words that differ from `word` by one typing error, or if there are none, by two. Searches for one error only
-    /// if `word` has at least two bytes, and for two errors only if it has at least four.
+    /// Returns the words that differ from `word` by one typing error, or if there are none, by two. Searches for one
+    /// error only if `word` has at least two bytes, and for two errors only if it has at least four.
     package static func nearest(to word: String, among words: [String]) -> [String] {
         let written = Array(word.lowercased().utf8)
         let distances = words.map { ($0, distance(written, Array($0.utf8))) }

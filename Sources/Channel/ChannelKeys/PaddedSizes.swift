@@ -9,7 +9,8 @@ public struct PaddedSizes: Hashable, Sendable {
     /// `nominal` is the size of a payload at the stream's bit rate, in bytes; 1…1280.
     public init(nominal: Int) { self.nominal = (min(max(nominal, 1), 1280) + 7) / 8 * 8 }
 
-    /// Returns the size in bytes to which a payload of `byteCount` bytes is padded, including the padding's length byte.
+    /// Returns the size in bytes to which a payload of `byteCount` bytes is padded, including the padding's length
+    /// byte.
     public func size(of byteCount: Int) -> Int {
         let most = 4 * nominal
         let wanted =

@@ -1,10 +1,11 @@
 private import CSodium
 private import Glibc
 
-/// A secret that people choose, and a random tag, so that two channels with the same name and passphrase have different keys.
+/// A secret that people choose, and a random tag, so that two channels with the same name and passphrase have different
+/// keys.
 ///
-/// Anybody who records the channel, and any relay, can try passphrases offline. So weak passphrases are refused, and each
-/// attempt takes 64 MiB of memory and about 0.1 s.
+/// Anybody who records the channel, and any relay, can try passphrases offline. So weak passphrases are refused, and
+/// each attempt takes 64 MiB of memory and about 0.1 s.
 public struct Passphrase: Sendable, Equatable {
     /// 40 random bits, which are part of the link.
     public let tag: UInt64
@@ -43,8 +44,8 @@ public struct Passphrase: Sendable, Equatable {
         self.text = SecretBytes(copying: joined.span)
     }
 
-    /// Derives the secret by Argon2id (`crypto_pwhash_argon2id`) with 64 MiB of memory and 3 passes, in about 0.1 s. Throws if
-    /// there is not enough memory.
+    /// Derives the secret by Argon2id (`crypto_pwhash_argon2id`) with 64 MiB of memory and 3 passes, in about 0.1 s.
+    /// Throws if there is not enough memory.
     public func talkSecret(forChannel name: String) throws(PassphraseError) -> Secret {
         let salt = saltBytes(forChannel: name)
         var code: CInt = 0

@@ -5,8 +5,8 @@ public import TenfourPackets
 /// To add a type of record, add its case, its code, its parsing with a check of the length, and its writing to this
 /// file. The compiler then reports each switch, in member and relay, that must handle the new case.
 public enum Record: Hashable, Sendable {
-    /// The member renews its lease, or checks that the relay answers. The relay returns the token. `receipt` is the receipt in
-    /// the relay's last answer, or zero; it proves that the member still receives at its address.
+    /// The member renews its lease, or checks that the relay answers. The relay returns the token. `receipt` is the
+    /// receipt in the relay's last answer, or zero; it proves that the member still receives at its address.
     case renewal(token: UInt64, receipt: UInt64 = 0)
     /// The relay's answer to a renewal.
     case renewed(token: UInt64, receipt: UInt64, Welcome.Terms)
@@ -19,18 +19,18 @@ public enum Record: Hashable, Sendable {
     case goodbye(Refusal.Reason)
     /// The relay refuses this SSRC, because another member has registered it.
     case ssrcRefused(SSRC)
-    /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped packets beyond
-    /// them.
+    /// The relay reports its rate limits for this talker, in packets and bits per second, because it has dropped
+    /// packets beyond these limits.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
-    /// A report. The range contains its RTCP in the datagram.
+    /// A report. The value is the range of its RTCP in the datagram.
     case report(Range<Int>)
     /// The member subscribes to the roster, and sends its own info; nil if the member hides its info.
     case info(SealedMemberInfo?)
     /// The relay reports the members that have joined, left or changed. A record without entries reports the number of
     /// unlisted members and acknowledges the receiver's info.
     case roster(Roster.Head, [Roster.Entry])
-    /// The member requests the entries of a part of the roster from `position` on. `receipt` is the receipt in the relay's last
-    /// answer to a renewal.
+    /// The member requests the entries of a part of the roster from `position` on. `receipt` is the receipt in the
+    /// relay's last answer to a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
     /// One of the records with which the relay answers a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])

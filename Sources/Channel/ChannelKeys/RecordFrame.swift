@@ -52,8 +52,8 @@ enum RecordFrame {
     }
 }
 
-/// Passes an empty buffer for `count` bytes to `body`. The memory is on the stack if it is small enough, and is valid only
-/// while `body` runs.
+/// Passes an empty buffer for `count` bytes to `body`. The memory is on the stack if it is small enough, and is valid
+/// only while `body` runs.
 func withTemporaryBytes(_ count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
     unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { memory in
         var output = unsafe OutputSpan(buffer: memory, initializedCount: 0)

@@ -4,7 +4,8 @@
 public struct ReplayWindow: Sendable {
     /// The highest counter received; nil if none has been received.
     public private(set) var highest: UInt64?
-    /// One bit for each of the latest 1024 counters, at the counter modulo 1024: 1 if it has been received.
+    /// One bit for each of the latest 1024 counters, at the counter modulo 1024. The bit is 1 if the counter has been
+    /// received.
     private var seen = InlineArray<16, UInt64>(repeating: 0)
 
     public static let count: UInt64 = 1024

@@ -3,7 +3,7 @@
 public enum Roster {
     /// The maximum number of entries in one record.
     public static let maximumEntryCount = 10
-    /// The number of members in the answer to a roster request, which is called a page.
+    /// The maximum number of entries in a page. A page is the relay's answer to a roster request.
     public static let pageLength = 50
     /// The maximum number of talkers that are listed. Further talkers are counted with the listeners.
     public static let maximumListedCount = 32

@@ -26,8 +26,8 @@ public struct SRTPContext: ~Copyable, Sendable {
         precondition(status == srtp_err_status_ok, "a context knows its own SSRC")
     }
 
-    /// Makes a context for packets received from `ssrc`, whose announced packet index is `index`. The replay window is
-    /// 2 s at `packetsPerSecond`, and at least 128 packets. The context refuses duplicates, packets older than the
+    /// Makes a context for packets received from `ssrc`. `index` is the announced packet index. The replay window is 2
+    /// s at `packetsPerSecond`, and at least 128 packets. The context refuses duplicates, packets older than the
     /// window, and packets more than 128 before `index`.
     public init(
         receiving key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex, packetsPerSecond: Int = 50
@@ -61,17 +61,17 @@ public struct SRTPContext: ~Copyable, Sendable {
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
     }
 
-    /// Decrypts a packet in place and returns the length of the RTP packet in bytes. If it throws, only the packet's bytes may
-    /// have changed. The C function is `srtp_unprotect`.
+    /// Decrypts a packet in place and returns the length of the RTP packet in bytes. If it throws, only the packet's
+    /// bytes may have changed. The C function is `srtp_unprotect`.
     public mutating func unprotect(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
         guard packet.count >= RTPHeader.byteCount + suite.tagByteCount else { throw .malformed }
         let number = SequenceNumber(rawValue: packet.span.number(at: 2))
         let index = (announced ?? highest).closest(number)
         guard index >= floor else { throw .old }
         if announced != nil {
-            // libsrtp uses a rollover counter (ROC) that is set here for all packets, until it has decrypted one whose
-            // index is more than 2¹⁵ above the highest index. So the ROC is set only for such a packet. For a nearer
-            // packet libsrtp finds the ROC itself; setting 0 cancels a ROC that was set for an earlier packet.
+            // Sets the rollover counter (ROC) if the index is more than 2¹⁵ above the highest index. For a nearer
+            // packet it sets 0, so that libsrtp finds the ROC itself. Without this, libsrtp would use a ROC that was
+            // set for an earlier packet, until it has decrypted a packet this far above the highest index.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
             let status = unsafe srtp_set_stream_roc(
                 handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)

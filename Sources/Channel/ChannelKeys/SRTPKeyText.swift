@@ -36,7 +36,8 @@ extension SRTPMasterKey {
         self.init(suite, bytes)
     }
 
-    /// Key and salt in base64. Show this text only to people who may have the key. The C function is `sodium_bin2base64`.
+    /// Key and salt in base64. Show this text only to people who may have the key. The C function is
+    /// `sodium_bin2base64`.
     public var base64Text: String {
         bytes.withBytes { bytes in
             var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)

@@ -12,7 +12,8 @@ enum SRTPSources {
 struct SRTPSession: ~Copyable, @unchecked Sendable {
     let session: srtp_t
 
-    /// If `repeats` is true, a packet may be encrypted a second time if it has the same bytes as the first time.
+    /// If `repeats` is true, the session may encrypt a packet a second time, provided that its bytes are still the
+    /// same.
     init(
         _ key: SRTPMasterKey, _ sources: SRTPSources, windowPacketCount: UInt, repeats: Bool = false
     ) throws(SRTPError) {
@@ -20,7 +21,7 @@ struct SRTPSession: ~Copyable, @unchecked Sendable {
         var session: srtp_t?
         var status = srtp_err_status_ok
         key.bytes.withBytes { bytes in
-            // libsrtp copies the key, but takes a mutable pointer.
+            // Copies the key, because libsrtp takes a mutable pointer. libsrtp makes its own copy.
             var copy = InlineArray<32, UInt8>(repeating: 0)
             for index in bytes.indices { copy[index] = bytes[index] }
             var span = copy.mutableSpan

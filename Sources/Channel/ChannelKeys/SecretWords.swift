@@ -3,7 +3,8 @@
 enum SecretWords {
     static let all: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
-    /// Returns the indices of words separated by hyphens, in capital or small letters; nil if a word is not in the list.
+    /// Returns the indices of words separated by hyphens, in capital or small letters; nil if a word is not in the
+    /// list.
     static func numbers(in text: Span<UInt8>) -> [Int]? {
         var numbers: [Int] = []
         var word: [UInt8] = []

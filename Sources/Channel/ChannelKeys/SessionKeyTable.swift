@@ -1,7 +1,7 @@
 private import CSodium
 
-/// The keys, counters and replay windows of a relay's control sessions. Each session has a small number as its index, and takes
-/// 224 bytes.
+/// The keys, counters and replay windows of a relay's control sessions. Each session has a small number as its index,
+/// and takes 224 bytes.
 ///
 /// Keys stay at one address in memory, are never copied, and are zeroed when their session is removed.
 @safe
@@ -74,8 +74,8 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
             key: key(slot, 32), into: &datagram)
     }
 
-    /// Decrypts a record from the member at `number` in place. If the record is a report, it contains the range of the RTCP in
-    /// `datagram`.
+    /// Decrypts a record from the member at `number` in place. If the record is a report, it contains the range of the
+    /// RTCP in `datagram`.
     public mutating func open(
         _ datagram: inout MutableSpan<UInt8>, from number: Int
     ) throws(RecordOpener.Failure) -> Record {

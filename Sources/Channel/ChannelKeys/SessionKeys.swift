@@ -1,4 +1,5 @@
-/// The keys that both sides of a session derive in the handshake, one for each direction and purpose. They are never sent.
+/// The keys that both sides of a session derive in the handshake, one for each direction and purpose. They are never
+/// sent.
 public struct SessionKeys: Sendable, Equatable {
     public let session: UInt64
     let memberControl: SecretBytes

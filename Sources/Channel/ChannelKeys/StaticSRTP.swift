@@ -3,10 +3,10 @@ internal import TenfourPackets
 
 /// SRTP and SRTCP (RFC 3711) under one key that both ends have in advance, compatible with other programs.
 ///
-/// Such a key has no epochs, so each sender's rollover counter starts at zero. An endpoint that joins after a sender's
-/// sequence numbers have wrapped cannot decrypt its packets, and recorded packets can be replayed to an endpoint that
-/// has restarted. Two streams with one SSRC must not use the same key; SSRCs are random, so generate a key for each
-/// conversation. Belongs to one thread at a time.
+/// Such a key has no epochs, so each sender's rollover counter starts at zero. If an endpoint joins after a sender's
+/// sequence numbers have wrapped, it cannot decrypt this sender's packets. Recorded packets can be replayed to an
+/// endpoint that has restarted. Two streams with one SSRC must not use the same key; SSRCs are random, so generate a
+/// key for each conversation. Belongs to one thread at a time.
 public struct StaticSRTP: ~Copyable, Sendable {
     public let suite: SRTPSuite
     private let outgoing: SRTPSession
@@ -16,8 +16,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
 
     /// The maximum number of bytes that encryption adds to a datagram: the tag, and the index in SRTCP.
     public static let maximumGrowth = 20
-    /// The maximum number of senders whose state is kept, equal to the maximum number of sources of an RTP session. A new
-    /// sender replaces the sender that has been silent longest.
+    /// The maximum number of senders whose state is kept, equal to the maximum number of sources of an RTP session. A
+    /// new sender replaces the sender that has been silent longest.
     public static let maximumSenderCount = 64
     /// The size of the replay window in packets. It covers more than 2 s of the shortest packets (2.5 ms).
     private static let windowPacketCount: UInt = 1024
@@ -32,8 +32,9 @@ public struct StaticSRTP: ~Copyable, Sendable {
         senders.reserveCapacity(Self.maximumSenderCount + 1)
     }
 
-    /// Encrypts an RTP or RTCP datagram in place; `datagram` must have room for `maximumGrowth` more bytes. A retransmission
-    /// must be identical to the first packet. The C functions are `srtp_protect` and `srtp_protect_rtcp`.
+    /// Encrypts an RTP or RTCP datagram in place; `datagram` must have room for `maximumGrowth` more bytes. A
+    /// retransmission must be identical to the first packet. The C functions are `srtp_protect` and
+    /// `srtp_protect_rtcp`.
     public mutating func protect(_ datagram: inout OutputSpan<UInt8>) throws(SRTPError) {
         guard datagram.freeCapacity >= Self.maximumGrowth else { throw .noRoom }
         let session = unsafe outgoing.session
@@ -73,14 +74,15 @@ public struct StaticSRTP: ~Copyable, Sendable {
         return Int(length)
     }
 
-    /// Records that a packet of `sender` was received, and removes the state of the sender that has been silent longest
-    /// if there are more than `maximumSenderCount`. libsrtp itself would keep each sender's state forever.
+    /// Records that a packet of `sender` was received. If there are more than `maximumSenderCount` senders, removes the
+    /// state of the sender that has been silent longest. libsrtp itself would keep each sender's state forever.
     private mutating func heard(_ sender: SSRC) {
         if senders.last == sender { return }
         if let place = senders.firstIndex(of: sender) { senders.remove(at: place) }
         senders.append(sender)
         guard senders.count > Self.maximumSenderCount else { return }
-        // `srtp_remove_stream` takes the SSRC in network byte order, unlike the other functions of libsrtp.
+        // Removes the state of the sender that has been silent longest. Unlike the other functions of libsrtp,
+        // `srtp_remove_stream` takes the SSRC in network byte order.
         _ = unsafe srtp_remove_stream(incoming.session, senders.removeFirst().rawValue.bigEndian)
     }
 }

@@ -45,8 +45,8 @@ public struct Welcome: Hashable, Sendable {
         share = SharePoint(parsing: datagram, at: 28)
     }
 
-    /// Appends the relay's answer to a JOIN whose proof is right, 105 bytes, and returns the session keys. Returns nil, and
-    /// appends nothing, if the member's X25519 public key is a point of low order.
+    /// Appends the relay's answer to a JOIN whose proof is right, 105 bytes, and returns the session keys. Returns nil,
+    /// and appends nothing, if the member's X25519 public key is a point of low order.
     ///
     /// `key` is the join key that proved `join`; `share` and `session` (the session id) must be new random values.
     public static func answer(
@@ -69,8 +69,8 @@ public struct Welcome: Hashable, Sendable {
         return keys
     }
 
-    /// Decrypts WELCOME on the member's side and derives the session keys. Returns nil if the datagram is not an authentic
-    /// answer to `join`.
+    /// Decrypts WELCOME on the member's side and derives the session keys. Returns nil if the datagram is not an
+    /// authentic answer to `join`.
     static func open(
         _ datagram: Span<UInt8>, to join: Join, key: JoinKey, share: KeyShare
     ) -> (terms: Terms, keys: SessionKeys)? {

@@ -3,12 +3,12 @@ public import TenfourChannelKeys
 public import TenfourPackets
 public import TenfourSession
 
-/// A member of a channel, between an RTP session and the network (Protocol/05-channel-keys.md, Protocol/06-control.md): joins,
-/// renews its lease, encrypts the packets that the RTP session sends, and decrypts the packets that arrive for it. Opens no
+/// A member of a channel, between an RTP session and the network (Protocol/05-channel-keys.md, Protocol/06-control.md).
+/// It joins, renews its lease, encrypts the packets of the RTP session, and decrypts the packets that arrive. Opens no
 /// socket, reads no clock, starts no thread.
 ///
-/// After each input, call `nextOpened`, `nextDatagram` and `nextEvent` in this order, each until it returns nil; then sleep
-/// until `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
+/// After each input, call `nextOpened`, `nextDatagram` and `nextEvent` in this order, each until it returns nil; then
+/// sleep until `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public private(set) var discards = ChannelDiscardCounts()
@@ -35,8 +35,8 @@ public struct Channel: ~Copyable, Sendable {
     private var events = ChannelEvents()
     private var hasLeft = false
 
-    /// Begins to join the channel. `ssrc` is the SSRC of the RTP session, `clock` the time of day at `now`, and `suspended` the
-    /// first value of the property `suspended`. `generator` must be unpredictable.
+    /// Begins to join the channel. `ssrc` is the SSRC of the RTP session, `clock` the time of day at `now`, and
+    /// `suspended` the first value of the property `suspended`. `generator` must be unpredictable.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
         suspended: Duration = .zero, using generator: inout some RandomNumberGenerator
@@ -54,9 +54,9 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Input
 
-    /// Receives a datagram from `sender`. The datagram is decrypted, handled, held until the announcement of its key arrives,
-    /// or counted in `discards` and dropped. Accepts any bytes; only an authenticated datagram can end the session or change a
-    /// talker's keys.
+    /// Receives a datagram from `sender`: decrypts it, handles it, holds it until the announcement of its key arrives,
+    /// or drops it and counts it in `discards`. Accepts any bytes; only an authenticated datagram can end the session
+    /// or change a talker's keys.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
@@ -76,15 +76,15 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Sets the time of day to the system's `clock`. Call this about once a second, because the system's clock may be set. If
-    /// `isSynchronised` is false, the channel ignores `clock` and extrapolates the last known time of day, until the relay
-    /// sends its own time.
+    /// Sets the time of day to the system's `clock`. Call this about once a second, because the system's clock may be
+    /// set. If `isSynchronised` is false, the channel ignores `clock`. It extrapolates the last known time of day,
+    /// until the relay sends its own time.
     public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
     }
 
-    /// Sets the endpoints that the relay's name resolves to, at least one. If the endpoints have changed while we are joining,
+    /// Sets the endpoints to which the relay's name resolves, at least one. If they have changed while we are joining,
     /// begins again with the first endpoint immediately.
     public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
@@ -95,7 +95,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Reports to the other members whether our microphone is open. Has no effect for a listener, which has no microphone.
+    /// Reports to the other members whether our microphone is open. Has no effect for a listener.
     public mutating func microphone(isOpen: Bool, at now: Instant) {
         lastInput = now
         guard configuration.role == .talk else { return }
@@ -122,8 +122,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Output
 
-    /// Appends the next decrypted packet for the RTP session to `packet`, which must have room for `maximumDatagramByteCount`;
-    /// returns its kind, or nil if there is none. Pass the packet to the RTP session with `sessionEndpoint` as its sender.
+    /// Appends the next decrypted packet to `packet`, which must have room for `maximumDatagramByteCount`. Returns its
+    /// kind; nil if there is none. Pass the packet to the RTP session with `sessionEndpoint` as its sender.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
         guard let (kind, range) = opened else { return nil }
@@ -132,8 +132,8 @@ public struct Channel: ~Copyable, Sendable {
         return kind
     }
 
-    /// Appends the next outgoing datagram to `datagram`, which must have room for `maximumDatagramByteCount`; returns its
-    /// destination, or nil if there is none.
+    /// Appends the next outgoing datagram to `datagram`, which must have room for `maximumDatagramByteCount`. Returns
+    /// its destination, or nil if there is none.
     public mutating func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         outbox.next(into: &datagram)
     }
@@ -224,7 +224,7 @@ public struct Channel: ~Copyable, Sendable {
         if ssrc != header.ssrc { ssrc = header.ssrc }
         let discard = session?.send(
             header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
-        // The old session is used until WELCOME of the new one arrives.
+        // Joins again if the hop counter is used up. The old session is used until WELCOME of the new session arrives.
         if session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive {
             joinHandshake.begin(at: now)
             advance(at: now)
@@ -320,8 +320,8 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func sessionBegan(
         _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
     ) {
-        // The relay passes an earlier session's slot and SSRC to the new session only if both sessions use the same relay
-        // endpoint and the same address of ours; otherwise the earlier session must be left first.
+        // Leaves an earlier session if the relay's endpoint or our address has changed. If neither has changed, the
+        // relay itself passes the slot and SSRC to the new session.
         if session?.endpoint != endpoint || session?.seen != terms.address { send(.leave) }
         session = ChannelSession(
             keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
@@ -330,7 +330,7 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Only the answer to our first record confirms our slot. Until then, others may take the last slots.
+        // Sends our first record. Only its answer confirms our slot; until then, others may take the last slots.
         advanceKeepalive(at: now)
     }
 
@@ -379,7 +379,7 @@ public struct Channel: ~Copyable, Sendable {
 
     private mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
         session?.receipt = receipt
-        // The relay forwards nothing before our first record, so announcements since WELCOME may have been lost.
+        // Repeats the announcements at the first answer, because the relay forwards nothing before our first record.
         if !(session?.keepalive.hasAnswered ?? true) {
             sendStream.announceAgain()
             roster.sessionAnswered(at: now)
@@ -388,7 +388,7 @@ public struct Channel: ~Copyable, Sendable {
         let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
-        // The relay was slow, but not lost: the session continues.
+        // Ends the new attempt to join. The relay was slow, but not lost, so the session continues.
         if wasLost {
             joinHandshake.end()
             standing.refusalIsOver()

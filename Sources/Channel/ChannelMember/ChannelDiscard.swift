@@ -1,4 +1,5 @@
-/// The reason for discarding a datagram from the network or a packet from the RTP session. Discards are counted by reason.
+/// The reason for discarding a datagram from the network or a packet from the RTP session. Discards are counted by
+/// reason.
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// The sender's endpoint is not the relay's.
     case stranger
@@ -25,9 +26,9 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case beforeJoined
     /// An RTP packet that the RTP session sent although we only listen.
     case notTalking
-    /// A retransmission that the RTP session sent, of a packet that is no longer stored in encrypted form.
+    /// A retransmission by the RTP session, of a packet whose encrypted bytes are no longer stored.
     case forgotten
-    /// A packet that the RTP session sent and that is too long, or of a kind that members do not send.
+    /// A packet of the RTP session that is too long, or of a kind that members do not send.
     case unsendable
 }
 

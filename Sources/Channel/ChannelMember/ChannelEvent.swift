@@ -13,8 +13,8 @@ public enum ChannelEvent: Hashable, Sendable {
     case closed(Refusal.Reason)
     /// Another member uses our SSRC. Call `RTPSession.takeAnotherSSRC` and set `Channel.ssrc` to the new SSRC.
     case ssrcIsTaken
-    /// The relay limits the rate at which we may send, and drops the excess. Posted once per session, and again if the limits
-    /// change.
+    /// The relay limits the rate at which we may send, and drops the excess. Posted once per session, and again if the
+    /// limits change.
     case limited(TalkerLimits)
     /// The relay has sent the list of members for the first time.
     case membersKnown(ChannelMembers)

@@ -24,7 +24,8 @@ public struct ChannelMembers: Hashable, Sendable {
     public var talkers: [ChannelMember] = []
     /// The number of listed talkers that have sent no member info, because their implementation is older.
     public var unidentifiedCount = 0
-    /// The number of other members that the relay counts without listing them: listeners, and talkers above the limit of 32.
+    /// The number of other members that the relay counts without listing them: listeners, and talkers above the limit
+    /// of 32.
     public var listenerCount = 0
 
     public init() {}

@@ -20,8 +20,8 @@ extension Channel {
         case control
     }
 
-    /// The RTP session's only remote endpoint, and the sender of all packets that the session receives. No datagram is ever
-    /// sent to this address.
+    /// The RTP session's only remote endpoint, and the sender of all packets that the session receives. No datagram is
+    /// ever sent to this address.
     public static let sessionEndpoint = Endpoint(.anyV4, port: 5_004)
     public var sessionEndpoint: Endpoint { Self.sessionEndpoint }
     /// The maximum length in bytes of a datagram or packet that `nextDatagram` or `nextOpened` appends.

@@ -13,7 +13,8 @@ struct ChannelSession: Sendable {
     private var opener: RecordOpener
     private var tagger: HopTagger
     var keepalive: LeaseKeepalive
-    /// The number in the relay's last answer to a renewal. Returned in our requests, it proves that we receive at our address.
+    /// The number in the relay's last answer to a renewal. Our requests return it, which proves that we receive at our
+    /// address.
     var receipt: UInt64 = 0
     /// The rate limits that the relay has reported for our stream; nil if the relay has reported none.
     var limits: TalkerLimits?
@@ -61,7 +62,8 @@ struct ChannelSession: Sendable {
         return nil
     }
 
-    /// Sends a packet of our stream, and before it the announcements that are due. Returns the reason if it is not sent.
+    /// Sends a packet of our stream, and before it the announcements that are due. Returns the reason if it is not
+    /// sent.
     mutating func send(
         _ header: RTPHeader, _ packet: Span<UInt8>, of stream: inout ProtectedSendStream,
         _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant, using generator: inout CSPRNG,
@@ -87,8 +89,8 @@ struct ChannelSession: Sendable {
         return isSent ? nil : .unsendable
     }
 
-    /// Puts the datagram that `write` writes into `outbox`, with a hop tag. Returns false, and puts nothing, if `write` returns
-    /// false or the hop counter is used up.
+    /// Puts the datagram that `write` writes into `outbox`, with a hop tag. Returns false, and puts nothing, if `write`
+    /// returns false or the hop counter is used up.
     private mutating func put(
         into outbox: inout DatagramQueue, _ write: (inout OutputSpan<UInt8>) -> Bool
     ) -> Bool {

@@ -36,8 +36,8 @@ struct ChannelClock: Sendable {
     /// The time of day; nil until it is known.
     private var estimate: WallClockEstimate?
 
-    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored; the last
-    /// known time of day is then extrapolated.
+    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored;
+    /// the last known time of day is then extrapolated.
     mutating func set(_ clock: WallClock, isSynchronised: Bool, at boot: Instant) {
         self.isSynchronised = isSynchronised
         if isSynchronised {
@@ -59,7 +59,7 @@ struct ChannelClock: Sendable {
     }
 }
 
-/// A reading of the wall clock, and the CLOCK_BOOTTIME by which later times of day are extrapolated.
+/// A reading of the wall clock, and the CLOCK_BOOTTIME of the reading. Later times of day are extrapolated from both.
 struct WallClockEstimate: Sendable {
     private let clock: WallClock
     private let boot: Instant

@@ -1,8 +1,8 @@
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The state of the key of one epoch of one talker: the clock and packet index from its announcement, and whether it has
-/// decrypted packets.
+/// The state of the key of one epoch of one talker: the clock and packet index from its announcement, and whether it
+/// has decrypted packets.
 struct EpochKey: Sendable {
     let epoch: Epoch
     private(set) var clock: SenderClock
@@ -11,18 +11,20 @@ struct EpochKey: Sendable {
     let error: UInt64
     /// The serial number of the epoch's latest announcement, counted over all talkers.
     var announced: Int
-    /// The serial number of the latest packet that this key decrypted, counted over all talkers; 0 before the first packet.
+    /// The serial number of the latest packet that this key decrypted, counted over all talkers; 0 before the first
+    /// packet.
     var opened = 0
     private let suite: SRTPSuite
     private let index: PacketIndex
     /// The highest index of the decrypted packets.
     private var highest: PacketIndex
 
-    /// The maximum number of packets by which a later announcement of the epoch may be ahead of the first one and still agree
-    /// with this key.
+    /// The maximum number of packets by which the index in an announcement may be above the index that this key was
+    /// made from. An announcement beyond this maximum does not agree with this key.
     private static let reach: UInt64 = 1 << 14
 
-    /// `clock` is the sender's clock if another key of the epoch has measured it; if nil, it is computed from the announcement.
+    /// `clock` is the sender's clock as another key of the epoch has measured it. If `clock` is nil, the sender's clock
+    /// is computed from the announcement.
     init(_ announcement: Announcement, clock: SenderClock? = nil, announced: Int, at now: ClockReading) {
         epoch = announcement.epoch
         suite = announcement.suite
@@ -48,14 +50,14 @@ struct EpochKey: Sendable {
 
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
 
-    /// Replaces the sender's clock by the clock in `announcement`, because the sender's wall clock was set. Only for an epoch
-    /// without timing.
+    /// Replaces the sender's clock by the clock in `announcement`, because the sender's wall clock was set. Only for an
+    /// epoch without timing.
     mutating func resetClock(_ announcement: Announcement, at boot: Int64) {
         clock = SenderClock(announcement, at: boot)
     }
 
-    /// Records that a packet was decrypted and was not late. `others` are the clocks that other announcements claimed for the
-    /// epoch.
+    /// Records that a packet was decrypted and was not late. `others` are the sender's clocks as other announcements of
+    /// the epoch state them.
     mutating func worked(_ packet: Span<UInt8>, at boot: Int64, others: [SenderClock]) {
         let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         if hasOpened {

@@ -1,11 +1,11 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Stores the latest packets that cannot be decrypted yet, because the announcement of their key may still arrive. Allocates
-/// once, for the first packet.
+/// Stores the latest packets that cannot be decrypted yet, because the announcement of their key may still arrive.
+/// Allocates once, for the first packet.
 ///
-/// An attacker who can send in the relay's name can invent any number of packets and SSRCs. Such packets replace each other, but
-/// never packets of an announced SSRC; and packets of one SSRC cannot replace all packets of other SSRCs.
+/// An attacker who can send in the relay's name can invent any number of packets and SSRCs. Such packets replace each
+/// other, but never packets of an announced SSRC; and packets of one SSRC cannot replace all packets of other SSRCs.
 struct HeldPackets: Sendable {
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
@@ -16,13 +16,13 @@ struct HeldPackets: Sendable {
         var byteCount: Int
         var at: Instant
         var turn: Int
-        /// Whether a member has announced the SSRC. If so, the packet may need a key that is announced later.
+        /// Whether a member has announced the SSRC. If so, only packets of announced SSRCs can replace this packet.
         var isAnnounced: Bool
         var isReleased = false
     }
 
-    /// The number of slots that an SSRC without announcement may take when all slots are in use. An SSRC with this number of
-    /// held packets replaces only its own packets.
+    /// When no slot is free, an SSRC without announcement that has this many held packets can replace only its own
+    /// packets.
     static let strangersShare = 8
 
     static let maximumCount = 25
@@ -33,8 +33,8 @@ struct HeldPackets: Sendable {
     /// The number of held packets.
     var count: Int { entries.count { $0.byteCount > 0 } }
 
-    /// Stores a packet of at most `maximumByteCount`. `isAnnounced` is true if a member has announced the SSRC. Returns false
-    /// if `packet` was not stored, or has replaced an earlier packet.
+    /// Stores a packet of at most `maximumByteCount`. `isAnnounced` is true if a member has announced the SSRC. Returns
+    /// false if `packet` was not stored, or has replaced an earlier packet.
     mutating func hold(_ packet: Span<UInt8>, of ssrc: SSRC, isAnnounced: Bool, at now: Instant) -> Bool {
         if bytes.isEmpty {
             bytes = [UInt8](repeating: 0, count: Self.maximumCount * Self.maximumByteCount)
@@ -49,8 +49,8 @@ struct HeldPackets: Sendable {
         return !isTaken
     }
 
-    /// Returns the slot for a new packet of `ssrc`: a free slot, or the slot of a packet that may be replaced; nil if there is
-    /// neither.
+    /// Returns the slot for a new packet of `ssrc`: a free slot, or the slot of a packet that may be replaced; nil if
+    /// there is neither.
     private func place(for ssrc: SSRC, _ isAnnounced: Bool, at now: Instant) -> Int? {
         if let free = entries.indices.first(where: { entries[$0].byteCount == 0 }) { return free }
         let oldest = oldest { _ in true }
@@ -72,7 +72,8 @@ struct HeldPackets: Sendable {
         }
     }
 
-    /// Returns the slot, SSRC and arrival of the oldest marked packet, and removes its mark. The packet stays until `remove`.
+    /// Returns the slot, SSRC and arrival of the oldest marked packet, and removes its mark. The packet stays until
+    /// `remove`.
     mutating func nextReleased() -> (place: Int, ssrc: SSRC, at: Instant)? {
         var oldest: Int?
         for place in entries.indices where entries[place].isReleased {

@@ -5,10 +5,10 @@ internal import TenfourSession
 
 /// Joins a relay: repeats HELLO and JOIN until the relay answers, at one endpoint after another, with growing pauses.
 struct JoinHandshake: Sendable {
-    /// The attempt to join that is in progress, or during a pause the previous attempt; nil if there is neither.
+    /// The attempt to join that is in progress. During a pause, it is the previous attempt; nil if there is none.
     private(set) var attempt: Attempt?
-    /// The last attempt to join at each endpoint that was tried before `attempt`. A slow relay may still answer such an
-    /// attempt.
+    /// The latest attempt to join at each endpoint that was tried before the endpoint of `attempt`. A slow relay may
+    /// still answer an earlier attempt.
     private var earlier: [Attempt] = []
     /// The endpoint of the latest attempt to join, kept after the attempt has ended.
     private var lastEndpoint: Endpoint?
@@ -16,8 +16,8 @@ struct JoinHandshake: Sendable {
     /// The time at which the next HELLO or JOIN is due; nil while we are not joining.
     private(set) var deadline: Instant?
     private var sentCount = 0
-    /// The number of endpoints that have been tried since the list of endpoints changed. Modulo the length of the list, it is
-    /// the index of the current endpoint.
+    /// The number of attempts to join that have timed out since the list of endpoints changed. This number modulo the
+    /// length of the list is the index of the current endpoint.
     private var turn = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 
@@ -29,15 +29,16 @@ struct JoinHandshake: Sendable {
 
     static let interval = Duration.milliseconds(250)
     static let maximumSendCount = 4
-    /// The longest pause between attempts to join, before it is multiplied by a random factor. It is short, so that a
-    /// relay that has restarted is found soon.
+    /// The longest pause between two attempts to join, before it is multiplied by a random factor of 0.5 to 1.5. It is
+    /// short, so that a relay that has restarted is found soon.
     static let longestPause = Duration.seconds(4)
-    /// The pause after a refusal if a person has to change something first, before it is multiplied by a random factor.
+    /// The pause after a refusal for the reason `refused` or `rekeyed`, before it is multiplied by a random factor of
+    /// 0.5 to 1.5. It is long, because a person has to change something first.
     static let longPause = Duration.seconds(10)
 
     var isActive: Bool { deadline != nil }
-    /// Whether an attempt to join has failed since the relay last answered in a session. Refusals for `refused` and
-    /// `rekeyed` do not count.
+    /// Whether an attempt to join has failed since the relay last answered a renewal. A refusal for the reason
+    /// `refused` or `rekeyed` does not count as a failure.
     var hasFailed: Bool { backoff.count > 0 }
 
     /// Begins to join at `moment`.
@@ -47,7 +48,8 @@ struct JoinHandshake: Sendable {
         deadline = moment
     }
 
-    /// Returns to the first endpoint, because the list of endpoints has changed. If we are joining, begins again immediately.
+    /// Returns to the first endpoint, because the list of endpoints has changed. If we are joining, begins again
+    /// immediately.
     mutating func endpointsChanged(at now: Instant) {
         turn = 0
         if isActive { begin(at: now) }
@@ -69,7 +71,7 @@ struct JoinHandshake: Sendable {
         lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
-    /// Resets the pause between attempts to join to 1 s, because the relay has answered in a session.
+    /// Sets the next pause between two attempts to join back to 1 s. Call this when the relay has answered a renewal.
     mutating func hasSucceeded() { backoff.succeeded() }
 
     /// Returns whether a HELLO or JOIN is due. If so, the caller must call `write`. Begins a new attempt to join, or a
@@ -81,7 +83,8 @@ struct JoinHandshake: Sendable {
         let isOver = attempt != nil && !isPausing && sentCount == Self.maximumSendCount
         if isOver {
             turn += 1
-            // A relay that has sent a cookie may only be slow. So joining pauses, and accepts a WELCOME meanwhile.
+            // Pauses after the last endpoint of the list, and after an attempt that has received a cookie. The relay
+            // that sent the cookie may only be slow, so its WELCOME is accepted during the pause.
             if attempt?.joinAttempt.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false
@@ -167,7 +170,7 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// The time over which the members of a lost relay spread their new attempts.
+    /// The period over which the members of a lost relay spread their new attempts to join.
     private static let rejoinSpread = Duration.milliseconds(250)
 
     /// Ends the attempt to join, and plans the next one after 1, 2, 4, 4 … s, multiplied by a random factor of 0.5 to

@@ -6,7 +6,7 @@ struct LeaseKeepalive: Sendable {
     private var end: Instant
     /// The time at which the next renewal is due.
     private var renewal: Instant
-    /// The time at which a silent relay is probed; nil while no media is expected.
+    /// The time at which the relay is probed if it remains silent; nil if no media is expected, or the probe has begun.
     private var suspicion: Instant?
     private var probe: Probe?
     private var lastHeard: Instant
@@ -59,7 +59,8 @@ struct LeaseKeepalive: Sendable {
         guard !isLost else { return .nothing }
         if let suspicion, suspicion <= now {
             self.suspicion = nil
-            // A random delay, so that the members who hear one talker do not all probe at the same time.
+            // Begins the probe after a random delay, so that the members who hear one talker do not all probe at the
+            // same time.
             beginProbe(at: now + Self.probeSpread * Double.random(in: 0...1, using: &generator), now, using: &generator)
         }
         if renewal <= now {
@@ -79,8 +80,8 @@ struct LeaseKeepalive: Sendable {
             return .renew(token: probe.token)
         }
         self.probe = nil
-        // A packet or record has arrived since the probe began, so only the answers were lost, and the relay still
-        // sends to us.
+        // Does not count the relay as lost if a packet or record has arrived since the probe began. The relay still
+        // sends to us, so only its answers were lost. The next renewal is due after 1 s.
         guard lastHeard <= probe.began else {
             renewal = now + Self.renewalPatience
             return .nothing
@@ -101,7 +102,8 @@ struct LeaseKeepalive: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            // If a probe was already sent, the time to wait for its answer does not change.
+            // Moves a planned probe to `moment`, if this is earlier. If the probe was already sent, the time to wait
+            // for its answer does not change.
             if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)

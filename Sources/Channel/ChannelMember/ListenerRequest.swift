@@ -7,7 +7,8 @@ struct ListenerRequest: Sendable {
     private(set) var due: Instant
     private var sentCount = 0
     private var total = 0
-    /// The entries of each record that has arrived, by the position of its first entry.
+    /// The entries of each record that has arrived. The key is the index of the record's first entry among all
+    /// listeners.
     private var pieces: [UInt32: [Roster.Entry]] = [:]
 
     private static let maximumSendCount = 3
@@ -18,7 +19,8 @@ struct ListenerRequest: Sendable {
         due = now
     }
 
-    /// Counts a request that is about to be sent. Returns false if three requests have been sent without a complete answer.
+    /// Counts a request that is about to be sent. Returns false if three requests have been sent without a complete
+    /// answer.
     mutating func maySend(at now: Instant) -> Bool {
         guard sentCount < Self.maximumSendCount else { return false }
         sentCount += 1

@@ -11,8 +11,8 @@ struct MediaOpener: ~Copyable, Sendable {
     enum Outcome {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(byteCount: Int)
-        /// The packet is held until its announcement arrives. `pushedOut` is true if an earlier held packet was discarded to
-        /// make room, or if there was no room and the new packet was discarded.
+        /// The packet is held until its announcement arrives. `pushedOut` is true if an earlier held packet was
+        /// discarded to make room, or if there was no room and the new packet was discarded.
         case held(pushedOut: Bool)
         case discarded(ChannelDiscard)
     }
@@ -20,12 +20,12 @@ struct MediaOpener: ~Copyable, Sendable {
     /// The number of held packets.
     var heldCount: Int { held.count }
 
-    /// Decrypts a packet into `bytes`, which must have room for it. `suspended` is the time that the machine has slept since it
-    /// was started.
+    /// Decrypts a packet into `bytes`, which must have room for it. `suspended` is the time that the machine has slept
+    /// since it was started.
     mutating func open(
         _ datagram: Span<UInt8>, into bytes: inout [UInt8], suspended: Duration, at now: Instant
     ) -> Outcome {
-        // The relay sends RTCP only in records.
+        // Discards packets that are too short, and RTCP: the relay sends RTCP only in records.
         guard datagram.count >= RTPHeader.byteCount, !RTCPCompound.isRTCP(secondByte: datagram[1]) else {
             return .discarded(.malformed)
         }
@@ -64,8 +64,9 @@ struct MediaOpener: ~Copyable, Sendable {
         }
     }
 
-    /// Decrypts the oldest held packet whose announcement has arrived into `bytes`; returns the length of the decrypted packet
-    /// in bytes, or nil if there is none. Counts packets in `discards` that can no longer be decrypted.
+    /// Decrypts the oldest held packet whose announcement has arrived, and writes it to `bytes`. Returns the length of
+    /// the decrypted packet in bytes; nil if there is none. Packets that can no longer be decrypted are counted in
+    /// `discards`.
     mutating func openReleased(
         into bytes: inout [UInt8], suspended: Duration, counting discards: inout ChannelDiscardCounts, at now: Instant
     ) -> Int? {

@@ -5,8 +5,8 @@ internal import TenfourSession
 /// Posts each change of our membership as an event, once.
 struct MembershipStanding: Sendable {
     private var current = Standing.unknown
-    /// The time at which a refusal for the reason `unproved` is reported, unless the relay lets us in before that time;
-    /// nil if there is no such refusal.
+    /// The time at which the pending refusal for the reason `unproved` is reported; nil if none is pending. The report
+    /// is cancelled if the relay lets us in earlier.
     private(set) var deadline: Instant?
     private var lastCollision: Instant?
 
@@ -55,8 +55,8 @@ struct MembershipStanding: Sendable {
         report(.refused(.unproved), as: role, &events)
     }
 
-    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`, because a member that
-    /// took a new SSRC at each collision would never be heard.
+    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`. Without this limit, a
+    /// member that took a new SSRC at each collision would never be heard.
     mutating func reportCollision(_ events: inout ChannelEvents, at now: Instant) {
         if let lastCollision, now - lastCollision < RTPSession.collisionInterval { return }
         lastCollision = now

@@ -13,17 +13,18 @@ struct OwnEpoch: Sendable {
     /// The values at the time when the epoch was created: CLOCK_BOOTTIME, the time that the machine had slept since it
     /// was started, and the RTP timestamp.
     private let drawn: (boot: Instant, suspended: Duration, timestamp: RTPTimestamp)
-    /// The smallest delay of the epoch's RTP timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the
-    /// epoch was created.
+    /// The smallest delay so far of the epoch's RTP timestamps behind CLOCK_BOOTTIME. The delay when the epoch was
+    /// created counts as 0.
     private var leastDelay = Duration.zero
-    /// The time at which the RTP timestamps fell behind CLOCK_BOOTTIME by more than `tolerance`; nil while their delay
-    /// is smaller.
+    /// The time since which the RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance`; nil if they
+    /// are not.
     private var behindSince: Instant?
 
-    /// The largest tolerated delay of RTP timestamps behind CLOCK_BOOTTIME, above `leastDelay`.
+    /// The largest delay of RTP timestamps behind CLOCK_BOOTTIME, above `leastDelay`, that does not count as falling
+    /// behind.
     private static let tolerance = Duration.milliseconds(250)
-    /// A new epoch begins when RTP timestamps have been behind CLOCK_BOOTTIME by more than `tolerance` for this time.
-    /// At the first packet of a talkspurt it begins immediately.
+    /// The time for which RTP timestamps must have fallen behind CLOCK_BOOTTIME before a new epoch begins. At the first
+    /// packet of a talkspurt, a new epoch begins without this delay.
     private static let patience = Duration.seconds(1)
 
     /// Makes an epoch that is created immediately before the packet with `header` is sent. `first` and `began` are the
@@ -43,7 +44,8 @@ struct OwnEpoch: Sendable {
         return try? SRTPContext(sending: key, ssrc: ssrc)
     }
 
-    /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been sent.
+    /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been
+    /// sent.
     var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
     /// Returns the time of day for an announcement: the whole seconds of the wall clock when the epoch was created,

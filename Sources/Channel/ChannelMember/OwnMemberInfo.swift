@@ -34,13 +34,13 @@ struct OwnMemberInfo: Sendable {
 
     mutating func end() { due = nil }
 
-    /// Updates our info. A changed info becomes due to be sent if `isInside` (the relay answers in the session); if
-    /// not, it is only stored.
+    /// Updates our info. If the info has changed, it is stored. It is also due to be sent if `isInside` is true: the
+    /// relay answers in the session.
     mutating func update(
         _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
         isInside: Bool
     ) {
-        // A listener that hides its name sends no info.
+        // Makes no info for a listener that hides its name.
         if microphone == .none, name?.isEmpty ?? true { return }
         let seconds = UInt32(truncatingIfNeeded: clock.seconds)
         var next =
@@ -66,8 +66,8 @@ struct OwnMemberInfo: Sendable {
         due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil
     }
 
-    /// Handles an acknowledgement: `counter` is the counter of our info that the relay has stored, zero if the relay has none.
-    /// If our latest info has another counter, the info becomes due again.
+    /// Handles an acknowledgement: `counter` is the counter of our info that the relay has stored, zero if the relay
+    /// has none. If our latest info has another counter, the info becomes due again.
     mutating func relayHas(_ counter: UInt64, at now: Instant) {
         if counter == sealed?.counter ?? 0 {
             due = nil

@@ -13,7 +13,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     private var lastEpoch: Epoch?
     private var lastPacket: Instant?
     private var lastAnnouncement: Instant?
-    /// The number of coming packets that are each preceded by an announcement.
+    /// The number of packets, beginning with the next one, that are each preceded by an announcement.
     private var announcedPacketsLeft = 0
     private var sealed = SentDatagrams()
     private var ownEpochs = OwnEpochs()
@@ -22,8 +22,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     static let longestSilence = Duration.seconds(60)
     /// The time after which the next epoch begins, even if packets are sent without a pause.
     static let epochLength = Duration.seconds(600)
-    /// An epoch that was created while the clock was not synchronised is replaced once the clock is synchronised, but
-    /// not before the epoch has lasted this long.
+    /// The minimum duration of an epoch that was created while the clock was not synchronised. After this time, a new
+    /// epoch begins as soon as the clock is synchronised.
     private static let shortestLength = Duration.seconds(10)
     /// The time between the first announcement of the next epoch and the epoch's first packet.
     static let notice = Duration.seconds(2)
@@ -37,8 +37,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return header.sequenceNumber.distance(after: latest.sequenceNumber) <= 0
     }
 
-    /// Appends the encrypted packet with sequence number `number`, for a retransmission with the same bytes. Returns false, and
-    /// appends nothing, if the packet is no longer stored.
+    /// Appends the encrypted packet with sequence number `number`, for a retransmission with the same bytes. Returns
+    /// false, and appends nothing, if the packet is no longer stored.
     func write(again number: SequenceNumber, into datagram: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let entry = sealed.entry(number, at: now) else { return false }
         sealed.write(entry, into: &datagram)
@@ -113,8 +113,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return coming == nil ? 1 : 2
     }
 
-    /// Returns announcement `index` of `count`. The announcement of the epoch in use is the last one, because the relay sends
-    /// the latest announcement to members that join.
+    /// Returns announcement `index` of `count`. The announcement of the epoch in use is the last one, because the relay
+    /// sends the latest announcement to members that join.
     func announcement(
         _ index: Int, of count: Int, _ configuration: ChannelConfiguration, at boot: Instant
     ) -> Announcement? {
@@ -126,8 +126,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         }
     }
 
-    /// Appends the prepared packet, padded and encrypted. Returns false if the packet cannot be encrypted; `datagram` must then
-    /// be discarded.
+    /// Appends the prepared packet, padded and encrypted. Returns false if the packet cannot be encrypted; `datagram`
+    /// must then be discarded.
     mutating func seal(
         _ header: RTPHeader, _ packet: Span<UInt8>, _ configuration: ChannelConfiguration,
         into datagram: inout OutputSpan<UInt8>, at now: Instant

@@ -45,8 +45,8 @@ struct RosterExchange: Sendable {
         for event in roster.expireHolds(at: now) { events.post(event) }
     }
 
-    /// Returns the next record that is due, or nil if there is none. Call it until it returns nil, and only while the relay
-    /// answers.
+    /// Returns the next record that is due, or nil if there is none. Call it until it returns nil, and only while the
+    /// relay answers.
     mutating func nextRecord(
         _ ssrc: SSRC, clock: WallClock?, receipt: UInt64, _ events: inout ChannelEvents, at now: Instant
     ) -> Record? {
@@ -67,9 +67,9 @@ struct RosterExchange: Sendable {
         return nil
     }
 
-    /// Returns the time of the next work: the earliest time at which a record is due, or at which a member that was not
-    /// listed after we joined again counts as having left. Returns nil if there is neither. `isIn` is true while the
-    /// relay answers; no record is due while it is false.
+    /// Returns the earliest time at which a record is due, or at which a member that was not listed after we joined
+    /// again counts as having left; nil if there is no such time. `isIn` is true while the relay answers. While it is
+    /// false, no record is due.
     func deadline(isIn: Bool) -> Instant? {
         var next = roster.holdDeadline
         for deadline in isIn ? [ownInfo.due, roster.listDue, listenerRequest?.due] : [] {

@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The other members of the channel, as the relay reports them: changes as they happen, and the whole list after a missed
-/// change.
+/// The other members of the channel, as the relay reports them: changes as they happen, and the whole list after a
+/// missed change.
 ///
 /// After we join again, the members of the previous session count as present for the duration of a lease, because after
 /// a restart of the relay all members join again, one by one. If the relay sends no roster in that time, these members
@@ -60,19 +60,20 @@ struct RosterView: Sendable {
         isTold = true
         otherCount = Int(head.otherCount)
         guard revision == head.previous || revision == head.revision else {
-            // A change was missed, or this is the first change. So the whole list must be requested.
+            // Requests the whole list, because a change was missed, or because this is the first change.
             if listDue == nil { listDue = now }
             return []
         }
         revision = head.revision
         return change(at: now) { view in
-            // All entries are applied before members are compared, so that a member with a new number does not count as left.
+            // Applies all entries before members are compared, so that a member with a new number does not count as
+            // left.
             for entry in entries { view.apply(entry, besides: own, under: root) }
         }
     }
 
-    /// Stores a record of the whole list. Once the list is complete, returns the events for members that have joined, left or
-    /// changed.
+    /// Stores a record of the whole list. Once the list is complete, returns the events for members that have joined,
+    /// left or changed.
     mutating func receiveList(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
@@ -103,8 +104,8 @@ struct RosterView: Sendable {
 
     mutating func expireHolds(at now: Instant) -> [ChannelEvent] {
         guard revision != nil else {
-            // The relay has sent no roster in this session; older relays never send one. The members may still be in the
-            // channel, so they are forgotten without events.
+            // Forgets the members without events, because the relay has sent no roster in this session, and the members
+            // may still be in the channel. Older relays never send a roster.
             (people, isComplete) = ([:], false)
             return []
         }
@@ -147,7 +148,7 @@ struct RosterView: Sendable {
             }
             ids[entry.number] = sealed.id == own ? nil : .some(sealed.id)
             guard sealed.id != own else { return }
-            // An info that is not newer is ignored.
+            // Ignores an info that is not newer than the stored info.
             if let known = people[sealed.id], known.counter >= sealed.counter { return }
             guard people[sealed.id] != nil || people.count < Self.maximumCount else { return }
             people[sealed.id] = Person(info: info, counter: sealed.counter, heldUntil: people[sealed.id]?.heldUntil)
@@ -156,8 +157,8 @@ struct RosterView: Sendable {
 
     // MARK: - Results
 
-    /// Returns the other members; nil until the relay has sent the whole list. `isCounted` is true if we are one of the members
-    /// that are counted and not listed.
+    /// Returns the other members; nil until the relay has sent the whole list. `isCounted` is true if we are one of the
+    /// members that are counted and not listed.
     func members(isCounted: Bool) -> ChannelMembers? {
         guard isTold, isComplete else { return nil }
         var members = ChannelMembers()

@@ -16,8 +16,8 @@ struct SenderClock: Sendable {
     /// The maximum delay of a packet, relative to the fastest packet of its epoch, in milliseconds. A packet with a
     /// longer delay is discarded.
     static let patience: Int64 = 2_000
-    /// Packets are decrypted until the sender's clock is this many milliseconds ahead of the latest time that the
-    /// sender has announced.
+    /// The time, in milliseconds, for which packets are decrypted after the latest time that the sender has announced.
+    /// It is measured by the sender's clock.
     static let lifetime: Int64 = 15_000
     /// The largest difference between the clock offsets of two announcements that agree, in milliseconds.
     private static let closeness: Int64 = 250
@@ -42,9 +42,9 @@ struct SenderClock: Sendable {
         abs(boot - announcement.milliseconds - offset) <= Self.patience
     }
 
-    /// Stores the time in an announcement if it is later than the stored time. Returns false, and stores nothing, if it
-    /// is more than 2 s ahead of our estimate of the sender's clock. Such times occur because every member can make
-    /// announcements for any epoch.
+    /// Stores the time in an announcement if it is later than the stored time. Returns false, and stores nothing, if
+    /// the announced time is more than 2 s ahead of our estimate of the sender's clock. Such times occur because every
+    /// member can make announcements for any epoch.
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool {
         guard announcement.milliseconds <= boot - offset + Self.patience else { return false }
         newest = max(newest, announcement.milliseconds)
@@ -70,9 +70,9 @@ struct SenderClock: Sendable {
         if let own = offset(of: timestamp, at: boot) { offset = min(offset, own) }
     }
 
-    /// Sets the offset from the first decrypted packet of the epoch. `others` are the clocks that other announcements
-    /// claimed for the epoch. The largest offset that is not above the packet's own offset is the most credible one,
-    /// because no network delay is negative.
+    /// Sets the offset from the first decrypted packet of the epoch. `others` are the sender's clocks as other
+    /// announcements of the epoch state them. The largest offset that is not above the packet's own offset is the most
+    /// credible one, because no network delay is negative.
     mutating func heardFirst(_ timestamp: RTPTimestamp, at boot: Int64, others: [SenderClock]) {
         if let own = offset(of: timestamp, at: boot) {
             for other in others where other.offset > offset && other.offset <= own { offset = other.offset }

@@ -23,7 +23,8 @@ struct Talkers: ~Copyable, Sendable {
         var newest: Epoch?
         /// The serial number of the talker's latest announcement, counted over all talkers.
         var announced = 0
-        /// The serial number of the talker's latest decrypted packet, counted over all talkers; 0 before the first packet.
+        /// The serial number of the talker's latest decrypted packet, counted over all talkers; 0 before the first
+        /// packet.
         var opened = 0
     }
 
@@ -31,7 +32,8 @@ struct Talkers: ~Copyable, Sendable {
     private static let maximumKeyCount = 128
     /// The maximum number of SRTP keys that are stored for a talker.
     private static let maximumOwnCount = 8
-    /// The maximum number of keys that are stored for a talker and have decrypted packets.
+    /// The maximum number of a talker's keys that have decrypted packets. If there are more, the key that was used
+    /// least recently is removed.
     private static let maximumOpenedCount = 4
     /// The highest packet rate of a talker: one packet for every 2.5 ms, the shortest Opus frame.
     private static let mostPacketsPerSecond = 400
@@ -107,7 +109,8 @@ struct Talkers: ~Copyable, Sendable {
         let wasExpired = key.isExpired(at: boot)
         key.announced = announcementCount
         if !key.renew(announcement, at: boot) {
-            // An epoch without timing announces the wall clock, which may be set at any time.
+            // Resets the clock only for an epoch without timing, because such an epoch announces the wall clock. The
+            // wall clock may be set at any time.
             guard !key.clock.isTimed, now.error(of: announcement) <= Announcement.maximumClockError else {
                 return .offTime
             }
@@ -123,8 +126,8 @@ struct Talkers: ~Copyable, Sendable {
     /// Whether `epoch` is older than the newest epoch that the talker uses.
     private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
         guard let newest = talkers[talker].newest, epoch < newest else { return false }
-        // If the key of the newest epoch has expired, the talker's clock may have been set back since, so an older
-        // epoch is accepted.
+        // Accepts an older epoch if the key of the newest epoch has expired, because the talker's clock may have been
+        // set back since.
         return ownKeys(of: talker).contains { $0.epoch == newest && $0.hasOpened && !$0.isExpired(at: boot) }
     }
 
@@ -135,17 +138,19 @@ struct Talkers: ~Copyable, Sendable {
     /// earlier announcements.
     private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
         let own = ownKeys(of: talker)
-        // The talker's known clock is checked first, because our wall clock may have been set since we heard the talker.
+        // Checks the talker's known clock first, because our wall clock may have been set since we heard the talker.
         let boot = now.bootMilliseconds
         if own.contains(where: { $0.hasOpened && $0.clock.continues(announcement, at: boot) }) { return true }
         let error = now.error(of: announcement)
         guard error <= now.maximumError(of: announcement) else { return false }
-        // If both clocks are synchronised, an earlier announcement of this epoch that was closer to our clock is the true one.
+        // Refuses the announcement if both clocks are synchronised and an earlier announcement of this epoch was closer
+        // to our clock. The closer announcement is then the true one.
         return !now.bothSynchronised(announcement)
             || !own.contains { $0.epoch == announcement.epoch && $0.error + Self.sameError < error }
     }
 
-    /// The smallest difference, in milliseconds, by which an announcement counts as closer to our clock than another.
+    /// A tolerance for the differences between two announcements and our clock, in milliseconds. If these differences
+    /// are at most this far apart, neither announcement counts as closer to our clock.
     private static let sameError: UInt64 = 250
 
     private mutating func addKey(
@@ -163,7 +168,8 @@ struct Talkers: ~Copyable, Sendable {
         }
         contexts[place] = consume context
         keys[place] = EpochKey(announcement, clock: clock, announced: announcementCount, at: now)
-        // The new key is tried after the keys that have decrypted packets, and before the keys that have not.
+        // Inserts the new key after the keys that have decrypted packets, and before the keys that have not. Keys are
+        // tried in this order.
         let workingCount = talkers[talker].places.prefix { keys[$0]?.hasOpened ?? false }.count
         talkers[talker].places.insert(place, at: workingCount)
         forgetEmpty()
@@ -171,7 +177,7 @@ struct Talkers: ~Copyable, Sendable {
     }
 
     /// Returns a free slot for a new key of `talker`. If all slots are taken, it first drops a key that has decrypted
-    /// nothing, or else an expired key; nil if there is neither.
+    /// nothing or, if there is none, an expired key. Returns nil if no key can be dropped.
     private mutating func place(for talker: Int, at boot: Int64) -> Int? {
         let isFull = talkers[talker].places.count >= Self.maximumOwnCount
         if !isFull, let free = keys.firstIndex(where: { $0 == nil }) { return free }
@@ -180,8 +186,9 @@ struct Talkers: ~Copyable, Sendable {
         return spare
     }
 
-    /// Returns the index of the key to drop. If there are keys that have decrypted nothing, this is the one announced longest
-    /// ago; otherwise, the expired key whose latest decrypted packet is the oldest; nil if no key has expired.
+    /// Returns the index of the key to drop: of the keys that have decrypted nothing, the key announced longest ago. If
+    /// all keys have decrypted packets, it is the expired key whose latest decrypted packet is the oldest; nil if no
+    /// key has expired.
     private func spare(among places: [Int], at boot: Int64) -> Int? {
         var (unopened, expired): (EpochKey?, EpochKey?)
         var (unopenedPlace, expiredPlace): (Int?, Int?)
@@ -205,8 +212,9 @@ struct Talkers: ~Copyable, Sendable {
     /// Removes talkers that have no key, if none of their packets was ever decrypted.
     private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
 
-    /// Makes room for one more talker. If the table is full, removes a talker without any decrypted packet, or else, of the
-    /// talkers whose keys have expired, the one whose latest decrypted packet is the oldest. Returns false if there is neither.
+    /// Makes room for one more talker. If the table is full, removes the talker announced longest ago among the talkers
+    /// without any decrypted packet. If there is none, removes the talker whose latest decrypted packet is the oldest
+    /// among the talkers whose keys have expired. Returns false if no talker can be removed.
     private mutating func makeRoom(at now: ClockReading) -> Bool {
         guard talkers.count >= Self.maximumCount else { return true }
         let boot = now.bootMilliseconds
@@ -238,7 +246,8 @@ struct Talkers: ~Copyable, Sendable {
                     worked(place, of: talker, packet, at: boot)
                     return .opened(byteCount)
                 }
-                // A key that has decrypted nothing yet may have been announced with a false clock, so the next key is tried.
+                // If the key has decrypted a packet before, its clock is right, so the packet is late. If not, its
+                // announcement may have stated a wrong time, so the next key is tried.
                 if key.hasOpened { return .late }
                 outcome = .late
             case .malformed: return .malformed
@@ -250,7 +259,7 @@ struct Talkers: ~Copyable, Sendable {
     }
 
     private mutating func unprotect(_ packet: Span<UInt8>, by place: Int, into bytes: inout [UInt8]) -> Outcome {
-        // A key that fails may have overwritten the bytes.
+        // Copies the packet anew for each key, because a key that fails may have overwritten the copy.
         for index in packet.indices { bytes[index] = packet[index] }
         var span = bytes.mutableSpan
         var opening = span._mutatingExtracting(..<packet.count)
@@ -275,7 +284,7 @@ struct Talkers: ~Copyable, Sendable {
             if talkers[talker].places.first != place { putFirst(place, of: talker) }
             return
         }
-        // The other keys of this epoch were announced with another clock or packet index, which were wrong.
+        // Removes the other keys of this epoch, whose announcements stated a wrong time or packet index.
         let others = talkers[talker].places.filter { $0 != place && keys[$0]?.epoch == key.epoch }
         let clocks = others.compactMap { keys[$0]?.clock }
         keys[place]?.worked(packet, at: boot, others: clocks)

@@ -6,7 +6,8 @@ public import TenfourRadio
 public import TenfourSession
 public import TenfourSimulation
 
-/// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the result.
+/// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the
+/// result.
 ///
 /// A server with the link test returns every datagram, so that both the speech and our own reports about it come back,
 /// and lost packets are requested and recovered as between two sessions. The client also sends the speech to an
@@ -53,7 +54,8 @@ public struct LinkTestClient: ~Copyable {
     private var farewell: LinkTestPacket?
     private var start = Instant.start
     private var packetCount = 0
-    /// The loss protection of the packet sent last. The session's own value may change afterwards, when no more loss is measured.
+    /// The loss protection of the packet sent last. The session's own value may change afterwards, when no more loss is
+    /// measured.
     private var lastLossProtection: LossProtection
     private var roundTrips = DelaySamples()
 
@@ -115,7 +117,7 @@ public struct LinkTestClient: ~Copyable {
 
     /// Receives a datagram from the network.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        // Reports may come from another port of the host.
+        // Accepts datagrams from any port of the host, because reports may come from another port.
         guard sender.address == configuration.host.address else { return }
         if let packet = LinkTestPacket(parsing: datagram) { return receive(packet, at: now) }
         guard case .handshake = state else { return receiveMedia(datagram, from: sender, at: now) }
@@ -181,7 +183,7 @@ public struct LinkTestClient: ~Copyable {
     public var result: LinkTestResult {
         let isReturned = state == .over(.heard)
         var quality = isReturned ? receiver.report() : nil
-        // The reports state no round-trip time for the returned media, so the smallest measured round-trip time is set.
+        // Sets the round-trip time to the smallest measured one, because the reports state none for the returned media.
         if let away = roundTrips.quantile(0) { quality?.setRoundTrip(away) }
         return LinkTestResult(
             sentCount: packetCount, quality: quality,
@@ -236,7 +238,8 @@ public struct LinkTestClient: ~Copyable {
             let position = FrameCount(packetCount * SpeechSource.frameCount.rawValue)
             session.send(packet.span, at: position, startsTalkspurt: packetCount == 0, now: now)
             packetCount += 1
-            // The session holds one packet only, so `nextDatagram` has to be called between two packets.
+            // Returns after one packet, because the session holds one packet only. `nextDatagram` has to be called
+            // before the next packet is sent.
             return
         }
         if nextPacket > start + configuration.duration { state = .waiting(isReturned: isReturned) }

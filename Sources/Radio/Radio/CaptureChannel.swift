@@ -19,7 +19,8 @@ struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// The number of frames since the left channel last contained a sample other than zero. Frames with silence in both
     /// channels do not count.
     private var sinceLeft = 0
-    /// The number of frames since the right channel last contained a sample other than zero, counted alike.
+    /// The number of frames since the right channel last contained a sample other than zero. Frames with silence in
+    /// both channels do not count.
     private var sinceRight = 0
     /// The number of frames after which a channel counts as silent.
     private let patience: Int
@@ -31,7 +32,8 @@ struct SilentChannelDetector: BitwiseCopyable, Sendable {
     /// zero in the left and in the right channel.
     @_noAllocation @_noLocks
     mutating func append(_ frames: Int, soundsLeft: Bool, soundsRight: Bool) {
-        // Silence in both channels reveals no defect, because the microphone may be switched off.
+        // Skips frames with silence in both channels. They reveal no defect, because the microphone may be switched
+        // off.
         guard soundsLeft || soundsRight else { return }
         sinceLeft = soundsLeft ? 0 : sinceLeft + frames
         sinceRight = soundsRight ? 0 : sinceRight + frames

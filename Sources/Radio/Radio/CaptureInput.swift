@@ -36,7 +36,8 @@ struct CaptureInput: ~Copyable, Sendable {
     /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
     var silentChannel: CaptureChannel? { @_noAllocation @_noLocks get { detector?.silentChannel } }
 
-    /// The longest period of the card. It is short even if packets are long, because a sound server uses the period as the latency.
+    /// The longest period of the card. It is short even if packets are long, because a sound server uses the period as
+    /// the latency.
     private static let longestPeriod = Duration.milliseconds(5)
 
     /// Creates an input that reads a card in pieces of one packet's duration, `frame`, but at most 20 ms. Both channels
@@ -170,8 +171,8 @@ struct CaptureInput: ~Copyable, Sendable {
         detector?.append(frames, soundsLeft: soundsLeft, soundsRight: soundsRight)
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private static func read(_ card: inout CaptureCard?, into sound: inout FixedBuffer<Float>) -> CaptureEvent? {
         var room = sound.mutableSpan

@@ -65,7 +65,8 @@ struct CaptureLoop: ~Copyable, Sendable {
         wakeup.signal()
     }
 
-    /// Waits until audio can be delivered, so that the beginning of a file is not lost. A card does not wait, because its audio is live.
+    /// Waits until audio can be delivered, so that the beginning of a file is not lost. A card does not wait, because
+    /// its audio is live.
     private func waitForConnection() {
         guard input.granted == nil else { return }
         while !controls.stops, !controls.isConnected.load(ordering: .acquiring) { usleep(5_000) }
@@ -82,8 +83,8 @@ struct CaptureLoop: ~Copyable, Sendable {
         return hasPushed
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,

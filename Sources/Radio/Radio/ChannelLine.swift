@@ -74,7 +74,7 @@ final class ChannelLine: Protection {
 
     /// Reads the wall clock, and looks up the relay's name if a lookup is due. Call this several times a second.
     func poll(at now: Instant) {
-        // The wall clock can be set, or become synchronised, during the session, so it is read regularly.
+        // Reads the wall clock regularly, because it can be set, or become synchronised, during the session.
         if now - lastClockReading >= Self.clockInterval {
             lastClockReading = now
             channel.suspended = RealTimeClock.suspended

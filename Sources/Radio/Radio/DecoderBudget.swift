@@ -1,7 +1,8 @@
 internal import TenfourAudioCore
 package import TenfourOpusCodec
 
-/// The processor time that the decoders of a mixer may use in one pull. The budget measures the time of each decoder call.
+/// The processor time that the decoders of a mixer may use in one pull. The budget measures the time of each decoder
+/// call.
 ///
 /// The slack is the time by which a pull may be late before the card runs dry. A frame is decoded with a neural model
 /// only if four times the expected time of the frame fits into three quarters of the slack. If four times the measured
@@ -63,7 +64,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         guard pausedFrames > 0 else { return }
         pausedFrames -= frames.rawValue
         guard pausedFrames <= 0 else { return }
-        // Another program may have caused the slowness, so the suspended model is tried again.
+        // Tries the suspended model again, because another program may have caused the slowness.
         complexity = most
         expected = measured
     }

@@ -36,13 +36,14 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
 package struct DecoderConfiguration: Hashable, Sendable {
     /// The highest decoder complexity that may be used.
     package var complexity: DecoderComplexity
-    /// The processor times of decoding at that complexity, as the trial measured them; zero if no time is measured.
+    /// The processor times of decoding with `complexity`, as the trial measured them; zero if no time is measured.
     package var costs: DecoderCosts
-    /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is measured.
+    /// The time by which a pull may be late before the card runs dry; nil on a simulated clock, on which no time is
+    /// measured.
     package var slack: Duration?
 
-    /// A frame must take at most the slack divided by this number in the trial. A frame that suddenly takes five times
-    /// as long is then still in time.
+    /// The slack divided by this number is the maximum time of a frame in the trial. A frame that suddenly takes five
+    /// times as long is then still in time.
     private static let share = 8
 
     /// Creates the configuration for a simulated clock: the neural models in `choice` that the loaded library has.

@@ -29,7 +29,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var converter: RateConverter?
     private var frame: FixedBuffer<Float>
     private var filled = 0
-    /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate) s.
+    /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate)
+    /// s.
     private var remainder = 0
     /// The position at which the current packet starts, in frames at the encoder's rate since the start of the stream.
     /// Silence and missed audio count too.
@@ -166,8 +167,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
     }
 
-    // Reviewed by hand: the four functions below free nothing. The compiler's check would take the end of a Span's
-    // lifetime for a deallocation.
+    // The four functions below are exempt from the compiler's allocation check, which would take the end of a Span's
+    // lifetime for a deallocation. Reviewed by hand: they free nothing.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {

@@ -12,8 +12,8 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     /// The number of packets since the last one with in-band FEC.
     private var packetsSinceFEC = memoryOfFEC + 1
 
-    /// The number of packets without in-band FEC after which the talker counts as a sender without FEC. Packets are
-    /// counted and not time, because a silent talker sends no packets.
+    /// The number of successive packets without in-band FEC after which the talker counts as a sender without FEC. It
+    /// is not a time, because a silent talker sends no packets.
     private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
 
     init(channelCount: Int) throws(RadioError) {
@@ -46,7 +46,7 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
         within budget: inout DecoderBudget
     ) -> Bool {
         let start = Self.now(budget)
-        // If libopus cannot use the packet's FEC, it conceals the loss, so both limits of the complexity apply.
+        // Applies both limits of the complexity, because libopus conceals the loss if it cannot use the packet's FEC.
         set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
         let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
         record(since: start, isConcealed: false, of: &budget)
@@ -69,7 +69,8 @@ struct LimitedOpusDecoder: ~Copyable, Sendable {
     /// Sets the decoder's complexity to `most`, but at most to LACE if the talker sends no in-band FEC.
     @_noAllocation @_noLocks
     private mutating func set(_ most: DecoderComplexity) {
-        // NoLACE gives a better quality score than LACE only if lost frames are recovered from in-band FEC.
+        // Replaces NoLACE by LACE for a sender without FEC. NoLACE has a better quality score than LACE only if lost
+        // frames are recovered from in-band FEC.
         let wanted = .lace < most && packetsSinceFEC > Self.memoryOfFEC ? .lace : most
         if wanted == complexity { return }
         try? decoder.setComplexity(wanted)

@@ -23,11 +23,11 @@ extension NetworkLoop {
         return (media, control)
     }
 
-    /// Opens the socket for reports on the port above the media's.
+    /// Opens the socket for reports on the port above the port of the media.
     ///
-    /// Some programs send reports to that port even if the receiver multiplexes RTCP, so a session with an output opens
-    /// the port even if the user did not request it. In that case a failure is no error, and the session yields the
-    /// port to another tenfour on this machine.
+    /// Some programs send reports to that port even if the receiver multiplexes RTCP. So a session with an output opens
+    /// the port even without a request of the user. In that case a failure is no error, and the session yields the port
+    /// to another tenfour on this machine.
     private static func openControl(
         _ configuration: RadioConfiguration, on loop: EventLoop, above media: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> UDPSocket? {

@@ -8,7 +8,8 @@ internal import TenfourRings
 internal import TenfourSession
 internal import TenfourUV
 
-/// The network thread: passes datagrams, media and time to the RTP session and its protection, and acts on their results.
+/// The network thread: passes datagrams, media and time to the RTP session and its protection, and acts on their
+/// results.
 ///
 /// Created on one thread and run on another; never used by two threads at the same time.
 @safe final class NetworkLoop: @unchecked Sendable {
@@ -48,7 +49,7 @@ internal import TenfourUV
     private var hasJoined = false
     /// The reason why the session is not in its channel; nil while it is in the channel, or without a channel.
     private var absence: RadioError?
-    /// Whether the talker that left last timed out, without sending a BYE.
+    /// Whether the last talker that left had timed out, without sending a BYE.
     private var lastSourceTimedOut = false
     private var droppedCount = 0
     private var heardAnyone = false
@@ -119,7 +120,7 @@ internal import TenfourUV
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
-        // The buffer is allocated after all calls that throw, because `deinit` is not called for an incomplete object.
+        // Allocates the buffer after all calls that throw, because `deinit` is not called for an incomplete object.
         unsafe datagram = .allocate(capacity: Self.room)
         target.target = self
     }
@@ -167,8 +168,8 @@ internal import TenfourUV
     }
 
     /// Handles a datagram that is not a report and arrived on the port above the media's port. Closes that port if
-    /// another program of this machine uses it for its media. The kernel prefers the socket with the more specific
-    /// address, which may be ours. A stray datagram changes nothing.
+    /// another program of this machine receives its media there. If two sockets have the port, the kernel prefers the
+    /// socket with the more specific address, which may be ours. A stray datagram changes nothing.
     private func checkPortAbove(at now: Instant) {
         guard let control, lastPortCheck.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
         lastPortCheck = now
@@ -204,7 +205,8 @@ internal import TenfourUV
         if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
-    /// Passes on packets and datagrams until none are left, handles events, and arms the timer. Called after each input.
+    /// Passes on packets and datagrams until none are left, handles events, and arms the timer. Called after each
+    /// input.
     private func flush(at now: Instant) {
         while exchange(at: now) {}
         while let event = rtpSession.nextEvent() {
@@ -254,8 +256,9 @@ internal import TenfourUV
         socket.send(datagram, to: destination.endpoint)
     }
 
-    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal, which a
-    /// restarted relay may send, the channel is joined again, unless the relay has closed the channel or changed its keys.
+    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal,
+    /// which a restarted relay may send, the channel is joined again, unless the relay has closed the channel or
+    /// changed its keys.
     private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
@@ -274,7 +277,8 @@ internal import TenfourUV
         state.post(event)
     }
 
-    /// Passes new settings to the encoder, which keeps its configured settings until the first change of the loss protection.
+    /// Passes new settings to the encoder, which keeps its configured settings until the first change of the loss
+    /// protection.
     private func applyLossProtection(_ lossProtection: LossProtection) {
         demanded = lossProtection
         controls.encoderDemand.store(EncoderDemand(lossProtection, coding).rawValue, ordering: .relaxed)
@@ -301,7 +305,7 @@ internal import TenfourUV
             limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
         guard controls.stops || state.failure != nil || isDone || isLeft else { return }
-        // A session that ends by itself without being in its channel has failed.
+        // Reports a failure if the session ends by itself without being in its channel.
         if !controls.stops, isDone || lastSourceTimedOut, let absence { state.fail(absence) }
         if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
@@ -339,7 +343,7 @@ internal import TenfourUV
                 rtpSession.playout(
                     of: talker.ssrc, due: talker.playout.due, missing: talker.playout.missing, at: loop.now)
             }
-            // The decoder may have suspended its neural models because they were too slow.
+            // Updates the concealment in our reports, because the decoder may have suspended its neural models.
             rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
             snapshot.add(report, present: rtpSession.sources, before: talkers)
             talkers = snapshot.talkers

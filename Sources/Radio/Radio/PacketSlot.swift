@@ -6,7 +6,8 @@ package import TenfourSession
 
 /// An Opus packet in a ring buffer between two threads.
 package struct PacketSlot: BitwiseCopyable, Sendable {
-    /// The longest payload in bytes. No valid packet that we send is longer.
+    /// The maximum length of a payload, in bytes; a longer payload is truncated. No valid packet that we send is
+    /// longer.
     static let capacity = 1_440
 
     var byteCount = 0
@@ -93,8 +94,8 @@ extension Mixer {
         }
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket) {
         insert(packet.packet.payload, packet.info, from: packet.ssrc, arrivedAt: packet.arrival)
@@ -103,7 +104,7 @@ extension Mixer {
 
 extension JitterBuffer {
     /// Inserts a packet or applies a message, as `Mixer.insert` does. `arrival` is the arrival time on the card's
-    /// clock, which the caller keeps.
+    /// clock. The caller keeps this clock.
     @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         switch packet.news {
@@ -113,8 +114,8 @@ extension JitterBuffer {
         }
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         insert(packet.packet.payload, packet.info, arrivedAt: arrival)

@@ -4,7 +4,8 @@ internal import TenfourJitterBuffer
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the card.
+/// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the
+/// card.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
     /// The state shared with the card's thread, if another thread drives the card; nil if this thread drives it.
@@ -166,8 +167,8 @@ struct PlaybackStep: ~Copyable, Sendable {
         frames * output.format.rate.hertz / SampleRate.opus.hertz
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private static func follow(
         _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int,
@@ -176,8 +177,8 @@ struct PlaybackStep: ~Copyable, Sendable {
         levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
-    /// Reviewed by hand: nothing is freed here. The compiler's check would take the end of a Span's lifetime for a
-    /// deallocation.
+    /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.
+    /// Reviewed by hand: nothing is freed here.
     @_semantics("no_performance_analysis")
     private static func pull(
         _ pipeline: inout PlayoutPipeline, into sound: inout FixedBuffer<Float>, at now: Instant,

@@ -61,7 +61,7 @@ final class SRTPLine: Protection {
     private var outbox = DatagramQueue()
     private var bytes: [UInt8] = []
 
-    /// The longest datagram, sent or received, in bytes.
+    /// The maximum length of a datagram, sent or received, in bytes.
     private static let maximumByteCount = 2_048
 
     init(_ key: SRTPMasterKey) throws(SRTPError) {

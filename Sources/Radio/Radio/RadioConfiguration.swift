@@ -20,7 +20,8 @@ public struct RadioConfiguration: Sendable {
     var partner: Partner?
     /// The protection of media and reports, in both directions.
     public var protection = Protection.none
-    /// The audio to send; nil if no audio is sent. A session that only sends ends with its input; a session that also receives continues.
+    /// The audio to send; nil if no audio is sent. A session that only sends ends with its input; a session that also
+    /// receives continues.
     public var input: Input?
     /// The output for received audio; nil if no audio is played.
     public var output: Output?
@@ -65,7 +66,8 @@ public struct RadioConfiguration: Sendable {
     public enum Input: Sendable {
         /// A capture PCM, by its ALSA name.
         case card(String)
-        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; if it is nil, such audio is refused.
+        /// An audio file, or `-` for standard input. `raw` is the format of audio without a header; if it is nil, such
+        /// audio is refused.
         case file(String, raw: RawFormat?)
         case sound(AudioInput)
     }
@@ -97,20 +99,21 @@ public struct RadioConfiguration: Sendable {
     public enum Recording: Sendable {
         /// A WAV file, or `-` for raw 16-bit LPCM on standard output.
         case file(String)
-        /// A closure that is called on a thread of the session's own, one call at a time and about fifty times a
-        /// second, with the audio since the last call: interleaved samples, full scale at ±1, in the format of `output`
-        /// (48 000 Hz without a card). It may block: audio that waits longer than a second is dropped and counted. It
-        /// must not wait for the session.
+        /// A closure that receives the audio. It is called on a thread of the session's own, one call at a time and
+        /// about fifty times a second. It gets the audio since the last call: interleaved samples, full scale at ±1, in
+        /// the format of `output` (48 000 Hz without a card). It may block: audio that waits longer than a second is
+        /// dropped and counted. It must not wait for the session.
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
-    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that `coding` and `playout` need.
+    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that `coding` and
+    /// `playout` need.
     var rtpSessionAsCoded: RTPSessionConfiguration {
         var rtpSession = rtpSession
         if let payloadType = coding.encoding.staticPayloadType {
             rtpSession.payloadType = payloadType
-            // Without this payload type, our own packets that are looped back, and a collision, would be discarded
-            // unseen.
+            // Accepts the payload type that we send. If it were not accepted, our own packets would be discarded when
+            // they are looped back, and a collision of SSRCs would not be noticed.
             rtpSession.acceptedPayloadTypes.insert(payloadType)
         }
         rtpSession.lossProtection.bitRate = coding.payloadBitRate

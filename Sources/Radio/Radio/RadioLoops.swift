@@ -28,11 +28,13 @@ struct RadioLoops: ~Copyable, Sendable {
         let cardChanges: [CardChanges]
     }
 
-    /// The number of packets between the capture thread and the network thread: more than a second of the shortest packets.
+    /// The capacity of the ring buffer between the capture thread and the network thread, in packets: more than a
+    /// second of the shortest packets. Packets beyond it are dropped.
     private static let outgoingCapacity = 512
     /// The stack of a loop, in bytes. Measured use: 80 KiB.
     private static let stackByteCountOfLoop = 1 << 17
-    /// The number of packets between the network thread and the playback thread.
+    /// The capacity of the ring buffer between the network thread and the playback thread, in packets. Packets beyond
+    /// it are dropped.
     private static let incomingCapacity = 512
 
     static func open(
@@ -45,12 +47,12 @@ struct RadioLoops: ~Copyable, Sendable {
         var cardChanges: [CardChanges] = []
 
         let hears = configuration.output != nil || configuration.recording != nil
-        // The trial runs before a card is opened, because an open card requests audio.
+        // Runs the trial before a card is opened, because an open card requests audio.
         let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
         let decoding = Self.decoding(configuration.playout, trial, for: output)
-        // Reports to senders use this value before the first pull.
+        // Sets the decoder state that reports to senders use before the first pull.
         var noReport = PlaybackReport()
         noReport.decoder = DecoderBudget(decoding)
         let played = LatestValue(noReport)
@@ -219,7 +221,8 @@ struct RadioLoops: ~Copyable, Sendable {
 }
 
 extension CodingSettings {
-    /// The mode of the encoder. With frames below 10 ms Opus cannot use SILK; without SILK its look-ahead is 4 ms shorter.
+    /// The mode of the encoder. With frames below 10 ms Opus cannot use SILK; without SILK its look-ahead is 4 ms
+    /// shorter.
     package var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
         return content == .speech ? .voip : .audio

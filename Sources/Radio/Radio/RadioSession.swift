@@ -31,8 +31,8 @@ public final class RadioSession: Sendable {
 
     /// Opens all devices and sockets and starts nothing. Blocks while the devices open.
     ///
-    /// Throws `.unavailable` with a remedy when a device, a file or the port is not available, and `.usage` for settings that the codec
-    /// does not have.
+    /// Throws `.unavailable` with a remedy when a device, a file or the port is not available, and `.usage` for
+    /// settings that the codec does not have.
     public init(_ configuration: RadioConfiguration) throws(RadioError) {
         try configuration.checkEncoding()
         let isPlain = if case .channel = configuration.protection { false } else { true }
@@ -91,8 +91,9 @@ public final class RadioSession: Sendable {
         network.wakeup.signal()
     }
 
-    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns immediately if the session was
-    /// never started. Must not be called from the closure of a recording, because the end waits for that closure.
+    /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns immediately if the
+    /// session was never started. Must not be called from the closure of a recording, because the end waits for that
+    /// closure.
     public func wait() throws(RadioError) {
         threads.withLock { threads in
             for thread in threads { thread.join() }
@@ -164,8 +165,8 @@ extension RadioSession {
 
     private func start(_ loops: consuming RadioLoops) throws(AudioThreadError) {
         let controls = controls
-        // The playback thread ends after the network thread, and the recorder after both, because each plays or writes
-        // the remaining audio.
+        // Starts the threads. The playback thread ends after the network thread, and the recorder after both, because
+        // each of them plays or writes the remaining audio.
         try addThread(
             AudioThread("net", priority: Self.networkPriority, work: network) { network, _ in
                 network.run()
@@ -211,7 +212,8 @@ extension RadioSession {
             let thread = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
                 capture.run(priority: priority)
             }
-            // A thread that may block on a pipe is not joined: it ends with the pipe.
+            // Adds the thread for `wait` only if it cannot block on a pipe. A thread that blocks there ends only with
+            // the pipe.
             if !mayHang { addThread(thread) }
         }
     }

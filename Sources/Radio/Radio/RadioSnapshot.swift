@@ -88,7 +88,8 @@ public struct RadioSnapshot: Sendable {
         public var sendingAge: Duration
     }
 
-    /// Counts of a talker from the first packet until the talker leaves. A talker who returns begins a new stay.
+    /// The counts of a talker's stay, which lasts from the talker's first packet until the talker leaves. A talker who
+    /// returns begins a new stay.
     fileprivate struct Stay: Sendable {
         /// The highest sequence number; nil before the first packet.
         var highest: SequenceNumber?

@@ -17,7 +17,8 @@ struct RefusalDetector {
     /// The length of the windows in which errors are counted. Errors are sent once a second, and may need another
     /// second to arrive.
     private static let window = Duration.seconds(2)
-    /// The number of datagrams that may have been sent too recently for their errors to have arrived.
+    /// The maximum number of sent datagrams whose errors may not have arrived yet, because the datagrams were sent
+    /// recently.
     private static let inFlightCount = 8
 
     /// Evaluates the socket's counts. Call this several times a second.

@@ -6,7 +6,8 @@ public import TenfourPackets
 public import TenfourSession
 internal import TenfourUV
 
-/// Creates configurations from addresses that a user types. Names are looked up, which may block until a name server answers.
+/// Creates configurations from addresses that a user types. Names are looked up, which may block until a name server
+/// answers.
 ///
 /// All functions throw `.usage` for invalid arguments, and `.unavailable` for a host that is not found.
 extension RadioConfiguration {
@@ -68,8 +69,9 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Creates a configuration that joins the channel of `link`, as a talker or as a listener. If the link has no host, the session
-    /// serves the channel's members itself on the link's port, or joins another tenfour on this machine that uses the port.
+    /// Creates a configuration that joins the channel of `link`, as a talker or as a listener. If the link has no host,
+    /// the session serves the channel's members itself on the link's port, or joins another tenfour on this machine
+    /// that uses the port.
     public static func joining(
         _ link: ChannelLink, as role: Role, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
     ) throws(RadioError) -> Self {
@@ -95,7 +97,7 @@ extension RadioConfiguration {
         }
         var rtpSession = rtpSession
         let name = rtpSession.name
-        // The relay can read RTCP, and must not learn names, so RTCP contains none.
+        // Removes our name from RTCP, because the relay can read RTCP, but must not learn names.
         rtpSession.name = nil
         rtpSession.remotes = [Channel.sessionEndpoint]
         rtpSession.accepted = .anyone
@@ -109,8 +111,8 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// If another tenfour process on this machine uses `port`, the port of a link without a host, returns the settings
-    /// to join the channel through that process; nil if there is none.
+    /// Returns the settings for joining the channel through another tenfour process on this machine; nil if no such
+    /// process uses `port`. `port` is the port of a link without a host.
     private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
@@ -177,7 +179,8 @@ extension RadioConfiguration {
         return nil
     }
 
-    /// Returns the payload type under which a receiver accepts `encoding`. Throws `.unavailable` with the codec that it accepts instead.
+    /// Returns the payload type under which a receiver accepts `encoding`. Throws `.unavailable` with the codec that it
+    /// accepts instead.
     private static func payloadType(
         of encoding: AudioEncoding, in description: SessionDescription
     ) throws(RadioError) -> UInt8 {

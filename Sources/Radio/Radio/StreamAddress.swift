@@ -24,7 +24,7 @@ public struct StreamAddress: Hashable, Sendable {
 
     init(parsing text: String, scheme spoken: String) throws(RadioError) {
         var rest = Substring(text)
-        // Text after a # is not repeated: it may be a channel's secret.
+        // Leaves out the text after a # in error messages, because it may be a channel's secret.
         let text = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
         if let separator = rest.range(of: "://") {
             let scheme = rest[..<separator.lowerBound].lowercased()
@@ -63,7 +63,7 @@ public struct StreamAddress: Hashable, Sendable {
         }
         let colons = rest.indices.filter { rest[$0] == ":" }
         guard let colon = colons.first else { return (String(rest), nil) }
-        // The text is an IPv6 address without brackets, and has no port.
+        // Returns an IPv6 address that is written without brackets. Such a text contains no port.
         guard colons.count == 1 else { return (String(rest), nil) }
         return (String(rest[..<colon]), try port(rest[rest.index(after: colon)...], of: text))
     }

@@ -60,12 +60,14 @@ enum StreamEncoder: AudioEncoder, ~Copyable, Sendable {
         }
     }
 
-    /// Applies settings of Opus from the next frame on. A setting that libopus refuses stays unchanged. G.711 has no settings.
+    /// Applies settings of Opus from the next frame on. A setting that libopus refuses stays unchanged. G.711 has no
+    /// settings.
     @_noAllocation @_noLocks
     mutating func apply(_ settings: OpusEncoderSettings) {
         switch consume self {
         case .opus(var encoder):
-            // libopus refuses no setting that its encoder was made with; a refused setting stays as it was.
+            // Ignores an error, because a refused setting stays as it was. libopus refuses no setting that its encoder
+            // was made with.
             do throws(OpusError) { try encoder.apply(settings) } catch {}
             self = .opus(encoder)
         case .g711(let encoder):

@@ -23,8 +23,8 @@ struct TimePitchLoop: ~Copyable, Sendable {
     private var droppedCount = 0
 
     private static let interval: UInt32 = 2_000
-    /// The maximum number of times that a piece is offered again to a full recorder. Together they take a second; a
-    /// recorder that has not made space by then has failed.
+    /// The maximum number of times that a piece is offered again to a full recorder. All attempts together take a
+    /// second. A recorder that has not made space by then has failed.
     private static let maximumRetryCount = 500
 
     init(
@@ -53,7 +53,8 @@ struct TimePitchLoop: ~Copyable, Sendable {
             collectInput()
             while card == nil || (isLast && tap != nil) || lead < targetLead {
                 guard render(isLast: isLast) else { break }
-                // Rendering may take long; this call keeps the small ring buffer from overflowing.
+                // Collects input after each piece, because rendering may take long, and the small ring buffer would
+                // overflow.
                 collectInput()
             }
             controls.timePitchLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
@@ -79,7 +80,7 @@ struct TimePitchLoop: ~Copyable, Sendable {
         guard piece.count > 0 else { return false }
         for index in 0..<piece.count { piece.samples[index] = sound[index] }
         if let isTaken = card?.push(piece), isTaken { producedCount &+= piece.count }
-        // The recorder may be slow. If no card waits, this thread can wait for the recorder.
+        // Lets this thread wait for a slow recorder, but only if no card waits for audio.
         var maximumRetryCount = card == nil || isLast ? Self.maximumRetryCount : 0
         while let isTaken = tap?.push(piece), !isTaken {
             guard maximumRetryCount > 0 else {

@@ -49,7 +49,8 @@ struct TimePitchSource: ~Copyable, Sendable {
 
     init(_ pieces: consuming RingBufferConsumer<RecordedAudio>) { self.pieces = pieces }
 
-    /// Fills `sound`, with silence at the end if the audio does not suffice. Returns the number of samples that are not silence.
+    /// Fills `sound`, with silence at the end if the audio does not suffice. Returns the number of samples that are not
+    /// silence.
     @_noAllocation @_noLocks
     mutating func fill(_ sound: inout FixedBuffer<Float>) -> Int {
         var filled = 0

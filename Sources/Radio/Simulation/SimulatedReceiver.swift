@@ -8,8 +8,8 @@ public import TenfourSession
 /// A receiver of one talker on a simulated clock: datagrams go in with their arrival times, decoded audio comes out.
 ///
 /// The receiver pulls 2.5 ms of audio at a time, beginning with the arrival of the first packet, and never late. The
-/// reported delays count from the time at which a packet was sent; this time is computed from the smallest transit time of
-/// all packets.
+/// reported delays count from the time at which a packet was sent; this time is computed from the smallest transit time
+/// of all packets.
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
     private var session: RTPSession
@@ -53,7 +53,7 @@ public struct SimulatedReceiver: ~Copyable {
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)
-        // The margin is a single period, because no thread of the simulation wakes up late.
+        // Sets the margin to a single period, because no thread of the simulation wakes up late.
         configuration.margin = Self.period
         let decoding = DecoderConfiguration(playout.decoder)
         let decoder = try RadioDecoder(decoding)
@@ -80,16 +80,17 @@ public struct SimulatedReceiver: ~Copyable {
         handleEvents()
     }
 
-    /// The same as `RTPSession.nextDeadline`.
+    /// The latest time at which `timeElapsed` must be called; nil if no work is due. See `RTPSession.nextDeadline`.
     public var nextDeadline: Instant? { session.nextDeadline }
 
-    /// Does the same as `RTPSession.timeElapsed`.
+    /// Does the work of the RTP session that is due at `nextDeadline`. See `RTPSession.timeElapsed`.
     public mutating func timeElapsed(at instant: Instant) {
         session.timeElapsed(at: instant)
         handleEvents()
     }
 
-    /// Does the same as `RTPSession.nextDatagram`, but returns only the endpoint.
+    /// Appends the next datagram of the RTP session to `buffer`, and returns its destination; nil if there is none. See
+    /// `RTPSession.nextDatagram`.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         session.nextDatagram(into: &buffer)?.endpoint
     }
@@ -101,7 +102,8 @@ public struct SimulatedReceiver: ~Copyable {
         while origin + position.duration() < instant { try pull(hear) }
     }
 
-    /// Pulls the rest of the received audio and passes it to `hear`: until the buffer is silent and idle, or for 30 seconds.
+    /// Pulls the rest of the received audio and passes it to `hear`: until the buffer is silent and idle, or for 30
+    /// seconds.
     public mutating func finish(hear: (Span<Float>, Pull) throws -> Void) rethrows {
         guard let origin else { return }
         let end = origin + position.duration() + .seconds(30)
@@ -207,8 +209,8 @@ private struct RecordedRun {
     /// The number of packets that arrived as retransmissions, after a request.
     var retransmittedCount = 0
     var isPlayable = true
-    /// For each pull that decoded audio: its time, the delay of playout behind the talker's timestamps, and the number of
-    /// resynchronizations before it.
+    /// For each pull that decoded audio: its time, the delay of playout behind the talker's timestamps, and the number
+    /// of resynchronizations before it.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
     private var observations: [(elapsed: Duration, counts: QualityCounts)] = []

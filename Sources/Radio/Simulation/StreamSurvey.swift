@@ -6,7 +6,8 @@ public import TenfourSession
 public struct RTPStream: Hashable, Sendable {
     public var ssrc: SSRC
     public var destination: Endpoint
-    /// The most frequent payload type of the stream's packets; for a packet with copies, the type of its primary payload.
+    /// The most frequent payload type of the stream's packets; for a packet with copies, the type of its primary
+    /// payload.
     public var payloadType: UInt8
     /// The payload type of packets that contain copies of earlier packets (RED, RFC 2198); nil if there are no such
     /// packets.
@@ -14,16 +15,16 @@ public struct RTPStream: Hashable, Sendable {
     public var packetCount: Int
     /// The number of packets of `payloadType` whose payload parses as a packet of its encoding.
     public var readableCount: Int
-    /// The number of followers: packets without a marker whose sequence number directly follows that of a packet of the
-    /// same encoding.
+    /// The number of packets without a marker whose sequence number directly follows the sequence number of a packet
+    /// with the same encoding. Such packets are called followers.
     var followers: Int
-    /// The number of followers with a consistent timestamp: it differs from the timestamp of the packet before by
-    /// exactly the duration of that packet.
+    /// The number of followers whose timestamp exceeds the timestamp of the preceding packet by exactly the duration of
+    /// the preceding packet. `followers` is the number of all followers.
     var consistentFollowers: Int
 
-    /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any bytes
-    /// parse as a packet of either encoding, but only with the right one do the timestamps advance by the duration of each
-    /// packet.
+    /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any
+    /// bytes parse as a packet of either encoding, but only with the right one do the timestamps advance by the
+    /// duration of each packet.
     public var encoding: AudioEncoding? {
         guard payloadType >= 96 || AudioEncoding.staticPayloadTypes.contains(payloadType),
             readableCount * 10 >= packetCount * 9, consistentFollowers * 2 >= followers
@@ -79,8 +80,8 @@ public struct StreamSurvey: Sendable {
             guard let frameCount = encoding.frameCount(of: payload.extracting(primary)) else { return }
             readableCounts[type, default: 0] += 1
             defer { last = (header, encoding, frameCount) }
-            // The timestamp of a packet with a marker follows a pause of unknown length, and another encoding may begin
-            // with another timestamp.
+            // Counts only a packet without a marker that directly follows a packet of the same encoding. A marker means
+            // a pause of unknown length, and another encoding may begin with another timestamp.
             guard let last, !header.marker, encoding == last.encoding,
                 header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
             else { return }

@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is the prefix of a host or of
-/// a site's network, depending on `Scope`.
+/// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is the prefix of a
+/// host or of a site's network, depending on `Scope`.
 ///
 /// An address without an entry has used nothing of its limit. If a row is full, a new address replaces the entry that
 /// has used the least of its limit.
@@ -13,8 +13,8 @@ struct AddressLimits: Sendable {
     private let price: CellRateLimit.Price
     private let scope: Scope
 
-    /// The set of addresses that share one limit: a host (an IPv4 address, or an IPv6 /64, which belongs to one customer), or a
-    /// site's network (an IPv4 /24 or an IPv6 /48).
+    /// The set of addresses that share one limit: a host (an IPv4 address, or an IPv6 /64, which belongs to one
+    /// customer), or a site's network (an IPv4 /24 or an IPv6 /48).
     enum Scope: Sendable {
         case host, network
 
@@ -60,7 +60,7 @@ struct AddressLimits: Sendable {
         return entries[chosen].allowance.spend(price, count: count, at: now)
     }
 
-    /// Takes back one event that was counted by `spend` but must not be limited.
+    /// Subtracts one event that `spend` has counted, because this event must not be limited.
     mutating func giveBack(_ address: IPAddress) {
         let prefix = scope.prefix(of: address)
         for place in row(prefix) where entries[place].prefix == prefix { entries[place].allowance.giveBack(price) }
@@ -91,7 +91,8 @@ extension IPAddress {
     }
 }
 
-/// Returns a hash of two numbers: the high half of their 128-bit product XOR the low half. It depends on every bit of both.
+/// Returns a hash of two numbers: the high half of their 128-bit product XOR the low half. It depends on every bit of
+/// both.
 func folded(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low

@@ -6,8 +6,8 @@ internal import TenfourSession
 /// newcomer may displace a listener of the network with the most listeners. It does so if that network has more than
 /// twice as many listeners as the newcomer's network has members.
 extension Relay {
-    /// Whether a JOIN from `sender` may succeed: the channel has room, the JOIN replaces an earlier session at the same transport
-    /// address, or the newcomer may displace a listener.
+    /// Whether a JOIN from `sender` may succeed: the channel has room, the JOIN replaces an earlier session at the same
+    /// transport address, or the newcomer may displace a listener.
     func mayEnter(_ channel: ChannelIndex, as role: Role, from sender: Endpoint) -> Bool {
         hasRoom(in: channel, as: role) || isHere(sender, in: channel, as: role)
             || mayDisplace(in: channel, from: sender.address)
@@ -23,14 +23,14 @@ extension Relay {
             && listenerCount < RelayLimits.listenerPlaces(of: limits.members)
     }
 
-    /// Whether a JOIN from `sender` would replace a joined session at the same transport address, and so needs no further room. A
-    /// session that has not sent its first record does not count, because it uses no room.
+    /// Whether a JOIN from `sender` would replace a joined session at the same transport address, and so needs no
+    /// further room. A session that has not sent its first record does not count, because it uses no room.
     private func isHere(_ sender: Endpoint, in channel: ChannelIndex, as role: Role) -> Bool {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
             let session = sessions[member]
-            // A new listener may replace only a listener, because a talker's room is reserved for talkers. A new talker
-            // may replace a listener or a talker.
+            // Lets a new talker replace a listener or a talker, and a new listener only a listener. A talker's room is
+            // reserved for talkers.
             if session.channel == channel, session.state == .joined, role == .talk || session.role == role {
                 return true
             }
@@ -45,8 +45,8 @@ extension Relay {
         return networks.memberCount(near: address) * 2 < networks.mostListeners
     }
 
-    /// Makes room for a member that has sent its first record, by displacing a listener if necessary. Returns false if there is
-    /// no room.
+    /// Makes room for a member that has sent its first record, by displacing a listener if necessary. Returns false if
+    /// there is no room.
     mutating func makeRoom(for member: MemberID, at now: Instant) -> Bool {
         let channel = sessions[member].channel
         if hasRoom(in: channel, as: sessions[member].role) { return true }
@@ -59,8 +59,8 @@ extension Relay {
 
     private mutating func displace(_ member: MemberID, at now: Instant) {
         outbox.put(.goodbye(.displaced), for: member, of: &sessions)
-        // This second GOODBYE is for implementations that do not know the reason `displaced`. Other implementations have left
-        // after the first GOODBYE, and ignore it.
+        // Sends a second GOODBYE for implementations that do not know the reason `displaced`. Other implementations
+        // have left after the first GOODBYE, and ignore the second one.
         outbox.put(.goodbye(.full), for: member, of: &sessions)
         end(member, at: now)
     }
@@ -93,7 +93,8 @@ extension Relay {
         return nil
     }
 
-    /// Returns the newest listener among the networks with the most listeners. The list of members is ordered newest first.
+    /// Returns the newest listener among the networks with the most listeners. The list of members is ordered newest
+    /// first.
     private func newestListenerOfLargestNetwork(in channel: ChannelIndex) -> MemberID? {
         guard let networks = channels[channel]?.networks else { return nil }
         var next = sessions.first(in: channel)
@@ -115,8 +116,8 @@ extension Relay {
     /// Removes a member from the counts of its channel.
     mutating func uncountPlace(_ session: MemberSession) { count(session, step: -1) }
 
-    /// Moves a member from the count of its old network to the count of the network of `address`. Must be called before the
-    /// member's session moves.
+    /// Moves a member from the count of its old network to the count of the network of `address`. Must be called before
+    /// the member's session moves.
     mutating func movePlace(_ member: MemberID, to address: IPAddress) {
         let session = sessions[member]
         let isListener = session.role == .listen
@@ -142,6 +143,6 @@ extension Relay {
 
 extension RelayLimits {
     /// Returns the maximum number of listeners in a channel or relay that admits `places` members. A quarter of these
-    /// members, and at least two, must be talkers. The result is at least 1 unless `places` is zero.
+    /// members, and at least two, must be talkers. The result is at least 1, or zero if `places` is zero.
     static func listenerPlaces(of places: Int) -> Int { max(places - max(2, places / 4), min(places, 1)) }
 }

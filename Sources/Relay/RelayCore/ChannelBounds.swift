@@ -9,8 +9,8 @@ extension Relay {
     /// limit of SSRCs.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
-    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if the packet is within
-    /// the limits.
+    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if the packet
+    /// is within the limits.
     mutating func boundStream(
         _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
@@ -28,13 +28,14 @@ extension Relay {
         channels.spend(byteCount, in: channel, at: now) ? nil : .tooManyChannelBits
     }
 
-    /// Makes room for one more SSRC in a channel, by releasing the SSRC of the talker that has been silent longest, if its
-    /// silence has lasted at least `silenceBeforeDisplaced`. Returns false if there is no room.
+    /// Makes room for one more SSRC in a channel. If the channel is full, releases the SSRC of the talker that has been
+    /// silent longest, provided that its silence has lasted at least `silenceBeforeDisplaced`. Returns false if there
+    /// is no room.
     mutating func makeRoomForSSRC(in channel: ChannelIndex, of index: TalkerIndex, at now: Instant) -> Bool {
         guard let most = channels[channel]?.limits.channelTalkers else { return true }
-        // A talker that registers another SSRC gives up its former SSRC.
+        // Does not count the talker's former SSRC, because the talker gives it up when it registers another SSRC.
         let ownCount = talkers[index]?.claim == nil ? 0 : 1
-        // If the limit was lowered, several SSRCs may have to be released.
+        // Releases several SSRCs if the limit was lowered, and one SSRC if the channel is full.
         while let claimants = channels[channel]?.claimants, claimants.count - ownCount >= most {
             guard let silent = silentLongest(of: claimants, but: index, at: now),
                 now - silent.since >= Self.silenceBeforeDisplaced
@@ -65,8 +66,8 @@ extension RelayedChannel {
         slots.add(index, ssrc, of: limits.channelVoices, at: now)
     }
 
-    /// Counts `byteCount` bytes against the bit rate of the channel, which allows a burst of two seconds. Returns false if the
-    /// bytes exceed the bit rate.
+    /// Counts `byteCount` bytes against the bit rate of the channel, which allows a burst of two seconds. Returns false
+    /// if the bytes exceed the bit rate.
     mutating func spend(_ byteCount: Int, at now: Instant) -> Bool {
         let cost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.channelBitsPerSecond, 1))
         return bits.spend(cost, most: Self.savedBits, at: now.nanoseconds)

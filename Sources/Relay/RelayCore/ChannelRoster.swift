@@ -1,7 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// The roster of one channel as its members receive it: the listed talkers, and the changes since the last roster update.
+/// The roster of one channel as its members receive it: the listed talkers, and the changes since the last roster
+/// update.
 struct ChannelRoster: Sendable {
     /// The ids of the listed members, in the order in which they were listed.
     private(set) var listed: [MemberID] = []
@@ -13,11 +14,12 @@ struct ChannelRoster: Sendable {
     /// The earliest time at which the next roster update may be sent; nil before the first update.
     private var nextSending: Instant?
 
-    /// The shortest time between two roster updates of a channel, so that many members who join at the same time cause few
-    /// datagrams.
+    /// The shortest time between two roster updates of a channel, so that many members who join at the same time cause
+    /// few datagrams.
     static let interval = Duration.seconds(1)
-    /// The shortest time between two roster updates, divided by the number of members that receive them. It limits a
-    /// channel to 1000 records per second: above 1000 members, updates become rarer than one per second.
+    /// The time between two roster updates is at least this time multiplied by the number of members that receive them.
+    /// So a channel sends at most 1000 records per second. Above 1000 members, updates become rarer than one per
+    /// second.
     static let intervalOfEach = Duration.milliseconds(1)
     /// The delay of a roster update after the first change, so that it includes the changes that follow shortly.
     private static let delay = Duration.milliseconds(50)
@@ -64,8 +66,8 @@ struct ChannelRoster: Sendable {
     }
 }
 
-/// The encrypted information of members about themselves (their names), which the relay cannot read: 112 bytes for each member
-/// that has sent an info.
+/// The encrypted information of members about themselves (their names), which the relay cannot read: 112 bytes for each
+/// member that has sent an info.
 struct InfoTable: Sendable {
     private var infos: [SealedMemberInfo] = []
     private var free: [Int32] = []

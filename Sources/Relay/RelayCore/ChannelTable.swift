@@ -24,13 +24,14 @@ struct ChannelTable: Sendable {
     /// Counts a datagram that is forwarded in a channel.
     mutating func countForwarded(in channel: ChannelIndex) { channels[channel.number]?.status.forwardedCount += 1 }
 
-    /// Counts the bits of a datagram to be forwarded in a channel. Returns false if the bits exceed the channel's bit rate.
+    /// Counts the bits of a datagram to be forwarded in a channel. Returns false if the bits exceed the channel's bit
+    /// rate.
     mutating func spend(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> Bool {
         channels[channel.number]?.spend(byteCount, at: now) ?? true
     }
 
-    /// Records a packet of a talker that holds a slot among the simultaneous talkers. Returns false if the talker holds no slot
-    /// with this SSRC.
+    /// Records a packet of a talker that holds a slot among the simultaneous talkers. Returns false if the talker holds
+    /// no slot with this SSRC.
     mutating func renewSlot(of index: TalkerIndex, _ ssrc: SSRC, in channel: ChannelIndex, at now: Instant) -> Bool {
         channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true
     }

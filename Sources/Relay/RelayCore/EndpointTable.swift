@@ -54,7 +54,7 @@ struct EndpointTable: Sendable {
             hole = (hole + 1) & mask
         }
         count -= 1
-        // The following entries are moved up, so that no search stops at the hole before it reaches them.
+        // Moves the following entries up, so that no search stops at the hole before it reaches them.
         var next = (hole + 1) & mask
         while slots[next].member > 0 {
             let home = Int(slots[next].hash) & mask

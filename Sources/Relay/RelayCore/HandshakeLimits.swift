@@ -57,8 +57,8 @@ struct HandshakeLimits: Sendable {
     }
 }
 
-/// Limits on the retransmissions that members request, counted in NACK words, each of which names up to 17 packets (RFC 4585
-/// section 6.2.1).
+/// Limits on the retransmissions that members request, counted in NACK words, each of which names up to 17 packets (RFC
+/// 4585 section 6.2.1).
 struct NACKLimits: Sendable {
     private var hosts: AddressLimits
     private var networks: AddressLimits

@@ -2,8 +2,8 @@ package import TenfourAudioCore
 package import TenfourChannelKeys
 package import TenfourSession
 
-/// Handles HELLO and JOIN. Until a JOIN has proved its key, the relay keeps no state for it and answers with no more bytes than
-/// it received.
+/// Handles HELLO and JOIN. Until a JOIN has proved its key, the relay keeps no state for it and answers with no more
+/// bytes than it received.
 extension Relay {
     mutating func hello(_ nonce: UInt128, from sender: Endpoint, at now: Instant) -> Reception {
         guard hasRoomForStrangers, let cookie = joins.cookie(for: nonce, from: sender, at: now) else {
@@ -13,15 +13,15 @@ extension Relay {
         return .handled
     }
 
-    /// Checks a JOIN in the order of the table in Protocol/06-control.md, then admits its sender, refuses it, or queues the JOIN
-    /// for its proof.
+    /// Checks a JOIN in the order of the table in Protocol/06-control.md, then admits its sender, refuses it, or queues
+    /// the JOIN for its proof.
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         switch joins.check(join, from: sender, hasRoom: hasRoomForStrangers, at: now) {
         case .discard(let reason): return .discarded(reason)
         case .repeatWelcome: return welcomeAgain(join, sender)
         case .repeatRefusal(let refusal):
-            // The REFUSAL is sent again, because the first may have been lost. The JOIN may also be an eavesdropper's
-            // replay.
+            // Sends the REFUSAL again, because the first one may have been lost. The JOIN is counted as replayed,
+            // because an eavesdropper may have sent it.
             outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
             return .discarded(.replayedJoin)
         case .wait: return .handled
@@ -37,7 +37,7 @@ extension Relay {
                 count(.discarded(.tooManyFailures))
                 continue
             }
-            // A retransmitted JOIN is skipped if its first copy has been admitted.
+            // Skips a retransmitted JOIN if its first copy has been admitted.
             guard !joins.isSpent(next.join.cookie, at: now) else { continue }
             count(prove(next.join, from: next.sender, at: now))
         }
@@ -130,8 +130,8 @@ extension Relay {
         Welcome.Terms(lease: Self.lease, clock: wallClock(at: now), address: PeerAddress(endpoint))
     }
 
-    /// Replaces an earlier session of the same transport address in the channel. The new session takes over the SSRC and the info
-    /// of the earlier session.
+    /// Replaces an earlier session of the same transport address in the channel. The new session takes over the SSRC
+    /// and the info of the earlier session.
     mutating func takePlace(of endpoint: Endpoint, in channel: ChannelIndex, by member: MemberID, at now: Instant) {
         var search = sessions.search(endpoint)
         while let old = sessions.next(&search, at: endpoint) {
@@ -142,8 +142,8 @@ extension Relay {
         endThose(at: endpoint, in: channel, .joined, but: member, at: now)
     }
 
-    /// Ends the sessions in `state` at a transport address in a channel, except `kept`, so that the member at this address does
-    /// not receive each packet twice.
+    /// Ends the sessions in `state` at a transport address in a channel, except `kept`, so that the member at this
+    /// address does not receive each packet twice.
     mutating func endThose(
         at endpoint: Endpoint, in channel: ChannelIndex, _ state: MemberSession.State, but kept: MemberID? = nil,
         at now: Instant
@@ -152,7 +152,7 @@ extension Relay {
         while let member = sessions.next(&search, at: endpoint) {
             guard member != kept, sessions[member].channel == channel, sessions[member].state == state else { continue }
             end(member, at: now)
-            // The search starts again, because ending a session has changed the table.
+            // Starts the search again, because ending a session has changed the table.
             search = sessions.search(endpoint)
         }
     }

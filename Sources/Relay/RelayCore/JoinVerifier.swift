@@ -8,7 +8,8 @@ internal import TenfourSession
 struct JoinVerifier: Sendable {
     /// The address of the relay, to which cookies are bound.
     private let address: PeerAddress
-    /// Makes the cookies that answer HELLOs, and the receipts by which members prove that they receive at their address.
+    /// Makes the cookies that answer HELLOs. It also makes the receipts, by which members prove that they receive at
+    /// their address.
     private var cookies: Cookies
     private var spentCookies = SpentCookies()
     /// The key for checking JOINs for unknown channels, so that these checks take as long as other checks.
@@ -52,8 +53,8 @@ struct JoinVerifier: Sendable {
         case prove
     }
 
-    /// Makes all checks of a JOIN that precede the check of its proof. `hasRoom` is true if the output queue has room for an
-    /// answer.
+    /// Makes all checks of a JOIN that precede the check of its proof. `hasRoom` is true if the output queue has room
+    /// for an answer.
     mutating func check(_ join: Join, from sender: Endpoint, hasRoom: Bool, at now: Instant) -> Check {
         guard cookies.accepts(join.cookie, for: join.nonce, from: PeerAddress(sender), to: address, at: now) else {
             return .discard(limits.allowsStranger(at: sender.address, now) ? .cookie : .tooManyHandshakes)
@@ -81,8 +82,8 @@ struct JoinVerifier: Sendable {
     /// exceeded; the caller must refuse such a member.
     mutating func allowsJoin(at address: IPAddress, _ now: Instant) -> Bool { limits.allowsJoin(at: address, now) }
 
-    /// Returns the refusal of a JOIN, and stores it if the JOIN's proof was valid. `key` is the key that the JOIN was checked
-    /// with; nil if its channel is unknown.
+    /// Returns the refusal of a JOIN, and stores it if the JOIN's proof was valid. `key` is the key that the JOIN was
+    /// checked with; nil if its channel is unknown.
     mutating func refusal(of join: Join, for reason: Refusal.Reason, key: JoinKey?) -> Refusal {
         let refusal = Refusal(of: join, for: reason, key: key ?? dummyKey)
         if reason != .unproved { refusals.insert(refusal, of: join) }
@@ -125,8 +126,8 @@ struct JoinVerifier: Sendable {
         welcomes[member] = PendingWelcome(join: join, datagram: datagram)
     }
 
-    /// Returns the stored WELCOME of `member`. Returns nil if the member has sent its first record, or if `join` differs in any
-    /// byte from the JOIN that the WELCOME answered.
+    /// Returns the stored WELCOME of `member`. Returns nil if the member has sent its first record, or if `join`
+    /// differs in any byte from the JOIN that the WELCOME answered.
     func welcome(of member: MemberID, for join: Join) -> [UInt8]? {
         guard let welcome = welcomes[member], welcome.join == join else { return nil }
         return welcome.datagram

@@ -33,8 +33,8 @@ struct ListenerView: Sendable {
 struct ListenersVerdict: Sendable {
     /// The 90th percentile of the fractions of packets that stayed lost, one per access line, in 1/256.
     var fractionLost: UInt8
-    /// The payload type for redundancy (RFC 2198) that the listeners on at least nine of ten access lines accept; nil if there is
-    /// none.
+    /// The payload type for redundancy (RFC 2198) that the listeners on at least nine of ten access lines accept; nil
+    /// if there is none.
     var redPayloadType: UInt8?
     /// The 10th percentile of the listeners' longest playout delays, one per access line; nil if no report states one.
     var depth: Duration?

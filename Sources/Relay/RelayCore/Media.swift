@@ -147,7 +147,8 @@ extension Relay {
         return nil
     }
 
-    /// Sends a new member the last announcements of the channel's other talkers, unless they are too old to be accepted.
+    /// Sends a new member the last announcements of the channel's other talkers, unless they are too old to be
+    /// accepted.
     mutating func sendAnnouncements(to member: MemberID, at now: Instant) {
         for talker in channels[sessions[member].channel]?.claimants ?? [] where talker != member {
             guard let said = sessions[talker].talker.flatMap({ talkers[$0] }), !said.announcement.isEmpty,

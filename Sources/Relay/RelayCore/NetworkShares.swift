@@ -51,7 +51,8 @@ struct NetworkShares: Sendable {
 }
 
 extension IPAddress {
-    /// The prefix that identifies the network of a site or customer: 24 bits of an IPv4 address, 48 bits of an IPv6 address.
+    /// The prefix that identifies the network of a site or customer: 24 bits of an IPv4 address, 48 bits of an IPv6
+    /// address.
     var networkPrefix: UInt64 {
         switch self {
         case .v4(let number): 0xFFFF_FFFF_0000_0000 | UInt64(number & 0xFFFF_FF00)

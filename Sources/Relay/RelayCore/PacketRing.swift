@@ -19,8 +19,8 @@ struct PacketRing: Sendable {
     /// The age after which a packet is not retransmitted, because no listener waits for it any more.
     static let memory = Duration.milliseconds(500)
 
-    /// Allocates room for one second of packets at the talker's rate limits: 32…1024 packets (rounded up to a power of two) and
-    /// 8192…131 072 bytes.
+    /// Allocates room for one second of packets at the talker's rate limits: 32…1024 packets (rounded up to a power of
+    /// two) and 8192…131 072 bytes.
     init(_ limits: RelayLimits) {
         let count = min(max(limits.talkerPacketsPerSecond, 32), 1_024)
         entries = [Entry](repeating: Entry(), count: 1 << (Int.bitWidth - (count - 1).leadingZeroBitCount))

@@ -19,11 +19,12 @@ struct PathValidator: Sendable {
     private static let interval = Duration.milliseconds(200)
     /// The length of an encrypted challenge record, in bytes.
     static let challengeByteCount = 53
-    /// The maximum of `Path.credit`, in bytes.
+    /// The maximum of `Path.credit`, in bytes. Bytes received beyond it are not counted.
     private static let maximumCredit = 4_096
 
-    /// Records an authentic datagram of `byteCount` bytes from `endpoint`, which is not the member's address. Returns the
-    /// challenge to send to `endpoint`; nil if none is due, or if fewer bytes have arrived from `endpoint` than a challenge has.
+    /// Records an authentic datagram of `byteCount` bytes from `endpoint`, which is not the member's address. Returns
+    /// the challenge to send to `endpoint`; nil if none is due, or if fewer bytes have arrived from `endpoint` than a
+    /// challenge has.
     mutating func datagramArrived(
         of member: MemberID, from endpoint: Endpoint, byteCount: Int, using generator: inout CSPRNG, at now: Instant
     ) -> UInt128? {
@@ -43,8 +44,8 @@ struct PathValidator: Sendable {
         return isDue ? path.challenge : nil
     }
 
-    /// Whether `answer` matches the challenge sent to `sender`. If so, `sender` is the member's valid address, and the state of
-    /// the challenge is removed.
+    /// Whether `answer` matches the challenge sent to `sender`. If so, `sender` is the member's valid address, and the
+    /// state of the challenge is removed.
     mutating func validate(_ answer: UInt128, of member: MemberID, from sender: Endpoint) -> Bool {
         guard let path = paths[member], path.endpoint == sender, path.challenge == answer, path.lastChallenge != nil
         else { return false }

@@ -3,9 +3,9 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// JOINs that wait for the check of their proof, because wrong proofs have used up the tenth of the processing time
-/// that they may take. Networks (an IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do
-/// not delay the JOINs from other networks.
+/// JOINs that wait for the check of their proof. They wait because wrong proofs may take only a tenth of the processing
+/// time, and have used it up. Networks (an IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one
+/// network do not delay the JOINs from other networks.
 struct ProofQueue: Sendable {
     /// The networks that have waiting JOINs, in the order of their turns. Each network's JOINs are ordered oldest
     /// first.
@@ -22,7 +22,7 @@ struct ProofQueue: Sendable {
         let arrival: Instant
     }
 
-    /// The maximum number of networks that can have waiting JOINs.
+    /// The maximum number of networks that can have waiting JOINs. JOINs from further networks are dropped.
     static let mostNetworks = 256
     static let mostOfNetwork = 8
     /// The longest time that a JOIN waits; after this time it is dropped. The member repeats an unanswered JOIN, and
@@ -42,7 +42,8 @@ struct ProofQueue: Sendable {
 
     var isEmpty: Bool { networks.isEmpty }
 
-    /// Adds a JOIN, unless the same JOIN waits already. Returns false if too many JOINs of its network or too many networks wait.
+    /// Adds a JOIN, unless the same JOIN waits already. Returns false if too many JOINs of its network or too many
+    /// networks wait.
     mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
         let waiting = Waiting(join: join, sender: sender, arrival: now)
         guard let index = networks.firstIndex(where: { $0.prefix == sender.address.networkPrefix }) else {
@@ -56,7 +57,8 @@ struct ProofQueue: Sendable {
         return true
     }
 
-    /// Removes and returns the oldest JOIN of the network whose turn it is, and moves this network to the end of the order.
+    /// Removes and returns the oldest JOIN of the network whose turn it is, and moves this network to the end of the
+    /// order.
     mutating func next() -> Waiting? {
         guard var network = networks.first else { return nil }
         networks.removeFirst()

@@ -12,8 +12,8 @@ extension Relay {
         names = configuration.names
         let wanted = Dictionary(grouping: configuration.channels.indices) { configuration.channels[$0].name }
         var isKept = [Bool](repeating: false, count: configuration.channels.count)
-        // An index that becomes free now is reused only by the next reconfiguration, when all users of the index know that its
-        // channel has ended.
+        // Determines the free indices before channels are removed. An index that becomes free below is reused only by
+        // the next reconfiguration, when all users of the index know that its channel has ended.
         let free = channels.free
         for index in channels.indices {
             guard let channel = channels[index]?.configuration else { continue }
@@ -51,7 +51,7 @@ extension Relay {
 
     private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {
         while let member = sessions.first(in: channel) {
-            // The talker's SSRC gets no BYE, because all members of the channel are sent GOODBYE.
+            // Sends no BYE for the talker's SSRC, because all members of the channel are sent GOODBYE.
             if let talker = sessions[member].talker { silenceTalker(talker) }
             outbox.put(.goodbye(reason), for: member, of: &sessions)
             end(member, at: now)

@@ -39,8 +39,8 @@ extension Relay {
         case .info(let info): infoArrived(info, from: member, at: now)
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
-        // These records were handled above. There is no `default`, so that the compiler reports a new kind of record
-        // here.
+        // Ignores records that were handled above, or that members do not send. There is no `default`, so that the
+        // compiler reports a new kind of record here.
         case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
             break
         }
@@ -54,7 +54,8 @@ extension Relay {
         return .discarded(.unknownSession)
     }
 
-    /// Copies a datagram into the buffer `room` and decrypts its record there, because a received datagram is read-only.
+    /// Copies a datagram into the buffer `room` and decrypts its record there, because a received datagram is
+    /// read-only.
     private static func open(
         _ datagram: Span<UInt8>, from member: MemberID, _ keys: inout SessionKeyTable, within room: inout [UInt8]
     ) -> Result<Record, RecordOpener.Failure> {
@@ -96,8 +97,8 @@ extension Relay {
         guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint
         let channel = sessions[member].channel
-        // The handshake no longer counts against the limit of its host, because many listeners may share one address
-        // and join at the same time.
+        // Removes the handshake from the count of its host, because many listeners may share one address and join at
+        // the same time.
         joins.sessionBegan(of: member, at: endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
         guard makeRoom(for: member, at: now) else {
@@ -114,7 +115,8 @@ extension Relay {
         return true
     }
 
-    /// Ends a session: frees all of its state, sends BYE for its SSRC, if it has one, and posts `left` if it had joined.
+    /// Ends a session: frees all of its state, sends BYE for its SSRC, if it has one, and posts `left` if it had
+    /// joined.
     mutating func end(_ member: MemberID, at now: Instant) {
         let session = sessions[member]
         let channel = session.channel

@@ -1,9 +1,10 @@
 internal import TenfourChannelKeys
 
-/// Remembers refusals of JOINs whose proof was valid, so that a repeated JOIN is answered without checking its proof again.
+/// Remembers refusals of JOINs whose proof was valid, so that a repeated JOIN is answered without checking its proof
+/// again.
 ///
-/// The cache has 1024 entries, indexed by bits of the cookie, which only the relay can choose. It allocates once, at
-/// the first refusal.
+/// The cache has 1024 entries. The index of an entry consists of bits of the cookie; only the relay can choose these
+/// bits. The cache allocates once, at the first refusal.
 struct RefusalCache: Sendable {
     private var entries: [Entry?] = []
 

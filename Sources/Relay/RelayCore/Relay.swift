@@ -4,11 +4,12 @@ internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourSession
 
-/// A relay for any number of channels: admits members, keeps their sessions, and decides for each datagram to which channel it is
-/// forwarded.
+/// A relay for any number of channels: admits members, keeps their sessions, and decides for each datagram to which
+/// channel it is forwarded.
 ///
-/// Opens no socket, reads no clock, and cannot decrypt the media that it forwards. After each input, call `nextDatagram` and then
-/// `nextEvent`, each until it returns nil; then sleep until `nextDeadline`. The protocol is described in Protocol/06-control.md.
+/// Opens no socket, reads no clock, and cannot decrypt the media that it forwards. After each input, call
+/// `nextDatagram` and then `nextEvent`, each until it returns nil; then sleep until `nextDeadline`. The protocol is
+/// described in Protocol/06-control.md.
 public struct Relay: ~Copyable, Sendable {
     /// The limits of all channels together, and of each channel without its own limits.
     var limits: RelayLimits
@@ -42,7 +43,8 @@ public struct Relay: ~Copyable, Sendable {
     private var discards = RelayDiscardCounts()
     private var events = RelayEventQueue()
     var outbox = DatagramQueue()
-    /// Retransmissions. They are sent after all other datagrams, and dropped when they are older than `PacketRing.memory`.
+    /// Retransmissions. They are sent after all other datagrams, and dropped when they are older than
+    /// `PacketRing.memory`.
     var retransmissions = DatagramQueue(limit: 256)
     /// The time of the latest input.
     private var latest: Instant
@@ -142,22 +144,23 @@ public struct Relay: ~Copyable, Sendable {
     /// The time at which `timeElapsed` must be called, if no datagram arrives before that; nil if no work is pending.
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
-        // The deadlines are compared one by one, because an array would be allocated for each datagram.
+        // Compares the deadlines one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)
         return next
     }
 
-    /// Appends the next outgoing datagram to `buffer` and returns its destination; nil if there is none. Needs room for 1269
-    /// bytes, or for the longest datagram that was forwarded if that is more.
+    /// Appends the next outgoing datagram to `buffer` and returns its destination; nil if there is none. Needs room for
+    /// 1269 bytes, or for the longest datagram that was forwarded if that is more.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         if let endpoint = outbox.next(into: &buffer) { return endpoint }
         retransmissions.forget(before: latest - PacketRing.memory)
         return retransmissions.next(into: &buffer)
     }
 
-    /// The maximum number of datagrams that are queued while the network accepts none. Only GOODBYE is queued beyond this limit.
+    /// The maximum number of datagrams that are queued while the network accepts none. Only GOODBYE is queued beyond
+    /// this limit.
     static let mostWaiting = 65_536
 
     var hasRoomForMembers: Bool { outbox.count < Self.mostWaiting }
@@ -171,8 +174,8 @@ public struct Relay: ~Copyable, Sendable {
 
     func wallClock(at now: Instant) -> WallClock { clock.reading(at: now) }
 
-    /// Sets the wall-clock time at `now`. The relay extrapolates later times; call this again when the system clock may have been
-    /// set.
+    /// Sets the wall-clock time at `now`. The relay extrapolates later times; call this again when the system clock may
+    /// have been set.
     public mutating func setClock(_ clock: WallClock, at now: Instant) { self.clock = RelayClock(clock, at: now) }
 
     public var status: RelayStatus {

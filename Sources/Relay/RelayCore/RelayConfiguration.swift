@@ -40,27 +40,28 @@ public struct RelayLimits: Sendable, Equatable {
     /// The maximum number of media and announcement datagrams per second from one talker; more are dropped. Frames of
     /// 2.5 ms need 400.
     public var talkerPacketsPerSecond = 500
-    /// The maximum number of bits per second in the media and announcement datagrams of one talker. Music at 128 kbit/s, padded,
-    /// needs 200 000.
+    /// The maximum number of bits per second in the media and announcement datagrams of one talker. Music at 128
+    /// kbit/s, padded, needs 200 000.
     public var talkerBitsPerSecond = 1_000_000
     /// The maximum number of members of one channel, talkers and listeners together. Further members are refused,
     /// unless they may displace a listener.
     public var channelMembers = 1_024
-    /// The maximum number of talkers of one channel with a registered SSRC. A further talker replaces the talker that has been
-    /// silent longest, if its silence has lasted at least 5 s.
+    /// The maximum number of talkers of one channel with a registered SSRC. A further talker replaces the talker that
+    /// has been silent longest, if its silence has lasted at least 5 s.
     public var channelTalkers = 32
     /// The maximum number of talkers of one channel that are forwarded at the same time. Packets of further talkers are
     /// dropped.
     public var channelVoices = 8
-    /// The maximum number of bits per second of media and announcements that are forwarded in one channel; a datagram counts
-    /// once, not once for each member.
+    /// The maximum number of bits per second of media and announcements that are forwarded in one channel; a datagram
+    /// counts once, not once for each member.
     public var channelBitsPerSecond = 4_000_000
     /// The maximum number of members of all channels together.
     public var members = 10_000
 
     public init() {}
 
-    /// Returns the limits of a channel: its own limits `own`, and for each limit that is nil in `own`, the relay's limit.
+    /// Returns the limits of a channel: its own limits `own`, and for each limit that is nil in `own`, the relay's
+    /// limit.
     func limited(by own: ChannelLimits) -> RelayLimits {
         var limits = self
         limits.channelMembers = own.members ?? channelMembers

@@ -1,5 +1,5 @@
-/// The reason why the relay rejected a datagram. Rejected datagrams are counted by reason; no reason is an error of the relay
-/// itself.
+/// The reason why the relay rejected a datagram. Rejected datagrams are counted by reason; no reason is an error of the
+/// relay itself.
 public enum RelayDiscard: Int, CaseIterable, Sendable {
     /// The datagram's first byte belongs to no protocol that the relay knows.
     case unknownProtocol
@@ -12,8 +12,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     /// A HELLO or a JOIN without a valid cookie, dropped because its host sends too many of them or because the output
     /// queue is full.
     case tooManyHandshakes
-    /// A JOIN from a host with too many wrong proofs, or a JOIN that found no room in the queue of unchecked JOINs or
-    /// waited too long in this queue.
+    /// A JOIN from a host that has sent too many wrong proofs. Also a JOIN that found no room in the queue of unchecked
+    /// JOINs, or that waited too long in this queue.
     case tooManyFailures
     /// A JOIN for an unknown channel, or with a wrong proof.
     case unproved
@@ -27,8 +27,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case weakShare
     /// A JOIN, or the first record of a session, for which the channel or the relay has no room.
     case full
-    /// A JOIN beyond the rate of its host or of the relay, or from a host with too many sessions that wait for their first
-    /// record.
+    /// A JOIN beyond the rate of its host or of the relay, or from a host with too many sessions that wait for their
+    /// first record.
     case tooManyJoins
     /// A JOIN after the relay was stopped.
     case stopping

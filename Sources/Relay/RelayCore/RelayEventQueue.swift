@@ -3,7 +3,8 @@ struct RelayEventQueue: Sendable {
     private var events: [RelayEvent] = []
     private var takenCount = 0
 
-    /// The maximum number of events for which the queue keeps its memory when it becomes empty.
+    /// The queue keeps its memory when it becomes empty after at most this many events. After more events, it frees the
+    /// memory.
     private static let keptCount = 256
 
     mutating func post(_ event: RelayEvent) { events.append(event) }

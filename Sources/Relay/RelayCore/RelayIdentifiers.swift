@@ -7,7 +7,8 @@ public struct MemberID: Hashable, Sendable {
     public var number: Int { Int(rawValue) }
 }
 
-/// The index of a channel of a relay, at first in the order of the configuration. The index of a removed channel is reused.
+/// The index of a channel of a relay, at first in the order of the configuration. The index of a removed channel is
+/// reused.
 public struct ChannelIndex: Hashable, Sendable {
     public let rawValue: Int32
 

@@ -3,23 +3,27 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Sends the roster to members: it lists talkers, and counts other members. The members' infos are forwarded without decryption.
+/// Sends the roster to members: it lists talkers, and counts other members. The members' infos are forwarded without
+/// decryption.
 extension Relay {
-    /// A roster request counts as this many records in the member's record rate limit, in addition to the record itself.
+    /// A roster request counts as this many records in the member's record rate limit, in addition to the record
+    /// itself.
     private static let requestCost = 25
     /// Limits roster requests in all channels together.
     private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)
 
     // MARK: - Changes
 
-    /// Adds a member that has sent its first record to the roster, after it was counted in its channel.
+    /// Adds a member that has sent its first record to the roster. Call this after the member was counted in its
+    /// channel.
     mutating func rosterJoined(_ member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
         expectRoster(of: channel)
     }
 
-    /// Removes a member from the roster, after it was removed from the count of its channel. `session` is its former session.
+    /// Removes a member from the roster. Call this after the member was removed from the count of its channel.
+    /// `session` is the member's former session.
     mutating func rosterLeft(_ member: MemberID, _ session: MemberSession, at now: Instant) {
         let channel = session.channel
         if session.isListed {
@@ -40,8 +44,8 @@ extension Relay {
         return true
     }
 
-    /// Handles an INFO record: subscribes the member to roster updates, and replaces the info that the roster shows for the
-    /// member; nil removes the info.
+    /// Handles an INFO record: subscribes the member to roster updates, and replaces the info that the roster shows for
+    /// the member; nil removes the info.
     mutating func infoArrived(_ info: SealedMemberInfo?, from member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         sessions[member].wantsRoster = true
@@ -68,8 +72,8 @@ extension Relay {
         sessions[member].info = -1
     }
 
-    /// Passes the info of an earlier session at the same address to the new session, unless the new session has sent an info
-    /// already.
+    /// Passes the info of an earlier session at the same address to the new session, unless the new session has sent an
+    /// info already.
     mutating func handInfoOver(from old: MemberID, to member: MemberID) {
         guard sessions[member].info < 0 else { return }
         sessions[member].info = sessions[old].info
@@ -78,8 +82,8 @@ extension Relay {
 
     // MARK: - Updates
 
-    /// Sends the current revision of the roster to a member that has renewed its lease, so that the member notices missed
-    /// updates.
+    /// Sends the current revision of the roster to a member that has renewed its lease, so that the member notices
+    /// missed updates.
     mutating func rosterRenewed(_ member: MemberID, at now: Instant) {
         guard sessions[member].wantsRoster else { return }
         relist(member, at: now)
@@ -138,8 +142,8 @@ extension Relay {
 
     // MARK: - Pages
 
-    /// Answers a roster request with up to `Roster.pageLength` entries. Requires a receipt that proves that the member still
-    /// receives at its address, because the answer is many times as long as the request.
+    /// Answers a roster request with up to `Roster.pageLength` entries. Requires a receipt that proves that the member
+    /// still receives at its address, because the answer is many times as long as the request.
     mutating func rosterRequestArrived(
         _ part: Roster.Part, from position: UInt32, _ receipt: UInt64, of session: UInt64, _ member: MemberID,
         from sender: Endpoint, at now: Instant

@@ -9,7 +9,8 @@ extension DatagramQueue {
     }
 
     mutating func put(_ record: Record, for member: MemberID, of sessions: inout SessionTable, to endpoint: Endpoint) {
-        // GOODBYE is queued without a limit: it is sent only once, and is a session's last record.
+        // Drops the record if the queue is full. GOODBYE is queued nevertheless, because it is sent only once, and is a
+        // session's last record.
         if case .goodbye = record {} else if count >= Relay.mostWaiting { return }
         put(capacity: record.isLong ? ControlPacket.maximumByteCount : 96, to: endpoint) {
             sessions.keys.seal(record, for: member.number, into: &$0)

@@ -58,8 +58,8 @@ struct MemberSession: Sendable {
 /// The table of all sessions. Finds sessions by session id, transport address and channel, and the session that expires
 /// next. Member numbers begin at 0, and are reused.
 ///
-/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 in this table, 12 in the table of addresses, and for at least
-/// one minute the entry of its cookie in `SpentCookies`. A member with an info costs 112 bytes more.
+/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 in this table, 12 in the table of addresses, and for
+/// at least one minute the entry of its cookie in `SpentCookies`. A member with an info costs 112 bytes more.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [MemberSession] = []
     var keys = SessionKeyTable()
@@ -71,8 +71,8 @@ struct SessionTable: ~Copyable, Sendable {
     /// For each host prefix, the number of sessions that have not sent their first record.
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
-    /// The sessions that wait for their first record, ordered by deadline. All get the same time until their deadline,
-    /// so a new session is appended at the end.
+    /// The sessions that wait for their first record, ordered by deadline. A new session is appended at the end,
+    /// because the time from the start of a session to this deadline is always the same.
     private var waiting = Queue()
     /// The joined sessions, ordered by deadline. A renewal always grants the same time, so a renewed session moves to
     /// the end.

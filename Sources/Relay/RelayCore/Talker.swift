@@ -28,8 +28,8 @@ struct Talker: Sendable {
     var name: String?
     /// The talker's current stream; nil while it is silent.
     var stream: TalkerStream?
-    /// The packet counts of the talker's last ended stream, from which its next stream with the same SSRC continues; nil if there
-    /// is none.
+    /// The packet counts of the talker's last ended stream; nil if there is none. The talker's next stream with the
+    /// same SSRC continues from these counts.
     var counts: TalkerCounts?
 
     init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
@@ -84,8 +84,8 @@ extension Relay {
         talkers.remove(index)
     }
 
-    /// Moves the talker state of an earlier session to the new session of the same member: its SSRC, its announcement and its
-    /// counts. Listeners do not notice the change.
+    /// Moves the talker state of an earlier session to the new session of the same member: its SSRC, its announcement
+    /// and its counts. Listeners do not notice the change.
     mutating func handOver(from old: MemberID, to member: MemberID) {
         guard let index = sessions[old].talker, let own = sessions[member].talker, let ssrc = talkers[index]?.claim,
             let checker = talkers[own]?.checker
@@ -134,12 +134,13 @@ extension Relay {
         talkers[index]?.forgetClaim()
     }
 
-    /// Records a media packet of a talker. Returns whether to forward it: false for a duplicate, such as the retransmission of a
-    /// packet that was only late; nil if its SSRC was not announced.
+    /// Records a media packet of a talker. Returns whether to forward it: false for a duplicate, such as the
+    /// retransmission of a packet that was only late; nil if its SSRC was not announced.
     mutating func receiveMedia(
         _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
-        // Most packets take this path, which changes the talker in place: reading a talker would copy it.
+        // Records a packet of a current stream, as most packets are. This changes the talker in place; the code below
+        // copies the talker in order to read it.
         if let arrival = talkers.packetArrived(datagram, of: ssrc, from: index, at: now) {
             return heard(arrival, at: now)
         }
@@ -151,8 +152,8 @@ extension Relay {
     }
 
     private mutating func heard(_ arrival: TalkerStream.Arrival, at now: Instant) -> Bool {
-        // Only a missing packet can bring the deadline forward: an arriving packet makes no report due earlier, and delays the
-        // end of the stream.
+        // Brings the deadline forward for a missing packet only. An arriving packet makes no report due earlier, and
+        // delays the end of the stream.
         if let due = arrival.missesDue { talkers.expect(due) }
         return arrival.reception != .duplicate
     }

@@ -6,7 +6,7 @@ internal import TenfourPackets
 struct TalkerRegistry: Sendable {
     private var talkers: [Talker?] = []
     private var free: [TalkerIndex] = []
-    /// The talkers with a current stream, which ends 10 s after its last packet.
+    /// The talkers with a current stream. A stream ends 10 s after its last packet.
     private(set) var talking: [TalkerIndex] = []
     /// The earliest time at which a stream may have to be polled; nil if there is no stream. It is stored, because it
     /// is read for each packet.
@@ -22,8 +22,8 @@ struct TalkerRegistry: Sendable {
         _modify { yield &talkers[index.number] }
     }
 
-    /// Checks the hop tag of a datagram with the talker's key. Returns the length of the datagram without the tag; nil if the
-    /// index is free.
+    /// Checks the hop tag of a datagram with the talker's key. Returns the length of the datagram without the tag; nil
+    /// if the index is free.
     mutating func check(_ datagram: Span<UInt8>, of index: TalkerIndex) throws(HopTagChecker.Failure) -> Int? {
         try talkers[index.number]?.checker.check(datagram)
     }
@@ -62,8 +62,8 @@ struct TalkerRegistry: Sendable {
         expect(now + TalkerStream.firstReport)
     }
 
-    /// Ends the stream of a talker, and keeps the packet counts for the talker's next stream. Returns false if there is no
-    /// stream.
+    /// Ends the stream of a talker, and keeps the packet counts for the talker's next stream. Returns false if there is
+    /// no stream.
     mutating func endStream(of index: TalkerIndex) -> Bool {
         guard let stream = talkers[index.number]?.stream else { return false }
         talkers[index.number]?.counts = stream.counts

@@ -18,8 +18,8 @@ extension Relay {
         }
     }
 
-    /// Polls the streams that are due: requests their missing packets, sends reports, and ends streams that have been silent for
-    /// 10 s.
+    /// Polls the streams that are due: requests their missing packets, sends reports, and ends streams that have been
+    /// silent for 10 s.
     mutating func pollTalkers(at now: Instant) {
         if let deadline = talkers.deadline, deadline > now { return }
         for index in talkers.talking {
@@ -53,7 +53,7 @@ extension Relay {
             sessions[$0].endpoint.address.linePrefix
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
-        // The report block is repeated in reports with the SSRCs of other talkers, so that the talker can compute
+        // Repeats the report block in reports with the SSRCs of other talkers, so that the talker can compute
         // round-trip times to these SSRCs (RFC 3550 section 6.4.1).
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
@@ -83,8 +83,8 @@ extension Relay {
         return heard
     }
 
-    /// Sends the reports as one compound packet, with a source description that contains the loss-protection capabilities of the
-    /// relay and the listeners together.
+    /// Sends the reports as one compound packet, with a source description that contains the loss-protection
+    /// capabilities of the relay and the listeners together.
     private mutating func send(
         _ reports: [ReceiverReport], _ verdict: ListenersVerdict?, naming others: [(ssrc: SSRC, name: String?)],
         to member: MemberID

@@ -1,11 +1,11 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The talkers of one channel that are forwarded at the same time, each in a slot. A talker keeps its slot from its first packet
-/// until another talker needs it and no packet has arrived for one second.
+/// The talkers of one channel that are forwarded at the same time, each in a slot. A talker keeps its slot from its
+/// first packet until another talker needs it and no packet has arrived for one second.
 ///
-/// The slot of a packet is found by linear search, because a channel has few slots. Memory is allocated only when more slots are
-/// in use than ever before.
+/// The slot of a packet is found by linear search, because a channel has few slots. Memory is allocated only when more
+/// slots are in use than ever before.
 struct TalkerSlots: Sendable {
     private var holders: [Holder] = []
 

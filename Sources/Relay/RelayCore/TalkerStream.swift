@@ -11,8 +11,8 @@ struct TalkerCounts: Sendable {
 
     init(_ ssrc: SSRC) { reception = ReceptionStatistics(ssrc: ssrc) }
 
-    /// Counts packets that stayed lost for listeners: `share`, in 1/256, is their fraction of the packets since the
-    /// last call, up to the extended sequence number `highest`. Returns the total of all calls.
+    /// Counts packets that stayed lost for listeners, and returns the total of all calls. `share`, in 1/256, is the
+    /// fraction that stayed lost of the packets since the last call, up to the extended sequence number `highest`.
     mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
         let count = Int32(bitPattern: highest &- (self.highest ?? highest))
         unrecovered += Double(max(count, 0)) * Double(share) / 256

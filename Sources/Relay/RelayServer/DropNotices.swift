@@ -9,13 +9,13 @@ struct DropNotices {
 
     private static let interval = Duration.seconds(10)
 
-    /// Returns a notice of the packets dropped since the last notice; nil if no packets were dropped or the last notice is less
-    /// than ten seconds old.
+    /// Returns a notice of the packets dropped since the last notice; nil if no packets were dropped or the last notice
+    /// is less than ten seconds old.
     mutating func news(in status: RelayServerStatus, at now: Instant) -> RelayNotice? {
         if let last, now - last < Self.interval { return nil }
         let counts = Self.counts(of: status)
-        // The counts of a removed channel disappear, and a new channel of the same name starts from zero. So if a count
-        // is lower than at the last notice, all packets that it counts were dropped after that notice.
+        // Computes the packets dropped since the last notice. If a count is lower than at the last notice, the channel
+        // was removed and added again, and the count has started from zero. All packets that it counts are then new.
         let drops = counts.compactMap { reason, count in
             let before = told[reason] ?? 0
             let fresh = count < before ? count : count - before

@@ -15,7 +15,8 @@ final class FanOutWorker {
     private let packets: RingBufferProducer<QueuedPacket>
     private var thread: WorkerThread?
 
-    /// The maximum number of packets that are queued for the thread. Fewer packets arrive in 20 ms.
+    /// The maximum number of packets that are queued for the thread; further packets are dropped. In 20 ms, fewer
+    /// packets arrive than this maximum.
     private static let packetCapacity = 256
 
     /// Opens the event loop and a socket at `endpoint`, the address and port of the relay. `start` starts the thread.
@@ -84,8 +85,8 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     }
 }
 
-/// The state and functions of a worker's thread. Created on the relay's thread. Both threads use `wakeup`, `isStopping`,
-/// `changes`, `statistics` and `failures`; only the worker's thread uses the other properties.
+/// The state and functions of a worker's thread. Created on the relay's thread. Both threads use `wakeup`,
+/// `isStopping`, `changes`, `statistics` and `failures`; only the worker's thread uses the other properties.
 @safe private final class FanOutThreadBody: @unchecked Sendable {
     /// Wakes the worker's thread. Shared by both threads, as are `isStopping`, `changes`, `statistics` and `failures`.
     let wakeup: Wakeup
@@ -115,7 +116,7 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     }
 
     func run() {
-        // The port receives nothing here; reading only collects ICMP errors of undeliverable packets.
+        // Reads only to collect ICMP errors of undeliverable packets, because the socket receives no packets here.
         socket.receive { _, _, _ in }
         publish()
         loop.run()

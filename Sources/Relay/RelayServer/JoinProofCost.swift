@@ -10,7 +10,7 @@ enum JoinProofCost {
     /// Returns the average CPU time that the relay takes to refuse a JOIN with a wrong proof. The measurement takes
     /// about a millisecond. It uses the CPU clock of this thread, so that other threads do not distort it.
     static func measured(by relay: borrowing Relay) -> Duration {
-        // The JOIN has the listen role, and all other fields are zero.
+        // Makes a JOIN with the listen role. All other fields are zero.
         var join = [UInt8](repeating: 0, count: 128)
         join.replaceSubrange(0..<4, with: [UInt8(ascii: "c"), 1, 3, 0])
         join[72] = 2

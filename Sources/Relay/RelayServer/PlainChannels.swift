@@ -16,9 +16,10 @@ final class PlainChannels {
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Replaces the channels by `wanted`. Unchanged channels stay open without interruption; changed channels are closed and
-    /// opened anew. Inputs that could not be opened are tried again. Each received packet is passed to `forward` with its stream
-    /// and channel numbers. Returns a notice for each input that was opened, and for each input that could not be opened.
+    /// Replaces the channels by `wanted`. Unchanged channels stay open without interruption; changed channels are
+    /// closed and opened anew. Inputs that could not be opened are tried again. Each received packet is passed to
+    /// `forward` with its stream and channel numbers. Returns a notice for each input that was opened, and for each
+    /// input that could not be opened.
     func set(
         _ wanted: [PlainChannel], shardedFanOut: inout ShardedFanOut,
         forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void

@@ -33,7 +33,7 @@ final class PlainInput {
             : try UDPSocket(on: loop, bindingTo: input.bind, options: options)
         localEndpoint = socket.localEndpoint
         from = input.from
-        // The burst of half a second lets a sender catch up after a delay.
+        // Limits the rates with a burst of half a second, so that a sender can catch up after a delay.
         packets = TokenBucket(perSecond: Double(limits.packetsPerSecond), most: Double(limits.packetsPerSecond) / 2)
         bits = TokenBucket(perSecond: Double(limits.bitsPerSecond), most: Double(limits.bitsPerSecond) / 2)
         socket.receive { [unowned self] datagram, sender, now in
@@ -57,10 +57,10 @@ final class PlainInput {
     }
 }
 
-/// The send and receive buffer sizes that are requested from the kernel, in bytes. The kernel grants at most `net.core.wmem_max`
-/// and `net.core.rmem_max`.
+/// The send and receive buffer sizes that are requested from the kernel, in bytes. The kernel grants at most
+/// `net.core.wmem_max` and `net.core.rmem_max`.
 let relayBufferByteCount = 4 << 20
 
-/// The longest datagram that the relay receives, in bytes: a media packet that fits into an Ethernet frame, and the hop tag,
-/// which is not forwarded.
+/// The longest datagram that the relay receives, in bytes: a media packet that fits into an Ethernet frame, and the hop
+/// tag, which is not forwarded.
 let longestDatagram = Relay.maximumMediaByteCount + HopTag.byteCount

@@ -52,8 +52,8 @@ public struct RelayFile: Sendable, Equatable {
 
     public init() {}
 
-    /// Parses a whole configuration file; `source` is its name in error messages. `read` returns the contents of another file, or
-    /// nil if it cannot be read. Invalid lines are skipped, and reported by `finished`.
+    /// Parses a whole configuration file; `source` is its name in error messages. `read` returns the contents of
+    /// another file, or nil if it cannot be read. Invalid lines are skipped, and reported by `finished`.
     public mutating func add(
         _ text: Span<UInt8>, of source: String, read: (String) -> [UInt8]? = { _ in nil }
     ) {
@@ -62,8 +62,8 @@ public struct RelayFile: Sendable, Equatable {
         }
     }
 
-    /// Parses one command-line option: `keyword` (such as `rtp-in`) and `value` as they would be written in a line. Errors name
-    /// the option, such as `--rtp-in`.
+    /// Parses one command-line option: `keyword` (such as `rtp-in`) and `value` as they would be written in a line.
+    /// Errors name the option, such as `--rtp-in`.
     public mutating func add(_ keyword: String, _ value: String, read: (String) -> [UInt8]? = { _ in nil }) {
         do throws(RelayFileError) { try add([keyword, value], at: .option("--\(keyword)"), read) } catch { note(error) }
     }
@@ -77,7 +77,7 @@ public struct RelayFile: Sendable, Equatable {
             if knownChannels.contains(name) {
                 errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
-            // A missing setting is not reported if there are other errors, because an invalid line may contain it.
+            // Reports a missing setting only if there are no other errors, because an invalid line may contain it.
             if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
             if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
             finished.plain.append(

@@ -4,8 +4,8 @@ internal import TenfourSession
 
 /// Parses the lines that define channels: `channel`, `rtp-in` and `rtp-out`.
 extension RelayFile {
-    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by the channel's own limits. Errors do not quote the line,
-    /// because any word of the line may be a key.
+    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by the channel's own limits. Errors do not quote
+    /// the line, because any word of the line may be a key.
     mutating func addChannel(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
         guard words.count >= 4 else { throw RelayFileError(place, .channelForm) }
         let name = try channelName(words[1], place)

@@ -12,11 +12,11 @@ public struct RelayFileError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The error that a caller throws if it opens the file at `path` itself and cannot read it.
+    /// The error for the file at `path` if it cannot be read. It is thrown by a caller that opens the file itself.
     public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
 
-    /// The error that a caller throws if it opens the file at `path` itself and finds that other users may read or change the
-    /// file and its keys. `remedy` is the whole message: the problem and its remedy.
+    /// The error for the file at `path` if other users may read or change it and its keys. It is thrown by a caller
+    /// that opens the file itself. `remedy` is the whole message: the problem and its remedy.
     public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
 
     fileprivate var isMissingFile: Bool {
@@ -65,8 +65,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case number(ClosedRange<Int>)
     }
 
-    /// Returns a word for an error message, without text that could be a key: at most 20 bytes long, and cut off before an equal
-    /// sign.
+    /// Returns a word for an error message, without text that could be a key: at most 20 bytes long, and cut off before
+    /// an equal sign.
     static func shown(_ word: String) -> String {
         let word = word.prefix { $0 != "=" }
         return word.utf8.count <= 20 ? String(fromPeer: String(word)) : "a long word"

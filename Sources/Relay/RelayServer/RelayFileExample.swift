@@ -1,8 +1,8 @@
 internal import TenfourRelayCore
 
 extension RelayFile {
-    /// An example configuration that explains every setting. A disabled setting is written directly after `#`, without a space,
-    /// with its default value.
+    /// An example configuration that explains every setting. A disabled setting is written directly after `#`, without
+    /// a space, with its default value.
     public static let example = """
         # The configuration of a tenfour relay: tenfour relay --config relay.conf
         # Each line is one setting, and # begins a comment. Only you should be able to read this file: chmod 600 relay.conf

@@ -33,9 +33,10 @@ public enum RelayNotice: Sendable, Equatable {
         case plain(PlainDiscard, channel: String)
         /// A packet was not sent to a member of the channel of this name, because the network accepted no more packets.
         case congestion(channel: String)
-        /// A packet was received that is longer than the longest datagram that is forwarded.
+        /// A received packet was longer than the longest datagram that is forwarded.
         case tooLong
-        /// A datagram for a single member was dropped as the oldest in the full send queue, because the network accepted no more.
+        /// A datagram for a single member was dropped, because the network accepted no more and the send queue was
+        /// full. It was the oldest datagram in the queue.
         case queue
         /// A packet was not sent, because this machine or the network refused it with this `errno`.
         case network(Int32)

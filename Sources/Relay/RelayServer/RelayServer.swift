@@ -7,10 +7,11 @@ public import TenfourSession
 internal import TenfourThreads
 public import TenfourUV
 
-/// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP between the
-/// addresses that the operator configured.
+/// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP
+/// between the addresses that the operator configured.
 ///
-/// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any thread.
+/// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any
+/// thread.
 @safe public final class RelayServer: @unchecked Sendable {
     /// The address and port at which members join. If port 0 was requested, the system has chosen the port.
     public let localEndpoint: Endpoint
@@ -50,8 +51,8 @@ public import TenfourUV
         var thread: pthread_t?
     }
 
-    /// Opens all sockets that the configuration names, and throws if one cannot be opened. `notices` is called on the thread that
-    /// calls `run`.
+    /// Opens all sockets that the configuration names, and throws if one cannot be opened. `notices` is called on the
+    /// thread that calls `run`.
     public init(
         _ configuration: RelayServerConfiguration, notices: @escaping (RelayNotice) -> Void = { _ in }
     ) throws(NetworkError) {
@@ -93,7 +94,7 @@ public import TenfourUV
         pollTimer = try loop.makeTimer { target.target?.poll() }
         endTimer = try loop.makeTimer { target.target?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
-        // The buffer is allocated after all calls that can throw, because a failed `init` does not call `deinit`.
+        // Allocates the buffer after all calls that can throw, because a failed `init` does not call `deinit`.
         unsafe datagram = .allocate(capacity: longestDatagram)
         target.target = self
     }
@@ -112,7 +113,8 @@ public import TenfourUV
 
     /// Runs the relay until `stop`, then sends GOODBYE to all members and returns. Call it only once.
     ///
-    /// `started` is called before the first packet is handled, and may add handles to the loop: signals, a status socket.
+    /// `started` is called before the first packet is handled, and may add handles to the loop: signals, a status
+    /// socket.
     public func run(started: (EventLoop) throws(NetworkError) -> Void = { _ in }) throws(NetworkError) {
         shared.withLock { $0.thread = pthread_self() }
         defer { shared.withLock { $0.thread = nil } }
@@ -122,7 +124,7 @@ public import TenfourUV
         socket.whenDrained { [unowned self] in drained() }
         socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
         try started(loop)
-        // Signal handlers are installed by now, so a program that reads this notice may send a signal.
+        // Posts the notices after signal handlers are installed, because a program that reads them may send a signal.
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         poll()
         flush(at: loop.now)
@@ -143,13 +145,13 @@ public import TenfourUV
         wakeup.signal()
     }
 
-    /// A function that reads and returns a configuration, or nil if that fails. It is called on its own thread, if one
-    /// can be created.
+    /// A function that reads and returns a configuration, or returns nil if it cannot be read. The function is called
+    /// on its own thread or, if no thread can be created, on the thread that calls `reload`.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
-    /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting, because a
-    /// file may be long and its disk slow. Only one such function runs at a time; of the functions that are passed meanwhile,
-    /// only the last is called.
+    /// Applies the configuration that `read` returns; changes nothing if `read` returns nil. Returns without waiting,
+    /// because a file may be long and its disk slow. Only one such function runs at a time; of the functions that are
+    /// passed meanwhile, only the last is called.
     public func reload(reading read: @escaping Reading) {
         let isReading = shared.withLock { shared in
             if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
@@ -159,7 +161,7 @@ public import TenfourUV
         do throws(ThreadError) {
             try WorkerThread.detached { [self] in readAll(from: read) }
         } catch {
-            // If no thread can be created, `read` is called on this thread.
+            // Calls `read` on this thread if no thread can be created.
             readAll(from: read)
         }
     }

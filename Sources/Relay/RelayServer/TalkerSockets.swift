@@ -3,8 +3,8 @@ internal import TenfourRelayCore
 internal import TenfourSession
 internal import TenfourUV
 
-/// A socket for each talker, bound to the relay's port and connected to the talker's address, so that a flood from other
-/// addresses cannot fill the socket's receive buffer.
+/// A socket for each talker, bound to the relay's port and connected to the talker's address, so that a flood from
+/// other addresses cannot fill the socket's receive buffer.
 final class TalkerSockets {
     var count: Int { sockets.count }
 
@@ -12,8 +12,8 @@ final class TalkerSockets {
     private let port: Endpoint
     private let receive: (Span<UInt8>, Endpoint, Instant) -> Void
     private var sockets: [MemberID: TalkerSocket] = [:]
-    /// The sockets of members that have stopped talking, oldest first. Each stays open until `until`, so that its last packets
-    /// are still read.
+    /// The sockets of members that have stopped talking, oldest first. Each socket stays open until `until`, so that
+    /// its last packets are still read.
     private var leaving: [(socket: TalkerSocket, until: Instant)] = []
     private var leavingTimer: LoopTimer?
     /// New sockets that are not read yet, because the shared socket may still contain earlier packets of the same
@@ -23,17 +23,18 @@ final class TalkerSockets {
     /// The summed statistics of the sockets that have been closed.
     private var closed = SocketStatistics()
 
-    /// The maximum number of sockets. Each socket costs a file descriptor, and a lookup in the kernel for every datagram
-    /// received. Further talkers use the shared socket.
+    /// The maximum number of sockets. Each socket costs a file descriptor, and a lookup in the kernel for every
+    /// datagram received. Further talkers use the shared socket.
     private static let most = 256
-    /// The time that a talker's socket stays open after its stream ends. A BYE that follows the last report would be lost if the
-    /// socket were closed immediately, or before it was first read.
+    /// The time that a talker's socket stays open after its stream ends. A BYE that follows the last report would be
+    /// lost if the socket were closed immediately, or before it was first read.
     private static let grace = patience + .milliseconds(50)
     /// The longest time that a new socket waits until the shared socket is empty. During a flood the shared socket may
     /// never be empty.
     private static let patience = Duration.milliseconds(200)
 
-    /// Passes received datagrams to `receive`, as the shared socket does. `port` is the address and port of the shared socket.
+    /// Passes received datagrams to `receive`, as the shared socket does. `port` is the address and port of the shared
+    /// socket.
     init(
         joining port: Endpoint, on loop: EventLoop, receive: @escaping (Span<UInt8>, Endpoint, Instant) -> Void
     ) throws(NetworkError) {
@@ -44,8 +45,8 @@ final class TalkerSockets {
         waitingTimer = try loop.makeTimer { [unowned self] in sharedSocketIsEmpty() }
     }
 
-    /// Opens a socket for a talker. Does nothing if 256 sockets are open or the system refuses another one; the shared socket
-    /// then receives the talker's packets.
+    /// Opens a socket for a talker. Does nothing if 256 sockets are open or the system refuses another one; the shared
+    /// socket then receives the talker's packets.
     func open(for member: MemberID, at endpoint: Endpoint) {
         if sockets[member]?.peer == endpoint { return }
         close(for: member)
@@ -82,8 +83,8 @@ final class TalkerSockets {
         leaving.append((socket, until))
     }
 
-    /// Starts reading the new sockets. Called when all datagrams that arrived at the shared socket have been read, or after
-    /// `patience`.
+    /// Starts reading the new sockets. Called when all datagrams that arrived at the shared socket have been read, or
+    /// after `patience`.
     func sharedSocketIsEmpty() {
         for opened in waiting { opened.socket.receive(receive) }
         waiting.removeAll(keepingCapacity: true)

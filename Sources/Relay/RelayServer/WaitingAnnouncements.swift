@@ -1,8 +1,8 @@
 internal import TenfourChannelKeys
 internal import TenfourRelayCore
 
-/// Delays repeated announcements by a few milliseconds, so that the media packet that follows an announcement is forwarded before
-/// it. The first announcement of an epoch is not delayed.
+/// Delays repeated announcements by a few milliseconds, so that the media packet that follows an announcement is
+/// forwarded before it. The first announcement of an epoch is not delayed.
 struct WaitingAnnouncements {
     private var waiting: [Waiting] = []
     /// The bytes of the waiting announcements, one after the other. This array and `waiting` keep their capacity.
@@ -18,13 +18,14 @@ struct WaitingAnnouncements {
         var talker: MemberID
     }
 
-    /// The delay of a repeated announcement: long enough for the following media packet to arrive and to be forwarded to many
-    /// members.
+    /// The delay of a repeated announcement: long enough for the following media packet to arrive and to be forwarded
+    /// to many members.
     static let wait = Duration.milliseconds(5)
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Stores a repeated announcement. Returns false for the first announcement of an epoch, which must be sent immediately.
+    /// Stores a repeated announcement. Returns false for the first announcement of an epoch, which must be sent
+    /// immediately.
     mutating func insert(
         _ datagram: Span<UInt8>, of epoch: Epoch, channel: ChannelIndex, talker: MemberID
     ) -> Bool {
@@ -40,8 +41,8 @@ struct WaitingAnnouncements {
 
     /// Removes all announcements and passes them to `send` in the order of their arrival.
     mutating func removeAll(_ send: (Span<UInt8>, _ channel: ChannelIndex, _ talker: MemberID) -> Void) {
-        // The loop iterates by index: iterating over the array itself would retain the array, so that `removeAll` would
-        // copy it.
+        // Iterates by index, because iterating over the array itself would retain it, so that `removeAll` would copy
+        // it.
         for index in waiting.indices {
             let entry = waiting[index]
             send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker)
