@@ -10,9 +10,9 @@ public protocol AudioDecoder: ~Copyable {
     /// `EncodedPacket.longestDuration`; nil if the packet cannot be decoded.
     mutating func decode(_ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>) -> FrameCount?
 
-    /// Decodes the last `frameCount` frames before `nextPacket`, which were lost, from the in-band FEC of `nextPacket`,
-    /// into the front of `samples`. `frameCount` is a multiple of 2.5 ms. Returns false if the frames cannot be
-    /// recovered.
+    /// Recovers the last `frameCount` frames before `nextPacket`, which were lost: decodes them from the in-band FEC of
+    /// `nextPacket` into the front of `samples`. `frameCount` is a multiple of 2.5 ms. Returns false if the frames
+    /// cannot be recovered.
     mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
     ) -> Bool
@@ -34,7 +34,7 @@ public enum ConcealmentMethod: Hashable, BitwiseCopyable, Sendable {
     case neural
 }
 
-/// The decoders of several streams, which share a budget, for example of processor time.
+/// The decoders of several streams. They have one common budget, for example of processor time.
 public protocol MultiStreamDecoder: AudioDecoder, ~Copyable {
     /// Selects the decoder for all following calls. `stream` is an index from 0.
     mutating func select(stream: Int)

@@ -1,4 +1,4 @@
-/// The encoding of an RTP packet's payload, which SDP names in `a=rtpmap`.
+/// The encoding of an RTP packet's payload. SDP states its name in `a=rtpmap`.
 public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseIterable {
     /// Opus (RFC 7587).
     case opus

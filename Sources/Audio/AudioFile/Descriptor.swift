@@ -81,7 +81,7 @@ internal struct Descriptor {
         switch errno {
         case EINTR: return
         case EAGAIN:
-            // A pipe from another program may be non-blocking.
+            // Waits until the descriptor is ready: it belongs to a pipe that another program has made non-blocking.
             var state = pollfd(fd: number, events: Int16(events), revents: 0)
             _ = unsafe poll(&state, 1, -1)
         case let code: throw AudioFileError(errno: code, in: call, name: name, isWriting: events == POLLOUT)

@@ -78,7 +78,8 @@ internal struct OpenedAudio {
     private init(library descriptor: Descriptor) throws(AudioFileError) {
         try loadSndFile(for: descriptor.name)
         var info = SF_INFO()
-        // Despite SF_FALSE, libsndfile 1.2.0 closes a descriptor that it cannot read, so it gets a duplicate.
+        // libsndfile gets a duplicate of the descriptor: version 1.2.0 closes a descriptor that it cannot read, even if
+        // SF_FALSE forbids it.
         let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw AudioFileError(errno: errno, in: "fcntl", name: descriptor.name) }
         guard let file = unsafe sndfile.sf_open_fd(copy, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {

@@ -5,7 +5,8 @@ internal struct PipeBuffer {
     /// The descriptor of the unnamed file, which the caller closes.
     let descriptor: Descriptor
 
-    /// The maximum number of bytes copied; it bounds the disk space if the pipe never ends.
+    /// The maximum number of bytes copied: 1 GiB. If the pipe sends more, `init` throws, so that an endless pipe does
+    /// not fill the disk.
     private static let maximumByteCount = 1 << 30
 
     /// Copies `start`, which was read from `pipe` before, and then the rest of `pipe`.

@@ -40,7 +40,7 @@ internal struct WAVHeader {
         throw Self.malformed("The WAV file has no samples.", descriptor)
     }
 
-    /// The maximum size, in bytes, of a chunk before the samples.
+    /// The maximum size of a chunk before the samples: 1 MiB. A file with a larger chunk is refused.
     private static let maximumChunkByteCount = 1 << 20
 
     private static func rawFormat(

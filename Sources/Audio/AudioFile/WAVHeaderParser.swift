@@ -35,7 +35,7 @@ package struct WAVHeaderParser {
     package static let fileHeaderByteCount = 12
     /// The number of bytes of a chunk's name and size.
     package static let chunkHeaderByteCount = 8
-    /// The maximum number of chunks before the samples.
+    /// The maximum number of chunks before the samples. A file with more chunks is refused.
     package static let chunkLimit = 256
     /// The permitted sizes of a `fmt ` chunk's body, in bytes.
     package static let formatByteCounts = 16...256

@@ -13,8 +13,8 @@ public struct WAVMarks: Equatable, Sendable {
     /// The maximum number of ranges; further ranges are dropped.
     private static let maximumCount = 65_536
     private static let label = "concealed"
-    /// The maximum number of a file's chunks that are searched for marks. The files that this module writes have fewer
-    /// chunks.
+    /// The maximum number of chunks of a file that are searched for marks. The files that this module writes have
+    /// fewer; marks after further chunks are not found.
     private static let maximumChunkCount = 1_024
 
     public init() {}

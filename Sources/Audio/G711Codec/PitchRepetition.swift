@@ -16,13 +16,14 @@ struct PitchRepetition: ~Copyable, Sendable {
     /// The number of samples concealed since the last packet.
     private var concealedCount = 0
 
-    /// The number of samples kept, 55 ms: two windows and the longest period.
+    /// The number of samples in `history`: 440, or 55 ms. They are two windows and the longest pitch period.
     private static var historyCount: Int { window + longestPeriod + 160 }
     /// The shortest pitch period in samples: a voice of 400 Hz.
     private static var shortestPeriod: Int { 20 }
     /// The longest pitch period in samples: a voice of 66 Hz.
     private static var longestPeriod: Int { 120 }
-    /// The number of samples, 20 ms, that are compared with earlier audio to find the pitch period.
+    /// The number of samples in a window: 160, or 20 ms. The last window is compared with earlier audio to find the
+    /// pitch period.
     private static var window: Int { 160 }
     private static var steady: Int { 80 }
     private static var fade: Int { 400 }
@@ -47,8 +48,8 @@ struct PitchRepetition: ~Copyable, Sendable {
         remember(samples, count: count)
     }
 
-    /// Records the first `count` elements of `samples`, which were decoded. If audio was concealed before, cross-fades
-    /// from the repetition to them.
+    /// Records the first `count` elements of `samples`, which were decoded. If audio was concealed before them, their
+    /// beginning is cross-faded with the repetition.
     @_noAllocation @_noLocks
     mutating func join(_ samples: inout FixedBuffer<Float>, count: Int) {
         if concealedCount > 0 {

@@ -3,7 +3,7 @@
 /// A trial is necessary: the header used for the build does not describe the library loaded at run time, and a library
 /// built without the models accepts the same settings.
 public struct DecoderModels: Hashable, Sendable {
-    /// Whether a neural network conceals lost frames from complexity `.plc` on.
+    /// Whether a neural network conceals lost frames at complexity `.plc` and higher.
     public var conceal: Bool
     /// Whether speech is enhanced at complexity `.lace` and `.noLACE`.
     public var enhance: Bool

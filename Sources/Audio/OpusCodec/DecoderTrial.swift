@@ -14,8 +14,8 @@ public struct DecoderTrial: Hashable, Sendable {
     /// The number of bytes that the trial used of its thread's stack.
     public private(set) var stackByteCount = 0
 
-    /// The maximum processor time of a trial. After half of it no further complexity is measured, so the maximum is
-    /// exceeded only if a single step takes more than the other half.
+    /// The maximum processor time of a trial. After half of this time no further complexity is measured. So the maximum
+    /// is exceeded only if the measurement of a single complexity takes more than the other half.
     public static let limit = Duration.milliseconds(100)
 
     /// Performs the trial on its own thread; allocates. Pass false for `measuresCosts` if the results must not depend
@@ -52,7 +52,7 @@ public struct DecoderTrial: Hashable, Sendable {
                 decoded: calls.map(\.costs.decoded).min() ?? .zero)
         }
         trial.models.conceal = differ(sounds[.plain]?.concealed, sounds[.plc]?.concealed)
-        // If there was no time for NoLACE, LACE is compared.
+        // Compares LACE with no enhancement if there was no time to decode with NoLACE.
         trial.models.enhance = differ(sounds[.plc]?.decoded, (sounds[.noLACE] ?? sounds[.lace])?.decoded)
         return trial
     }
@@ -116,8 +116,8 @@ private struct TrialCall {
     static let frameCount = 960
     /// The number of packets of each kind, SILK and CELT.
     static let packetCount = 10
-    /// The indices of lost packets, each followed by a second lost packet: two bursts in SILK packets, then one in CELT
-    /// packets.
+    /// The index of the first lost packet in each burst; the packet after it is lost too. Two bursts are in SILK
+    /// packets, the third is in CELT packets.
     private static let bursts = [3, 7, 14]
 
     private(set) var decoded: [Float] = []

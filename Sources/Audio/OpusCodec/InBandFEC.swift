@@ -9,7 +9,7 @@ extension OpusDecoder {
     @_noAllocation @_noLocks
     public static func hasInBandFEC(_ packet: Span<UInt8>) -> Bool {
         guard !packet.isEmpty, let silk = SilkLayout(toc: packet[0]) else { return false }
-        // A frame of one byte or none is silence (DTX), which is concealed.
+        // Returns false for a frame of at most one byte: such a frame is silence (DTX) and has no copy.
         guard let firstByte = callFirstByteOfFrame(in: packet, longerThan: 1) else { return false }
         let bitsPerChannel = silk.frameCount + 1
         for channel in 1...silk.channelCount where firstByte & 0x80 >> (channel * bitsPerChannel - 1) != 0 {

@@ -95,8 +95,7 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         get { FrameCount(Int(unsafe callLastPacketDuration(state))) }
     }
 
-    /// Playback thread. Decodes an `EncodedPacket` for a jitter buffer, with the same results as the `decode` of a
-    /// span.
+    /// Playback thread. Decodes an `EncodedPacket` for a jitter buffer. The results are those of `decode` with a span.
     @_noAllocation @_noLocks
     public mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
@@ -108,8 +107,8 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         return FrameCount(Int(result))
     }
 
-    /// Playback thread. Recovers lost frames from an `EncodedPacket` for a jitter buffer, with the same results as the
-    /// `recover` from a span.
+    /// Playback thread. Recovers lost frames from an `EncodedPacket` for a jitter buffer. The results are those of
+    /// `recover` with a span.
     @_noAllocation @_noLocks
     public mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>

@@ -2,7 +2,7 @@ private import Glibc
 
 /// Measures the number of bytes of stack that a function needs.
 enum StackDepth {
-    /// The size of the measured stack, in bytes, which is more than libopus needs.
+    /// The size, in bytes, of the stack on which the measured function runs: 512 KiB, more than libopus needs.
     private static let byteCount = 1 << 19
     /// The value of each byte of the stack before the measured function is called.
     private static let mark: UInt8 = 0xA5

@@ -11,7 +11,7 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     private let channelCount: Int
     private var ratioControl: RatioControl
 
-    /// The largest correction that `correct` accepts, in parts per million, upwards and downwards.
+    /// The largest correction, in parts per million upwards or downwards. A larger correction is limited to this one.
     public static let maximumCorrection: Float = 10_000
 
     /// The quality of the conversion, 0…10. A higher quality has a wider passband and less noise, but takes more
@@ -37,7 +37,7 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     public init(
         from inputRate: SampleRate, to outputRate: SampleRate, channelCount: Int = 1, quality: Int = defaultQuality
     ) throws(RateConverterError) {
-        // The limit, in hertz, is higher than any device needs, and within the range of speexdsp.
+        // The maximum sample rate in hertz. It is higher than any device needs, and within the range of speexdsp.
         let limit = 1_000_000_000
         guard inputRate.hertz <= limit, outputRate.hertz <= limit, inputRate.hertz <= 256 * outputRate.hertz,
             outputRate.hertz <= 256 * inputRate.hertz
@@ -70,8 +70,8 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     public var delay: FrameCount { FrameCount(Int(unsafe speex_resampler_get_output_latency(state))) }
 
     /// Skips the silence at the beginning, whose length is `delay`, so that output and input are aligned, for example
-    /// for a file. Call before the first `process`. The end of the audio, of the same length, is returned only after as
-    /// much silence has been passed in.
+    /// for a file. Call before the first `process`. The last frames of the audio, `delay` in number, are returned only
+    /// after as many frames of silence have been passed in.
     public mutating func skipDelay() { _ = unsafe speex_resampler_skip_zeros(state) }
 
     /// Audio thread. Corrects the ratio from now on: input is consumed faster by `partsPerMillion` than the two rates

@@ -15,7 +15,7 @@ internal struct Ratio: Equatable {
 /// million. The error of the chosen ratio is summed up; when the sum reaches half a frame, the neighbour on the other
 /// side of the wanted ratio is chosen. Such changes are rare, because each of them requires a new filter table.
 internal struct RatioControl {
-    /// The largest prime below 65 536.
+    /// The `output` of all corrected ratios: the largest prime below 65 536.
     private static let prime = 65_521
 
     /// The present ratio. Initially it is the exact ratio of the two rates in lowest terms; if its `output` exceeds 65
@@ -42,8 +42,8 @@ internal struct RatioControl {
     }
 
     /// The lowest and highest ratio for corrections up to `partsPerMillion`, and the ratios in between for which
-    /// speexdsp needs the longest tables: it halves the density of its tables each time the ratio exceeds a power of
-    /// two.
+    /// speexdsp needs the longest filter tables. These are powers of two: each time the ratio exceeds a power of two,
+    /// speexdsp halves the number of table values per frame.
     func extremes(within partsPerMillion: Double) -> [Ratio] {
         let reach = uncorrectedInput * partsPerMillion / 1_000_000
         let (lowest, highest) = (uncorrectedInput - reach, uncorrectedInput + reach)

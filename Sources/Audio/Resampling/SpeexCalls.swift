@@ -19,7 +19,8 @@ internal func callProcess(
 ) -> (consumed: Int, produced: Int) {
     var consumed = UInt32(clamping: input.count / channelCount)
     var produced = UInt32(clamping: output.count / channelCount)
-    // speexdsp treats a null pointer as silence.
+    // Returns before the call if a buffer is empty: its address may be null, and speexdsp treats a null pointer as
+    // silence.
     guard consumed > 0, produced > 0 else { return (0, 0) }
     unsafe input.withUnsafeBufferPointer { given in
         unsafe output.withUnsafeMutableBufferPointer { taken in

@@ -69,8 +69,9 @@ public import TenfourAudioCore
         freeRun = FreeRunDetector(buffer: min(negotiated.buffer, 4 * negotiated.period), rate: negotiated.rate)
     }
 
-    /// Configures the card for a reading thread without real-time priority: a sound server is asked for larger bursts,
-    /// so that its own ordinary thread has more time. Call before the first `read`.
+    /// Configures the card for a thread that reads without real-time priority. Requests bursts of two periods from a
+    /// sound server, because its thread in this process then has ordinary priority too and needs more time. Call before
+    /// the first `read`.
     public mutating func allowForLateWakeups() { device.setAvailMin(2 * period) }
 
     /// Fills `samples` (interleaved, whole frames of `granted.format`) with the next captured audio, or returns an
@@ -112,7 +113,7 @@ public import TenfourAudioCore
                 }
                 let count = read(into: &samples, from: done, frameCount: missing)
                 if count == -EAGAIN {
-                    // The card announced frames but returned none: sleep before the next attempt.
+                    // Sleeps before the next attempt, because the card announced frames but returned none.
                     if stall.isStalled(at: capturedCount, now: seen.at) { return reportLoss(.stalled) }
                     PCMCalls.sleep(until: seen.at + nanoseconds(missing, at: rate))
                     continue
@@ -165,7 +166,8 @@ extension CaptureCard {
         let waiting = byClock > seen.available ? byClock : seen.available
         let burst = quantum.quantum > period ? quantum.quantum : period
         let worth = wanted + 2 * burst > rate * 60 / 1_000 ? wanted + 2 * burst : rate * 60 / 1_000
-        // A PCM without a clock always offers more frames than fit into the time since its start.
+        // Discards nothing of a PCM without a clock: such a PCM always offers more frames than can have been captured
+        // since its start.
         let passed = frames(in: seen.at - startedAt, at: rate)
         guard waiting > worth, capturedCount - countAtStart + seen.available <= passed + 2 * burst else { return nil }
         var dropped = 0
@@ -258,7 +260,7 @@ extension CaptureCard {
             switch RecoveryAction(code: Int32(truncatingIfNeeded: count), state: .running) {
             case .giveUp(let loss): return reportLoss(loss)
             case .resume: return recover(from: .suspended)
-            // The PCM does not return all frames immediately, so it has a clock.
+            // Treats the PCM again as one with a clock, because it did not return all frames immediately.
             case .prepare, .proceed, .start, .waitBriefly: return recover(from: .xrun)
             }
         }

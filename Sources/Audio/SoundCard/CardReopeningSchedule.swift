@@ -30,7 +30,8 @@ struct CardReopeningSchedule {
     }
 
     private static var longestOpening: Int64 { 10 * nanosecondsPerSecond }
-    /// The largest number of abandoned attempts, each of which holds a thread.
+    /// The largest number of abandoned attempts, each of which holds a thread. After that, the present attempt is
+    /// awaited without a time limit.
     private static var mostAbandoned: Int { 4 }
 
     /// Returns the next step at `now`, given the outcome of the last attempt.

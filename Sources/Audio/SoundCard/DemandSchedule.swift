@@ -4,8 +4,8 @@
 /// The card takes the frame at `position` no earlier than `origin` plus the duration of `position` frames. A period is
 /// due `lead` before the card takes the period's last frame. If the due times move for a reason other than clock drift,
 /// such as a new quantum or lead, the shift is reported with the next demand (`consumeShift`). After an underrun the
-/// schedule continues unchanged until the card shows its position again; the difference between the two schedules is
-/// the time missed.
+/// schedule continues unchanged until the card shows its position again. Then a new schedule is computed, and the
+/// difference between the old and the new one is the time missed.
 struct DemandSchedule {
     private let rate: Int
     private let period: Int
@@ -42,8 +42,8 @@ struct DemandSchedule {
         if let before = self.line {
             let moved = start(of: line) - start(of: before)
             let size = moved < 0 ? -moved : moved
-            // Drift is smaller than 2 ms between two updates; longer steps than 100 ms are lost time, which playout
-            // handles.
+            // Reports only movements between these two limits. Clock drift moves the start by less than 2 ms between
+            // two updates. A movement of more than 100 ms is lost time, which playout handles.
             if size > Self.shortestStep, size < Self.longestStep { shift += moved }
         }
         self.line = line

@@ -20,12 +20,12 @@ public enum CaptureEvent: Hashable, Sendable {
 public struct Demand: Hashable, Sendable {
     /// The number of frames to write: one period at the granted rate. It is the same in all demands.
     public let frameCount: FrameCount
-    /// The time at which the demand was due, which is never later than the demand. These times are evenly spaced even
-    /// if the demands are not. They are the clock of playout.
+    /// The time at which the demand was due; the demand itself may come later, but not earlier. These times are evenly
+    /// spaced even if the demands are not. They are the clock of playout.
     public let requestedAt: Instant
     /// The number of frames by which this and all later values of `requestedAt` moved later (positive) or earlier than
-    /// expected, because the card takes frames differently or more frames are queued. Contains neither clock drift nor
-    /// lost time. At the granted rate.
+    /// expected. They move if the card takes frames differently or if more frames are queued. Contains neither clock
+    /// drift nor lost time. At the granted rate.
     public let shift: FrameCount
     /// The time at which the first demanded frame will leave the card, computed from the card's own count of queued
     /// frames. The slope of `playedAt` over `position` is the rate of the card's clock.

@@ -22,7 +22,7 @@ public struct Device: Hashable, Sendable {
 
     /// The capabilities of a device, from its configuration space.
     public struct Capabilities: Hashable, Sendable {
-        /// The common rates that the device supports, lowest first.
+        /// The usual sample rates, from 8 to 192 kHz, that the device supports, lowest first.
         public let rates: [SampleRate]
         /// The lowest and the highest rate, in hertz.
         public let rateRange: ClosedRange<Int>

@@ -32,7 +32,8 @@ enum PCMCalls {
     @_semantics("no_performance_analysis")
     static func resume(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_resume(pcm) }
 
-    /// Calls `snd_pcm_sw_params` with another `avail_min`. PipeWire's plugin allocates to inform its server.
+    /// Calls `snd_pcm_sw_params` with another `avail_min`. Allocates if the PCM belongs to PipeWire, whose ALSA plugin
+    /// then sends a message to its server.
     @_semantics("no_performance_analysis")
     static func setAvailMin(_ pcm: OpaquePointer, _ parameters: OpaquePointer, _ frameCount: Int) {
         unsafe snd_pcm_sw_params_set_avail_min(pcm, parameters, snd_pcm_uframes_t(frameCount))
@@ -54,7 +55,8 @@ enum PCMCalls {
         var stamp = timespec()
         unsafe snd_pcm_status_get_htstamp(status, &stamp)
         let stamped = Int64(stamp.tv_sec) * nanosecondsPerSecond + Int64(stamp.tv_nsec)
-        // Some plugins give no timestamp, or a timestamp of another clock.
+        // Uses the driver's timestamp only if it is at most 100 ms old: some plugins give none, or one of another
+        // clock.
         let isOurs = stamped <= after && after - stamped < nanosecondsPerSecond / 10
         var seen = Observation(closedAt: isOurs ? stamped : before + (after - before) / 2)
         seen.code = code

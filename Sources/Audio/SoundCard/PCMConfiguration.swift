@@ -171,7 +171,8 @@ struct NegotiatedParameters: Equatable {
             snd_pcm_sw_params_set_stop_threshold(pcm, raw, snd_pcm_uframes_t(buffer)),
             snd_pcm_sw_params_set_tstamp_mode(pcm, raw, SND_PCM_TSTAMP_ENABLE),
         ]
-        // Old drivers know only one clock; another clock's timestamp is detected and ignored (`PCMCalls.observe`).
+        // Requests timestamps of the monotonic clock. A failure is ignored: an old driver has only one clock, and if
+        // its timestamps are of another clock, `PCMCalls.observe` ignores them.
         _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, raw, SND_PCM_TSTAMP_TYPE_MONOTONIC)
         let installed = unsafe snd_pcm_sw_params(pcm, raw)
         if let code = (failures + [installed]).first(where: { $0 < 0 }) {

@@ -276,7 +276,7 @@ extension PCMDevice {
         switch outcome {
         case .ready, .timedOut: return nil
         case .troubled, .abandoned:
-            // An overrun also ends the poll with an error; the new state shows whether the card is lost.
+            // An overrun ends the poll with an error too, so the new state decides whether the card is lost.
             let seen = observe()
             guard seen.code >= 0 else { return CardLoss(code: seen.code) }
             if case .giveUp(let loss) = RecoveryAction(poll: outcome, state: seen.state) { return loss }
@@ -291,13 +291,13 @@ extension PCMDevice {
         if case .suspended = cause {
             let deadline = PCMCalls.now() + nanosecondsPerSecond
             while PCMCalls.now() < deadline {
-                // External plugins report success in any case, so the state decides.
+                // Checks the state as well as the result, since external plugins always report success.
                 let code = resume()
                 guard code == -EAGAIN || code == 0, case .suspended = observe().state else { break }
                 PCMCalls.sleep(until: PCMCalls.now() + 10_000_000)
             }
         }
-        // Prepares also after a resume, because the queued audio is old.
+        // Prepares the PCM even after a successful resume, because the queued audio is old.
         let code = prepare()
         return code < 0 ? CardLoss(code: code) : nil
     }

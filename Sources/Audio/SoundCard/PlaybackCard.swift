@@ -40,7 +40,7 @@ public import TenfourAudioCore
     private var isLearning = true
     /// The time of the last observation of the card (nanoseconds).
     private var lastSeen: Int64 = 0
-    /// The number of observations since the card was started at which its position had advanced.
+    /// The number of observations in which the card's position had advanced, counted since the card was started.
     private var moves = 0
     /// The card's position at the last observation, in frames.
     private var lastPosition = 0
@@ -51,7 +51,7 @@ public import TenfourAudioCore
     /// The monotonic clock that paces the demands while the card is lost or if it has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
-    /// The number of calls of `sleepUntilDue` that slept.
+    /// The number of calls of `sleepUntilDue` that slept. It determines which sleeps end early.
     private var waits = 0
     /// The number of underruns since the last demand.
     private var recoveries = 0
@@ -171,14 +171,13 @@ extension PlaybackCard {
         if position > lastPosition {
             moves += 1
             if moves == 1 {
-                // A sound server may begin to take frames late, so the estimate starts here. The first step is a
-                // quantum.
+                // Starts the estimate here, since a sound server may begin to take frames late. It took one quantum.
                 quantum.reset()
                 quantum.record(position: lastPosition - silence, at: seen.at)
             } else if moves == 2, let first = quantum.origin,
                 lastSeen - nanoseconds(position - silence, at: rate) > first + nanoseconds(period, at: rate)
             {
-                // PipeWire's plugin takes too many frames at first, and then none until the surplus is played.
+                // Starts again: PipeWire's plugin took too many frames, and then none until the surplus was played.
                 quantum.forgetOrigin()
                 quantum.record(position: position - silence, at: lastSeen)
             }
@@ -187,7 +186,7 @@ extension PlaybackCard {
         quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
         lastSeen = seen.at
         guard let origin = quantum.origin, moves > 0 else { return nil }
-        // After an interruption the third step of the position is awaited, since the first may have any length.
+        // After an interruption the position is known from its third movement on; the first may have any length.
         let isKnown = !schedule.isProvisional || moves > 2
         guard isLearning || isKnown else { return nil }
         let availMin = queue.availMin
@@ -339,7 +338,8 @@ extension PlaybackCard {
     @_noAllocation @_noLocks
     private func isLate(at now: Int64) -> Bool {
         let isKnown = !isLearning && !schedule.isProvisional && due > .min
-        // A server may take its quantum slightly earlier than before; a card that takes single frames does not.
+        // The part of the lead that must be left over, or our thread counts as late. It is shorter for a sound server,
+        // which may cause an underrun itself by taking its quantum slightly earlier than before.
         let slack = quantum.quantum > 0 ? period / 2 : period
         return frames(in: now - (isKnown ? due : lastSeen), at: rate) > queue.lead - slack
     }

@@ -9,8 +9,8 @@
 struct PlaybackQueue {
     /// The time from the demand of a period until the card takes the period's last frame, in frames.
     private(set) var lead: Int
-    /// The `avail_min` to set. PipeWire uses it as the requested latency, so it is one period. But its ALSA plugin
-    /// transfers at most eight times as many frames per cycle, so a long quantum needs a longer `avail_min`.
+    /// The `avail_min` to set. PipeWire uses it as the requested latency, so it is one period. But PipeWire's ALSA
+    /// plugin transfers at most eight times `avail_min` frames per cycle, so a long quantum needs a longer `avail_min`.
     private(set) var availMin: Int
     /// The shortest `avail_min` that is set: one period, or two periods after `allowForLateWakeups`.
     private var shortestAvailMin: Int
@@ -168,7 +168,7 @@ struct PlaybackQueue {
         buffer - period > period + period / 2 ? buffer - period : buffer
     }
 
-    /// The largest number of transfers of `avail_min` frames per cycle by PipeWire's ALSA plugin.
+    /// The maximum number of transfers, of `avail_min` frames each, that PipeWire's ALSA plugin makes in one cycle.
     private static var handovers: Int { @_noAllocation @_noLocks get { 8 } }
 
     /// The `avail_min` for a quantum of up to 4096 frames at 48 kHz.

@@ -15,7 +15,8 @@ enum ProcessorTime {
     /// Limits each real-time thread of this process to `microseconds` of processor time without sleeping; a lower limit
     /// is kept. Returns false if the kernel refuses. The C functions are `setrlimit` and `sigaction`.
     static func limit(_ microseconds: Int64) -> Bool {
-        // The first use of a global takes a lock, which the signal handler must not.
+        // Uses the counter's global variable once: the first use takes a lock, which must not happen in the signal
+        // handler.
         _ = loweredCount
         guard handleSignal() else { return false }
         let resource = __rlimit_resource_t(__RLIMIT_RTTIME.rawValue)

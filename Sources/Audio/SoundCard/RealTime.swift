@@ -51,7 +51,8 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         request(priority: priority, byLimit: grantedByLimit, byRealtimeKit: { RealtimeKit().grant(priority: $0) })
     }
 
-    /// Requests the priority from the kernel, and if that fails from RealtimeKit; each returns the granted priority.
+    /// Requests the priority from the kernel (`byLimit`), and if that fails from RealtimeKit (`byRealtimeKit`). Both
+    /// functions return the granted priority, which may be lower than the requested one.
     static func request(
         priority: Int, byLimit: (Int) -> Result<Int, Errno>,
         byRealtimeKit: (Int) -> Result<Int, RealtimeKit.Denial>

@@ -46,7 +46,8 @@ public struct RealtimeKit {
             let granted = min(priority, max(1, min(Int(highest), priority * Int(highest) / Self.audioPriority)))
             try bus.call(
                 "MakeThreadRealtime", of: Self.daemon, .uint64(UInt64(gettid())), .uint32(UInt32(granted)))
-            // In a container that shares the bus, the service may have raised another thread with the same id.
+            // Checks this thread's own priority: in a container that shares the host's message bus, the service may
+            // have raised another thread with the same id.
             return isThisThreadRealTime() ? .success(granted) : .failure(.refused)
         } catch {
             return .failure(Denial(error))

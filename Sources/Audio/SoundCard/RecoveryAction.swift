@@ -69,8 +69,9 @@ extension RecoveryAction {
     /// state after the call.
     @_noAllocation @_noLocks
     init(code: Int32, state: PCMState) {
-        // The state takes precedence, because the error of a stopped PCM depends on its plugin. Some plugins even succeed
-        // with an outdated value: an external plugin returns its old delay after an underrun.
+        // The state is checked before the result, because the error of a stopped PCM depends on its plugin. Some
+        // plugins even succeed and return an outdated number: after an underrun, an external plugin still reports the
+        // previous `snd_pcm_delay`.
         switch state {
         case .disconnected: self = .giveUp(.unplugged)
         case .suspended: self = CardLoss.isGone(code) ? .giveUp(.unplugged) : .resume

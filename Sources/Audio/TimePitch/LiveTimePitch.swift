@@ -127,7 +127,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
             if rate < 1 { isFull ? 1 : rate } else if isCatchingUp {
                 max(rate, Self.catchingUp)
             } else if lag < reserve / 2 {
-                // The lag is too short, because the reader's clock is faster than the writer's.
+                // Slows down, because the lag is too short: the reader's clock is faster than the writer's.
                 0.95
             } else { 1.0 }
         if due != timePitch.rate { timePitch.rate = due }

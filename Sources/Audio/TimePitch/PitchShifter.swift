@@ -18,7 +18,7 @@ struct PitchShifter: ~Copyable, Sendable {
     /// The change of the ratio per output frame.
     private var step = 0.0
     private var rampLeft = 0
-    /// Whether the position is drifting to a whole frame, after which no interpolation is needed.
+    /// Whether the position is being moved to a whole frame. From the whole frame on, no interpolation is needed.
     private var isReturningToWholeFrame = false
 
     init(_ format: LPCMFormat) {
@@ -100,7 +100,7 @@ struct PitchShifter: ~Copyable, Sendable {
             isReturningToWholeFrame = false
         }
         if target == 1, rampLeft == 0, !isExact {
-            // The return to a whole frame shifts the pitch by at most two cents for 10 ms.
+            // Moves the position to a whole frame. This shifts the pitch by at most two cents for 10 ms.
             isReturningToWholeFrame = true
             step = 0
             ratio = 1 + (1 - input.fraction) / Double(rampLength)

@@ -50,7 +50,8 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
             guard produced < room else { break }
             if fill(atMost: room - produced, isLast: false) { continue }
             guard consumed < frames else { break }
-            // At tempo 1 the stretcher requests one frame at a time; more are appended, since they will be needed.
+            // At tempo 1 the stretcher needs one frame at a time. More frames are appended at once, since all of them
+            // will be needed.
             let requested =
                 stretcher.tempo == 1
                 ? max(stretcher.framesNeeded, min(room - produced, PitchShifterInput.block)) : stretcher.framesNeeded

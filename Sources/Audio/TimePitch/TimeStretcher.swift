@@ -21,14 +21,15 @@ struct TimeStretcher: ~Copyable, Sendable {
 
     private let lengths: TimeStretcherLengths
     private var input: TimeStretcherInput
-    /// The index in `input` of the next frame.
+    /// The index in `input` of the next frame to render.
     private var place = 0
     /// The number of input frames dropped from the front of `input`.
     private var base = 0
     /// The difference between the present position and the position by exact timing, in input frames; positive if the
     /// present position is ahead.
     private var drift = 0.0
-    /// The number of frames to copy before the planned cross-fade, or before the next planning.
+    /// The number of frames to copy before the planned cross-fade or, if none is planned, before the next attempt to
+    /// plan one.
     private var copyCount = 0
     /// The number of input frames that the planned or present splice omits (negative: repeats); 0 without a splice.
     private var jump = 0
@@ -146,7 +147,7 @@ struct TimeStretcher: ~Copyable, Sendable {
         } else if isLast, waiting < lengths.view(at: tempo), let last = lastJump(waiting) {
             jump = last
         } else {
-            // There is too little audio so far to repeat or omit a segment.
+            // Copies audio without a splice, since there is too little audio so far to repeat or omit a segment.
             copyCount = min(max(latest, 1), lengths.pace, waiting)
         }
         return true

@@ -25,14 +25,15 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         var jump: Int
     }
 
-    /// The cost of a splice between two equal segments.
+    /// The addition to the cost of every splice. Because of it, a splice between two equal segments costs something
+    /// too, and a longer splice between equal segments is preferred.
     private static var minimumCost: Float { 0.06 }
 
     init(channelCount: Int, _ lengths: TimeStretcherLengths) {
         self.channelCount = channelCount
         history = lengths.history
         coarseness = lengths.coarseness
-        // The capacity is a multiple of `coarseness`, since frames are moved to the front by whole means.
+        // The capacity is a multiple of `coarseness`, since frames are moved to the front in groups of `coarseness`.
         capacity = (lengths.capacity / coarseness + 1) * coarseness
         samples = FixedBuffer(repeating: 0, count: capacity * channelCount)
         means = FixedBuffer(repeating: 0, count: capacity / coarseness)
@@ -49,7 +50,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     /// Drops audio before the history that precedes `place`, if space is needed. Returns the number of frames dropped.
     mutating func discard(before place: Int) -> Int {
         let means = max(place - history, 0) / coarseness
-        // A few frames are not worth dropping, since all frames after them are moved.
+        // Drops nothing if only a few frames could be dropped, since all frames after them have to be moved.
         guard means * coarseness > capacity / 4 || count == capacity, means > 0 else { return 0 }
         let frames = min(means, meanCount) * coarseness
         let discardedCount = frames / coarseness

@@ -14,10 +14,10 @@ struct TimeStretcherLengths: Sendable {
     private let maximumDrift: Int
     /// The length of the audio that is copied while no splice is possible.
     let pace: Int
-    /// The length of the audio between two splices at high tempo.
+    /// The length of the audio between two splices at high tempo: 20 ms. Above tempo 16 it grows to twice this length.
     private let second: Int
-    /// The number of frames that are combined to one mean for the first step of the search. The second step uses all
-    /// frames around the best mean.
+    /// The number of frames in each group whose mean is used in the first step of the search. The second step uses all
+    /// frames around the best group.
     let coarseness: Int
 
     init(_ rate: SampleRate) {

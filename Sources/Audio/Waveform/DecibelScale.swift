@@ -26,7 +26,7 @@ struct DecibelScale {
     private static let restOfOctave: Float = 0.017_958
     /// The bit pattern of √½.
     private static let leastMantissa: Int32 = 0x3F35_04F3
-    /// The bit pattern of the largest finite number.
+    /// The bit pattern of the largest finite `Float`.
     private static let greatest: Int32 = 0x7F7F_FFFF
     /// 1.5 · 2²³: adding it to a float within ±2²² rounds that to an integer in the low bits of the sum.
     private static let rounder: Float = 12_582_912
@@ -47,7 +47,8 @@ struct DecibelScale {
         let ratio = (mantissa - 1) / (mantissa + 1)
         let square = ratio * ratio
         let logarithm = ratio * (2.885_391_3 + square * (0.961_470_8 + square * 0.598_973_9))
-        // From −127 to 128. The octave of a subnormal number is wrong, but such a number is far below any floor.
+        // The exponents, from −127 to 128. The exponent of a subnormal number is wrong, but such a number is far below
+        // any floor.
         let octaves = exponent &>> 23
         let rest = logarithm * Self.octave + SIMD8<Float>(octaves) * Self.restOfOctave
         let rounded = unsafe unsafeBitCast(rest + Self.rounder, to: SIMD8<Int32>.self) &- Self.rounderBits

@@ -10,7 +10,7 @@ public struct LevelView: Sendable {
     private var steps: [LevelHistory.Step] = []
     private var seen = 0
 
-    /// The widest supported terminal, in columns.
+    /// The number of columns that the widest supported terminal shows. At least this many of the latest steps are kept.
     private static let capacity = 1_000
     private static let eighths: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 

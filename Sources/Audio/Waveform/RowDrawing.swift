@@ -94,7 +94,7 @@ struct RowDrawing {
             }
             return canvas.fill(bars, colour)
         }
-        // Round ends are part of a bar's height; silence is a dot.
+        // Shortens each line, since its round ends are part of the bar's height. Silence is drawn as a dot.
         let lines = indices.map { index in
             let reach = max(reach(levels[index]) - barWidth / 2, 0)
             return (x: x(index) + barWidth / 2, top: middle - reach, bottom: middle + reach + 0.01)
