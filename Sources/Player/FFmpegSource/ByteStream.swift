@@ -59,7 +59,7 @@
         }
 
         deinit {
-            // FFmpeg may have replaced the buffer that it was given.
+            // Frees the buffer that FFmpeg uses now. It may have replaced the buffer that it was given.
             unsafe av.av_free(handle.pointee.buffer)
             var handle: UnsafeMutablePointer<AVIOContext>? = unsafe handle
             unsafe av.avio_context_free(&handle)
@@ -115,7 +115,8 @@
             }
             let (sum, isTooFar) = base.addingReportingOverflow(Int(place))
             guard !isTooFar, sum >= 0, sum < 1 << 60 else { return Int64(tenfour_av_not_supported()) }
-            // FFmpeg may always move forward, and back within the bytes read before it was opened.
+            // Allows a seek forward, or back within the bytes that are buffered or were read before FFmpeg was opened.
+            // Any other seek needs a seekable source.
             guard
                 isSeekable || sum >= offset || beginning.bytes.indices.contains(start + sum - beginning.offset)
                     || confinement?.contains(start + sum) == true

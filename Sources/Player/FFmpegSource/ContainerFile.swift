@@ -39,7 +39,8 @@
             unsafe made.pointee.max_streams = 64
             unsafe made.pointee.probesize = 1 << 16
             var options: OpaquePointer?
-            // Chapter titles are spread over an audiobook; each would cost a request before the first audio.
+            // Skips chapter titles: they are spread over an audiobook, and each would cost a request before the first
+            // audio.
             _ = unsafe av.av_dict_set(&options, "ignore_chapters", "1", 0)
             let result = unsafe av.avformat_open_input(&handle, "", format, &options)
             unsafe av.av_dict_free(&options)

@@ -9,14 +9,15 @@
     extension FFmpegDemuxer {
         /// The number of bytes that FFmpeg reads at a time.
         private static let margin = 32_768
-        /// The time to wait for more bytes, since a pipe may be refilled after a read.
+        /// The time to wait for more bytes before the bytes that have arrived count as all there are. A pipe is empty
+        /// for a moment after each read, until its writer refills it.
         private static let arrivalPatience = Duration.milliseconds(50)
 
         func seekInBuffer(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
             let requested = ticks(of: max(position, .zero))
             if requested >= nextTicks { return try readOn(to: requested) }
             let held = stream.byteSource.state.held
-            // An impossible seek is refused here, before the position changes.
+            // Throws if the seek is impossible, before anything is changed.
             guard let place = seekPoints.first(where: { $0.offset >= held.lowerBound }), place.ticks <= requested
             else { throw .notSeekable }
             stream.forgetEnd()

@@ -57,10 +57,11 @@
             var offset: Int
         }
 
-        /// The largest number of seek points: 36 hours at one per second.
+        /// The largest number of seek points: 36 hours at one per second. When it is reached, the older half is
+        /// dropped.
         private static let seekPointLimit = 1 << 17
 
-        /// The largest number of bytes read before the first packet, pictures included.
+        /// The largest number of bytes that FFmpeg may read to open the container, pictures included: 64 MiB.
         private static let openingLimit = 1 << 26
 
         /// Opens the container in `stream`. `tag` is the ID3 tag before the container, empty if there is none.
@@ -91,7 +92,8 @@
             }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
             startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
-            // After a seek, the first Ogg page has no exact timestamp, and a page may last over a second.
+            // Ogg needs a longer preroll: after a seek, the first page has no exact timestamp, and a page may last over
+            // a second.
             preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
             trustsDurations = container == .mp4
             holdsOthers = container == .mpegTS || container == .matroska
@@ -229,7 +231,7 @@
 
         /// Converts `position` to the stream's timestamps.
         func stamp(of position: Duration) throws(DemuxerError) -> Int64 {
-            // A damaged file may start near the largest timestamp.
+            // Checks for overflow, because a damaged file may start near the largest timestamp.
             let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
             if isTooFar { throw .malformed("the timestamps overflow at that position: the file is damaged") }
             return stamp
@@ -241,7 +243,7 @@
             let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
             if result < 0 {
                 if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-                // A position before the first index entry leads to the start.
+                // Seeks forward instead. The backward seek fails if the position lies before the first index entry.
                 let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
                 if let failure = stream.consumeFailure() { throw .byteSource(failure) }
                 guard other >= 0 else {
@@ -306,7 +308,7 @@
             _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
         ) -> String? {
             var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
-            // Ogg stores tags per stream.
+            // Looks among the stream's tags too, since Ogg stores tags per stream.
             if unsafe entry == nil {
                 unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
             }

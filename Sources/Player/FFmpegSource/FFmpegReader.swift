@@ -37,7 +37,8 @@
         init(_ source: any FFmpegPacketSource, format: LPCMFormat?) throws(ReaderError) {
             self.source = source
             decoder = try Decoder(source.codec, timeBase: source.timeBase)
-            // A transport stream does not state the sample rate; only the decoder knows it.
+            // Decodes the first frame now if the format is unknown: a transport stream does not state the sample rate,
+            // which only the decoder knows.
             let isUnknown = format == nil && source.codec.format == nil
             let hasFrame = isUnknown ? try Self.decodeFirst(source, decoder) : false
             self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
@@ -146,7 +147,8 @@
             let stamp = unsafe frame.pointee.pts
             if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
                 let stated = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
-                // Container timestamps are coarser than samples, so only a difference above 5 ms is a gap.
+                // Treats only a difference above 5 ms as a gap, since a container's timestamps are coarser than
+                // samples.
                 if converted.nextFrame == nil || abs(stated - begin) > hertz / 200 { begin = stated }
             }
             let end = min(max(source.audibleFrameCount(of: count, at: second.den), 0), count)
@@ -157,7 +159,8 @@
 
         private func adopt(rate newRate: SampleRate, _ channels: Int) {
             if hasDecoded {
-                // The sample rate has changed, so positions now count in frames of the new rate.
+                // Converts the requested position to frames of the new sample rate, in which positions count from now
+                // on.
                 converted.firstRequested = Int(
                     Double(converted.firstRequested) * Double(newRate.hertz) / Double(rate.hertz))
                 converted.nextFrame = nil

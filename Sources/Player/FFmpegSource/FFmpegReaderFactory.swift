@@ -39,7 +39,7 @@
     private func hasIndexBehindAudio(_ window: inout ByteWindow) throws(ReaderError) -> Bool {
         guard !window.byteSource.state.isSeekable else { return false }
         var offset = 0
-        // Only small boxes can precede the index or the audio.
+        // Examines at most 16 boxes of less than 64 KiB, since only a few small boxes precede the index and the audio.
         for _ in 0..<16 {
             do { try window.load(at: offset, count: 8) } catch { throw .demuxer(.byteSource(error)) }
             guard window.bytes.count == 8, !window.bytes.holds("moov", at: 4) else { return false }

@@ -86,7 +86,8 @@ package struct FrameHeader: Equatable {
         }
         let isMono = bytes[offset + 3] >> 6 == 3
         channelCount = isMono ? 1 : 2
-        // The checksum bit and the joint-stereo mode may change; the channel count may not.
+        // The signature omits the checksum bit and the joint-stereo mode, which may change within a stream. It contains
+        // the channel count, which may not change.
         signature = UInt32(second & 0xFE) << 16 | UInt32(third & 0x0C) << 8 | (isMono ? 1 : 0)
     }
 

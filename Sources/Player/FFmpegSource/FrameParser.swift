@@ -58,7 +58,8 @@
             unsafe av.av_channel_layout_default(&codec.handle.pointee.ch_layout, Int32(first.channelCount))
             timeBase = AVRational(num: 1, den: Int32(first.rate))
             packetFrames = first.frameCount
-            // MP3's bit reservoir reaches back 511 bytes, up to ten small frames; AAC overlaps one frame.
+            // The preroll of MP3 is 12 packets: its bit reservoir reaches back 511 bytes, up to ten small frames. The
+            // preroll of AAC is 3 packets, since each frame overlaps its neighbour.
             let packets = first.coding == .adts ? 3 : 12
             preroll = FrameCount(packets * first.frameCount).duration(at: SampleRate(hertz: first.rate))
             let whole = (vbr?.packetCount ?? 0) * first.frameCount
@@ -97,7 +98,7 @@
             while !hasEnded {
                 guard let found = try stream.frame(at: next.offset) else { break }
                 try stream.load(at: found.offset, count: found.header.byteCount)
-                // The last frame may be truncated.
+                // Ends at a truncated frame, which the last one may be.
                 guard stream.window.bytes.count == found.header.byteCount else { break }
                 guard packet.hold(stream.window.bytes) else {
                     throw .malformed(ffmpegErrorText(tenfour_av_no_memory()))
@@ -194,8 +195,9 @@
             let requested = max(FrameCount(position, at: rate).rawValue, -lead) + lead
             let limit = try liveLimit(for: requested)
             (hasEnded, estimate, shift) = (false, nil, 0)
-            // After every seek, the audio of the decoder's preroll is not played. So the first audio that is heard lies
-            // after the limit, by the preroll or as far as bytes have arrived.
+            // If the seek cannot reach `requested`, `reach` is the position of the first audio that will be heard. The
+            // decoder's preroll after the limit is not played, so this audio begins later than the limit by the
+            // preroll. It begins earlier if too few bytes have arrived.
             reach = limit.map {
                 let heard = min(
                     $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)
@@ -219,7 +221,7 @@
                 return try stream.indexedPlace(of: requested)
             }
             guard stream.byteSource.state.isSeekable, stream.byteSource.state.byteCount != nil else {
-                // A stream without random access can only be parsed up to the position.
+                // Parses everything up to the position, the only way in a stream without random access.
                 _ = try stream.scan(to: requested)
                 return try stream.indexedPlace(of: requested)
             }

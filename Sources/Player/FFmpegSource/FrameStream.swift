@@ -12,31 +12,35 @@ package struct FrameStream: ~Copyable {
     package let begin: Int
     package let first: FrameHeader
     var index: FrameIndex
-    /// The frame density measured at some offsets, in frames per byte.
+    /// The measurements of the frame density, in frames per byte, each with its offset. The duration and seek positions
+    /// are estimated from them.
     private(set) var samples: [(offset: Int, density: Double)] = []
     /// The bit rate in bit/s if all frames so far had the same bit rate; otherwise nil.
     private var constantBitRate: Int?
 
-    /// The largest number of bytes to search for the first frame.
+    /// The largest number of bytes to search for the first frame. If there is no frame in them, the file is refused.
     private static let beginningLimit = 1 << 20
-    /// The largest number of bytes to search for the next frame after a gap.
+    /// The largest number of bytes to search for the next frame after a gap. If there is no frame in them, the stream
+    /// counts as ended.
     private static let gapLimit = 1 << 24
-    /// The largest number of density samples.
+    /// The largest number of elements of `samples`: measurements of the frame density.
     private static let sampleLimit = 64
-    /// The number of bytes that are parsed for one density sample.
+    /// The number of bytes that are parsed for one measurement of the frame density.
     private static let sampledByteCount = 8_192
     /// The number of consecutive frames with equal bit rate after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
     /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of
     /// milliseconds.
     static let scannedByteCount = 1 << 26
-    /// The number of density samples to which the time limit `patience` applies, even if each needs a request.
+    /// The number of measurements of the frame density that are always attempted, up to the time limit `patience`. Each
+    /// may need a request.
     private static let usualSampleCount = 16
-    /// The time limit for the first `usualSampleCount` density samples together.
+    /// The time limit for the first `usualSampleCount` measurements of the frame density, in total.
     private static let patience = Duration.seconds(1)
     /// The number of bytes that must have arrived after the last parsed frame before the next frame is parsed.
     private static let margin = 2_048
-    /// The time to wait for the next bytes, since a pipe may be refilled after a read.
+    /// The time without new bytes after which the bytes that have arrived count as all there are. A pipe is empty for a
+    /// moment after each read, until its writer refills it.
     private static let arrivalPatience = Duration.milliseconds(50)
 
     /// Finds the first frame at or after `start`, and continues reading from `window`.
@@ -61,7 +65,7 @@ package struct FrameStream: ~Copyable {
         guard let vbr = VBRHeader(window.bytes, header) else { return nil }
         index = FrameIndex(from: begin + header.byteCount, spacing: header.rate)
         if !vbr.isConstantRate { constantBitRate = nil }
-        // Audio frames may have another rate than the frame with the header.
+        // Takes the bit rate from the frame after the header's frame, whose own bit rate may differ.
         if vbr.isConstantRate, let next = try frame(at: index.end.offset) { constantBitRate = next.header.bitRate }
         return vbr
     }
@@ -118,7 +122,7 @@ package struct FrameStream: ~Copyable {
                     do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
                         throw .byteSource(error)
                     }
-                    // An ID3v1 tag ends the audio.
+                    // Ends the search at an ID3v1 tag, which follows the audio.
                     if window.bytes.holds("TAG", at: 0) { break }
                     if window.bytes.isEmpty {
                         let isKnown = first != nil || place > offset + header.byteCount
@@ -172,7 +176,7 @@ package struct FrameStream: ~Copyable {
                 index.complete()
                 break
             }
-            // The last frame may be truncated.
+            // Ends the index before a truncated frame, which the last one may be.
             if let byteCount = byteSource.state.byteCount, found.offset + found.header.byteCount > byteCount {
                 index.complete()
                 break
@@ -237,7 +241,8 @@ package struct FrameStream: ~Copyable {
         let size = Double(first.frameCount) * Double(bitRate) / 8 / Double(first.rate)
         let number = frame / first.frameCount
         let base = index.entries[0].offset
-        // Frames have whole bytes, so encoders add padding, each in its own pattern.
+        // The offset of the frame without padding bytes. The real offset may differ by two bytes: a frame has whole
+        // bytes, so encoders insert padding bytes, each encoder in its own pattern.
         let expected = Double(base) + Double(number) * size
         if expected > Double(byteCount) {
             let whole = Int(Double(byteCount - base) / size)
@@ -259,7 +264,8 @@ package struct FrameStream: ~Copyable {
             && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
-    /// Samples the frame density at further offsets for `time`; the first 16 samples are allowed one second.
+    /// Measures the frame density at further offsets until `time` has passed. The first 16 measurements may take one
+    /// second in total, whatever `time` is.
     mutating func sample(for time: Duration) throws(DemuxerError) {
         guard let byteCount = byteSource.state.byteCount else { return }
         let span = byteCount - index.end.offset

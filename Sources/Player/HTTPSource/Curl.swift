@@ -21,7 +21,7 @@ func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
             "playing from the network needs libcurl, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install \(curlPackage())`"
         )
     }
-    // libcurl before 7.85 does not accept the permitted protocols as text, but has the same file name.
+    // Refuses libcurl before 7.85: it has the same file name, but does not accept the permitted protocols as text.
     guard let info = unsafe curl.curl_version_info(CURLVERSION_FIRST), unsafe info.pointee.version_num >= 0x07_55_00
     else {
         throw .failed("playing from the network needs libcurl 7.85 or later; install a newer version")

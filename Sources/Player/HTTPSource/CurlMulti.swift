@@ -72,7 +72,7 @@ internal import TenfourUV
 
     fileprivate func watch(_ socket: Int32, for what: Int32) {
         if what == CURL_POLL_REMOVE {
-            // libcurl may close the socket as soon as this callback returns.
+            // Stops watching the socket now, since libcurl may close it as soon as this callback returns.
             sockets.removeValue(forKey: socket)?.close()
             return
         }
@@ -98,7 +98,7 @@ internal import TenfourUV
     }
 
     fileprivate func arm(milliseconds: Int) {
-        // libcurl expects a call even if the new deadline equals the previous deadline.
+        // Arms the timer again even if the new deadline equals the previous one, since libcurl expects another call.
         timer?.disarm()
         if milliseconds >= 0 { timer?.arm(at: loop.now + .milliseconds(milliseconds)) }
     }

@@ -30,8 +30,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// Whether any bytes have arrived. From then on a broken connection is retried.
     private var hasWorked = false
     private var isPaused = false
-    /// The pauses between attempts to restore a broken connection. It counts the attempts since a connection was last
-    /// stable (`stableByteCount`).
+    /// The pauses between attempts to restore a broken connection, and the number of these attempts since a connection
+    /// was last stable (`stableByteCount`).
     private var backoff = Backoff(first: .milliseconds(250), longest: .seconds(30))
     /// The time at which bytes last arrived, or at which the present wait for bytes began.
     private var lastProgress = Instant.start
@@ -59,9 +59,10 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         var failure: ByteSourceError?
     }
 
-    /// The number of bytes after which a connection counts as stable.
+    /// The number of bytes that a connection must deliver before it counts as stable: 64 KiB.
     private static let stableByteCount = 64 << 10
-    /// The maximum number of bytes of a redirect's body that are read.
+    /// The maximum number of bytes of a redirect's body that are read. A longer body is aborted, and its connection is
+    /// not reused.
     private static let pageLimit = 16 << 10
     /// The number of times that a server must close the connection at the same offset before this offset is treated as
     /// the end, whatever length was stated.
@@ -188,7 +189,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     // MARK: Responses
 
     func headerArrived(_ line: Span<UInt8>) {
-        // Headers after the body are trailers.
+        // Parses only the headers before the body, since headers after the body are trailers.
         if request.action == nil { request.head.parse(line) }
     }
 
@@ -306,7 +307,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if known?.isStation == true {
             retry()
         } else if let total = known?.byteCount, end < total {
-            // The server sent only a part of the requested range.
+            // Requests the missing bytes, since the server sent only a part of the requested range.
             if request.byteCount > 0 { sendRequest(from: end) } else { serverHungUp() }
         } else {
             finish()

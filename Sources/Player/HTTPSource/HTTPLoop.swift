@@ -31,7 +31,8 @@ public final class HTTPLoop: Sendable {
         let thread = thread.withLock { $0.take() }
         guard let thread else { return }
         perform { body in body.stop() }
-        // The last reference may be released by a job on the thread itself, which `join` allows.
+        // Waits for the thread. If a job on this thread has released the last reference to the loop, `join` returns
+        // immediately.
         thread.join()
     }
 

@@ -59,7 +59,8 @@ struct HTTPRequest {
     var headers: [String] {
         // Lines with control characters are dropped, since these would end the header line and begin another.
         var lines = typedHeaders.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-        // Offsets count uncompressed bytes, so a compressed download could not be resumed.
+        // Requests an uncompressed body: offsets count uncompressed bytes, so a compressed download could not be
+        // resumed.
         if !lines.contains(where: { $0.lowercased().hasPrefix("accept-encoding:") }) {
             lines.append("Accept-Encoding: identity")
         }
@@ -75,7 +76,8 @@ extension HTTPOptions {
     func request(for target: Resource, askedFor asked: Resource, range: String?, ifRange: String?) -> HTTPRequest? {
         let trusted = trusted ?? asked
         let isTrusted = target.origin != nil && target.origin == trusted.origin
-        // The address of a playlist's entry may contain its own credentials.
+        // The address whose credentials are sent: `asked`, which may be a playlist's entry with its own credentials, or
+        // `trusted`.
         let owner = [asked, trusted].first { $0.userInfo != nil && $0.origin == target.origin }
         let resource = owner?.userInfo.map(target.adding) ?? target
         guard case .http(let address) = resource else { return nil }

@@ -59,7 +59,8 @@ struct HTTPRefusal {
     }
 
     private func refusedConnection(_ end: CurlTransfer.End) -> String {
-        // Only libcurl's message tells whether the proxy or the host refused.
+        // Names the proxy of the environment in addition to the host: only libcurl's message tells which of them
+        // refused.
         let who = options.proxy != nil ? proxy : Self.environmentNamesProxy ? "\(host), or at \(proxy)" : host
         return switch end.systemCode {
         case ECONNREFUSED: "nobody answers at \(who); check the port, and that the server runs"

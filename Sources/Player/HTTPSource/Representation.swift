@@ -19,7 +19,8 @@ package struct Representation: Equatable {
         byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
         entityTag = head.entityTag
         lastModified = head.lastModified
-        // Some servers answer status 200 to a range that covers the whole resource.
+        // Status 200 with `Accept-Ranges` is sufficient, since some servers answer 200 to a range that covers the whole
+        // resource.
         isSeekable = byteCount != nil && (isPart || head.acceptsRanges == true)
         self.isStation = isStation || (head.isStation && byteCount == nil)
     }
@@ -75,7 +76,8 @@ package enum ResponseAction: Equatable {
             guard known.map({ $0.isSame(as: Representation(head, isPart: false)) }) ?? true else { return .changed }
             return .useBody(skipping: offset)
         case 206:
-            // Some servers omit Content-Range if the range is the whole resource.
+            // Assumes that the body begins at offset 0 if Content-Range is missing: some servers omit it if the range
+            // is the whole resource.
             guard let first = head.contentRange?.first ?? (offset == 0 ? 0 : nil), first <= offset, hasRange else {
                 return .refused(isLasting: true)
             }

@@ -61,7 +61,7 @@ package final class ConvertedAudio {
             if begin != nextFrame, begin >= firstRequested {
                 position += FrameCount(begin - nextFrame).duration(at: rate)
             }
-            // If timestamps restart at a lower value, all audio from that value on is requested.
+            // Requests all audio from `begin` on if the timestamps have restarted at a lower value.
             firstRequested = min(firstRequested, begin)
         } else {
             position = FrameCount(max(begin, firstRequested)).duration(at: rate)

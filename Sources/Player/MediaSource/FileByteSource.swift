@@ -18,8 +18,9 @@ public final class FileByteSource: ByteSource {
         _ path: String, limits: BufferLimits = BufferLimits()
     ) throws(ByteSourceError) -> any ByteSource {
         if path.utf8.contains(0) { throw .failed("the path contains a NUL character; check its spelling") }
-        // A descriptor of its own, so that stopping this source leaves standard input open. O_NONBLOCK: a FIFO without
-        // a writer is waited for in `read`, where `stop` can end the wait.
+        // Duplicates the descriptor of standard input, so that stopping this source leaves standard input open. Opens a
+        // path with O_NONBLOCK, so that a FIFO without a writer does not block here: `read` waits for the writer, and
+        // `stop` can end that wait.
         let descriptor =
             path == "-"
             ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -71,7 +72,8 @@ public final class FileByteSource: ByteSource {
 
     /// Implements `ByteSource.read`. The C function is `pread`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
-        // A damaged file may lead to offsets beyond what the kernel can count.
+        // Refuses a negative offset, and treats an offset that the kernel cannot count as the end: a damaged file may
+        // lead to both.
         if offset < 0 {
             throw .failed("the file refers to bytes before its start; it is damaged, so download it again")
         }

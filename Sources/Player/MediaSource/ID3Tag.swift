@@ -10,9 +10,9 @@ public struct ID3Tag: Equatable, Sendable {
     public private(set) var artist: String?
 
     private static let headerByteCount = 10
-    /// The largest number of a tag's frames that are read.
+    /// The largest number of frames of a tag that are read; title and artist in later frames are not found.
     private static let frameLimit = 200
-    /// The largest number of bytes of a text that are read.
+    /// The largest number of bytes of a text that are read; the rest is cut off.
     private static let textLimit = 1_024
 
     /// Reads all tags at the start of `window`, since some programs put their own tag before an existing tag.
@@ -29,7 +29,8 @@ public struct ID3Tag: Equatable, Sendable {
             let start = byteCount
             let hasFooter = version == 4 && flags & 0x10 != 0
             byteCount += Self.headerByteCount + size + (hasFooter ? Self.headerByteCount : 0)
-            // Version 2.2 has no extended header. Its bit 6 announces a compression that was never specified.
+            // Skips the frames of a tag of version 2.2 with bit 6, which announces a compression that was never
+            // specified. In later versions this bit announces an extended header.
             let isReadable = flags & 0x80 == 0 || version == 4
             if isReadable, !(version == 2 && flags & 0x40 != 0) {
                 try readFrames(
@@ -54,7 +55,7 @@ public struct ID3Tag: Equatable, Sendable {
             guard title == nil || artist == nil, offset + headerByteCount < range.upperBound else { return }
             try window.load(at: offset, count: headerByteCount)
             let header = window.copiedBytes
-            // The rest of a tag is padded with zeros.
+            // Ends at the padding, which consists of zeros.
             guard header.count == headerByteCount, header[0] != 0 else { return }
             let isTitle = header.span.holds(version == 2 ? "TT2" : "TIT2", at: 0)
             let isArtist = header.span.holds(version == 2 ? "TP1" : "TPE1", at: 0)
@@ -64,7 +65,7 @@ public struct ID3Tag: Equatable, Sendable {
             case 4: byteCount = Self.synchsafe(header.span, at: 4) ?? 0
             default: byteCount = Int(header.span.bigEndian32(at: 4))
             }
-            // Frames that are compressed, encrypted or carry a length indicator are skipped.
+            // Reads only frames that are neither compressed nor encrypted and have no length indicator.
             let isPlain = version == 2 || header[9] & (version == 4 ? 0x0F : 0xC0) == 0
             offset += headerByteCount
             guard byteCount > 0, byteCount <= range.upperBound - offset else { return }

@@ -209,7 +209,8 @@ public final class OggOpusDemuxer: PacketDecoding {
         guard let next = packets.pending.first else { return false }
         if requested < frame(at: next.start) {
             let begin = max(pages.byteSource.state.held.lowerBound, linkStart)
-            // The granule at which the first buffered page begins is known only from the page before it.
+            // Continues after the first buffered page, since the granule at which a page begins is known only from the
+            // page before it.
             let before = begin > linkStart ? try audioPage(from: begin, before: nextPage) : nil
             guard begin == linkStart || before != nil else { return false }
             if let granule = before?.granule, frame(at: granule) > requested { return false }
@@ -314,7 +315,8 @@ extension OggOpusDemuxer {
         guard pages.byteSource.state.isSeekable, let byteCount = pages.byteSource.state.byteCount else { return nil }
         var found: (offset: Int, granule: Int)?
         do {
-            // With interleaved streams, the very last page may belong to another stream.
+            // The second attempt searches further back: with interleaved streams, the last pages may belong to another
+            // stream.
             for reach in [OggPage.longest, 8 * OggPage.longest] {
                 var place = max(byteCount - reach, 0)
                 while let page = try pages.page(from: place, before: byteCount) {

@@ -65,7 +65,7 @@ struct OggPackets: ~Copyable {
             guard let frameCount = opusFrameCount(bytes.span) else { continue }
             pending.append(Packet(offset: offset, bytes: bytes, frameCount: frameCount))
         }
-        // A packet that never ends is dropped.
+        // Drops an unfinished packet that is longer than any valid packet, since it may never end.
         if unsafe stream.pointee.body_fill - stream.pointee.body_returned > Self.packetLimit { dropPartial() }
         setTimes(page)
     }

@@ -55,14 +55,15 @@ internal import TenfourThreads
             state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
             state.held = state.held.lowerBound..<state.held.upperBound + Int(waiting)
         }
-        // A reader that waits for more bytes must be told that none will arrive, because no writer is left, or because
-        // the pipe is full until it is read.
+        // Tells a reader that waits for more bytes that none will arrive: no writer is left, or the pipe is full until
+        // it is read.
         if state.phase == .receiving {
             var file = pollfd(fd: descriptor, events: 0, revents: 0)
             if unsafe poll(&file, 1, 0) > 0, Int32(file.revents) & POLLHUP != 0 {
                 state.phase = .ended
             } else if Int(waiting) > pipeByteCount / 2 {
-                // A pipe may be full with less than its size, since adjacent pages are not always merged.
+                // Counts a pipe that is more than half full as full. It may hold fewer bytes than its size, since
+                // adjacent pages are not always merged.
                 state.phase = .full
             }
         }
@@ -90,7 +91,7 @@ internal import TenfourThreads
             if count > 0 {
                 try unsafe window.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
             } else if count == 0 || errno == EIO {
-                // EIO: the other end of the terminal was closed.
+                // Treats EIO as the end, since it means that the other end of the terminal was closed.
                 window.finish()
             } else if errno != EINTR && errno != EAGAIN {
                 throw failure(errno)

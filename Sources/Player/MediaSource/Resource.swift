@@ -7,7 +7,7 @@ public enum Resource: Hashable, Sendable {
     case file(path: String)
     case standardInput
 
-    /// The longest permitted address, in bytes.
+    /// The longest permitted address, in bytes. A longer one is refused.
     public static let maximumByteCount = 8_192
 
     /// Parses an address, `file:///…`, a path, or `-`. Throws for any other text; the error is a sentence with its

@@ -52,7 +52,7 @@ struct FileRenderer: ~Copyable, Sendable {
             let before = renderer.consumed
             renderer.pull(frameCount, into: &samples, at: now(), controls.requested)
             controls.consumed.store(renderer.consumed, ordering: .releasing)
-            // Skipped frames and an empty ring produce no samples.
+            // Writes nothing if the renderer has taken no frames from the ring.
             guard renderer.consumed != before else { return }
             report.timeline = renderer.timeline
             report.played = renderer.played

@@ -191,8 +191,8 @@ extension PlaybackController {
 
 // MARK: Polling
 extension PlaybackController {
-    /// Updates the state from the renderer's report. Called every 50 ms. Returns true if the next call must follow
-    /// after 50 ms, and false if it may wait for `monitorWakeup`.
+    /// Updates the state from the renderer's report. Returns true if it must be called again after 50 ms, and false if
+    /// the next call may wait for `monitorWakeup`.
     @discardableResult
     func poll(sendsProgress: Bool) -> Bool {
         contents.withLock { contents in
@@ -206,9 +206,11 @@ extension PlaybackController {
                 }
             }
             if controls.queued == 0 {
-                // A file renderer writes the audio in the ring and never underruns.
+                // Reports an underrun only for an output with a clock: a file renderer writes the audio in the ring and
+                // never underruns.
                 if contents.machine.isOpen, settings.hasClock { apply(.starved, to: &contents) }
-                // The last frames may still be in the card's buffer.
+                // Whether the output is silent by now. When the ring is empty, the last frames may still be in the
+                // card's buffer.
                 let isSilent = report.timeline.last.map { $0.rate == 0 && $0.start <= moment } ?? true
                 if isSilent, settings.hasClock { apply(.heardAll, to: &contents) }
             }
@@ -300,7 +302,7 @@ extension PlaybackController {
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
         let state = contents.machine.state
         guard contents.observers.send(state) else { return }
-        // A fade-out must not silence the next item.
+        // Ends a fade-out, which must not silence the next item.
         if state.isOver { controls.fade.store(GainRamp.none.word, ordering: .relaxed) }
         mailbox.pause(state == .paused)
         mailbox.wakeup.signal()

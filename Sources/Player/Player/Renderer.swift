@@ -57,16 +57,17 @@ struct Renderer: ~Copyable, Sendable {
         var frame = 0
         while frame < frameCount {
             if transitionLevel <= 0 {
-                // The previous audio has faded out, so the new gain can begin without a ramp.
+                // Sets the new gain without a ramp, which causes no click because the previous audio has faded out.
                 if requested.fade.duration == 0 { fade = Ramp(requested.fade.gain) }
                 if block.generation < requested.generation { skip(to: requested.generation) }
             }
             if offset == block.frameCount {
                 let wasStale = block.generation < requested.generation
-                // The block ended before its fade-out was complete.
+                // Fades out the last frame if no block follows, or if a stale block ended before its own fade-out was
+                // complete.
                 if !nextBlock() || wasStale && block.generation >= requested.generation { fadeOutLastFrame() }
             }
-            // A block of a later generation waits until a request has that generation.
+            // Does not play a block of a later generation until a request has that generation.
             let isPlayable = offset < block.frameCount && block.generation <= requested.generation
             if !isPlayable { fadeOutLastFrame() }
             guard isPlayable, requested.isOpen || transitionLevel > 0 else {

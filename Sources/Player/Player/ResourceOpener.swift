@@ -64,7 +64,7 @@ struct ResourceOpener: QueueItemOpener {
     func format(of item: QueueItem) -> LPCMFormat? {
         do throws(StreamError) {
             let byteSource = try begin(item)
-            // The bytes before the first audio, which may include a picture, are read twice, so they must be kept.
+            // Keeps the bytes before the first audio, which may include a picture, since they are read twice.
             let limits = byteSource.limits
             byteSource.limits.behind = Self.sniffedByteLimit
             defer { byteSource.limits = limits }

@@ -28,7 +28,7 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
 
     consuming func run() {
         while !controls.isOver.load(ordering: .relaxed) { handleEvent(isOver: false) }
-        // Two more periods, so that the output fades out before the card is closed.
+        // Plays two more periods, so that the output fades out before the card is closed.
         for _ in 0..<2 { handleEvent(isOver: true) }
         output.finish()
     }
@@ -38,7 +38,8 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
         case .interrupted(let interruption): record(interruption)
         case .demand(_, _, let playedAt):
             var requested = controls.requested
-            // While the card is lost, the clock requests periods; playback waits until the card is back.
+            // Pauses playback while the card is lost: the clock then requests the periods, and nobody would hear the
+            // audio.
             if isOver || report.isCardLost { requested.isOpen = false }
             play(playedAt, requested)
             controls.consumed.store(renderer.consumed, ordering: .releasing)

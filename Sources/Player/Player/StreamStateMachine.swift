@@ -116,7 +116,7 @@ struct StreamStateMachine {
             return itemCount > 0 ? open(0, at: position) : end(.ended(.stopped))
         case .enqueued(let itemCount):
             self.itemCount += itemCount
-            // The item that was read to its end now has a successor.
+            // Reads the successor that the item read to its end now has.
             guard phase == .draining, let item = item(after: readItem) else { return [] }
             phase = .running
             readItem = item
@@ -196,10 +196,10 @@ extension StreamStateMachine {
             return itemCount > 0 ? [.aim(position)] : []
         case .opening: return open(readItem, at: position)
         case .ended(.finished):
-            // The player is paused at that position.
+            // Seeks in the item that was heard last. The player is then paused at `position`.
             return readItem == heardItem ? jump(to: position) : open(heardItem, at: position)
         case .filling, .running, .draining:
-            // The worker already reads the next item.
+            // Seeks in the item that is heard, which must be opened again if the worker already reads the next item.
             return readItem == heardItem ? jump(to: position) : open(heardItem, at: position)
         }
     }
@@ -228,7 +228,7 @@ extension StreamStateMachine {
         let skipped: [Action] = isOneOfMany ? [.skipped(item: readItem, error)] : []
         if phase == .opening, goesBack {
             if readItem > 0 { return skipped + goBack(to: readItem - 1) }
-            // The first item has no predecessor, so the rest of the queue is tried.
+            // Tries the rest of the queue, since the first item has no predecessor.
             failuresInARow = 1
         }
         if failuresInARow < itemCount, let item = item(after: readItem) {
@@ -238,7 +238,7 @@ extension StreamStateMachine {
         }
         if !isOneOfMany || !hasPlayed { failure = error }
         if phase == .opening { return skipped + end(failure.map { .failed($0) } ?? .ended(.finished)) }
-        // The audio in the ring is heard first.
+        // Plays the audio in the ring before the end.
         phase = .draining
         return skipped + [.finish]
     }

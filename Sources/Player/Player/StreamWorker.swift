@@ -189,7 +189,7 @@ extension StreamWorker {
         do throws(DemuxerError) {
             self.source?.isScanned = try source.reader.demuxer.scan(for: Self.scanSlice)
         } catch {
-            // Scanning ends here. The error is reported when the damaged bytes are read for playback.
+            // Ends scanning. The error is reported when the damaged bytes are read for playback.
             self.source?.isScanned = true
         }
         reportFacts()
@@ -218,7 +218,7 @@ extension StreamWorker {
         let demuxer = source.reader.demuxer
         var track = demuxer.track
         let state = source.byteSource.state
-        // Stations without a title send an empty one.
+        // Ignores an empty title, which a station without a title sends.
         if let title = source.byteSource.title(at: state.available.lowerBound), !title.allSatisfy(\.isWhitespace) {
             (track.title, track.artist) = (title, nil)
         } else if track.title == nil {
@@ -234,7 +234,7 @@ extension StreamWorker {
         guard next == nil, let following = controller.following else { return }
         let isNearEnd = demuxer.duration.map { $0.value - source.reader.position.value < Self.prefetchLead } ?? false
         guard isNearEnd || state.phase == .ended && !state.isSeekable else { return }
-        // An error is ignored now and reported when the item is opened.
+        // Ignores an error, which is reported when the item is opened.
         if let byteSource = try? opener.begin(following) { next = (following, byteSource) }
     }
 
