@@ -66,13 +66,13 @@ struct Usage {
                 part = \.help
                 words = line.dropFirst(5).drop { $0 == " " }.split(separator: "  ").dropFirst()
             case "Usage:": part = \.command
-            // For a missing argument the parser prints the whole help instead of the usage.
+            // Ends at the whole help, which the parser prints instead of the usage if an argument is missing.
             case "OVERVIEW:": return
             default: break
             }
             if part == \.command {
                 if words.first == "See" { command = words.dropFirst().prefix { $0 != "for" }.joined(separator: " ") }
-                // The parser prefers the longest name.
+                // Names `--help`: the parser names `--help-all`, the option's longest name.
                 command = command.replacing("--help-all", with: "--help")
                 continue
             }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The names under which people start the programs of Tools. A package installs them beside `tenfour` with its name
-/// before theirs.
+/// The names under which people start the programs of Tools. A package installs these programs beside `tenfour`, and
+/// puts `tenfour-` before each name.
 public enum ToolName {
     /// Returns `tenfour-replay` for "replay" if it is installed under that name in the folder of this process's program,
     /// otherwise nil.
@@ -10,7 +10,7 @@ public enum ToolName {
         return unsafe access("\(ownFolder)/\(name)", X_OK) == 0 ? name : nil
     }
 
-    /// Returns the name that the tool's own messages begin with and its help shows.
+    /// Returns the name of `tool` that its messages begin with and that its help shows.
     public static func shown(_ tool: String) -> String { installed(tool) ?? tool }
 
     private static let ownFolder: String = {

@@ -20,7 +20,7 @@ struct CardNotices {
     /// Returns notices for the problems in `snapshot` that were not reported before.
     mutating func newNotices(in snapshot: RadioSnapshot) -> [String] {
         var notices: [String] = []
-        // Without a card, a missing real-time priority causes no audible gaps.
+        // Reports a missing real-time priority only with a card, since without a card it causes no audible gaps.
         if usesCard, !hasReportedPriority, let denial = snapshot.priorityDenial {
             hasReportedPriority = true
             notices.append(denial)

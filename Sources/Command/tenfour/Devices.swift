@@ -14,9 +14,9 @@ struct Devices: ParsableCommand {
     var verbose = false
 
     func run() {
-        // This variable keeps JACK's plugin from starting a server.
+        // Keeps JACK's plugin from starting a server.
         unsafe setenv("JACK_NO_START_SERVER", "1", 0)
-        // ALSA lists plugins even if their server or card is missing.
+        // Discards the messages of plugins whose server or card is missing: ALSA lists these plugins too.
         let devices = (verbose ? Device.list() : StandardError.discarded { Device.list() }).filter(\.doesAnything)
         for device in devices {
             Terminal.write("\(device.name)\n")

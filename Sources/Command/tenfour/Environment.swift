@@ -9,7 +9,7 @@ enum Environment {
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
         "buffer-all", "allow-http", "anonymous",
     ]
-    /// Options that take several values. In the variable the values are separated by spaces.
+    /// The options that take several values. The variable contains the values separated by spaces.
     private static let lists: Set = ["rtp-in", "rtp-out"]
     /// The options of all sessions.
     private static let common: Set = [

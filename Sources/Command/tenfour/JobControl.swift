@@ -61,9 +61,10 @@ struct ProcessStopMonitor {
     /// The end of the last stop that was counted; nil if there was none.
     private var end: SuspendingClock.Instant?
 
-    /// The shortest time between two polls that counts as a stop.
+    /// The shortest time between two polls that counts as a stop. The process polls a few times per second, so a
+    /// shorter time may have another cause.
     private static let shortest = Duration.milliseconds(700)
-    /// The time for which a stop affects the status line's figures after its end. The figures cover five seconds.
+    /// The time after a stop in which the status line's figures still include the stop. The figures cover five seconds.
     private static let memory = Duration.seconds(6)
 
     init() { JobControl.watchContinuation() }

@@ -39,7 +39,7 @@ struct Keyboard: ~Copyable {
         }
         guard hasInput(within: milliseconds) else { return nil }
         guard let byte = byte() else {
-            // The terminal was closed, so this waits as if no key was pressed.
+            // Waits as if no key was pressed, because the terminal was closed.
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }

@@ -42,7 +42,7 @@ enum PassphraseInput {
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {
         Terminal.draw(prompt)
-        // A signal that ends the process while echo is off must not leave the terminal without echo.
+        // Catches the signals that end or stop the process, which would leave the terminal without echo.
         Signals.catchEnd()
         let stopping = signal(SIGTSTP, SIG_IGN)
         var settings = termios()
@@ -62,7 +62,7 @@ enum PassphraseInput {
     private static func line() throws(RadioError) -> String {
         var bytes: [UInt8] = []
         while bytes.count <= maximumByteCount {
-            // Signals interrupt `poll`, but not `read`.
+            // Waits with `poll`, which a signal interrupts. A signal does not interrupt `read`.
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if unsafe poll(&input, 1, -1) < 0 {
                 if Signals.hasEnd { break } else { continue }

@@ -9,7 +9,7 @@ import TenfourUV
 
 /// A session's summary in one line: sent audio, received audio, and problems. `text` has the details.
 extension SessionReport {
-    /// The maximum number of talkers that are listed individually.
+    /// The maximum number of talkers that are listed individually. Further talkers are only counted.
     private static let longestList = 2
 
     var line: String {

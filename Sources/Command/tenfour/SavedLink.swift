@@ -60,7 +60,7 @@ enum SavedLink {
         }
         defer { close(file) }
         let text = link.text() + "\n"
-        // A file of less than a page is written completely or not at all.
+        // Writes once and does not retry: a file of less than a page is written completely or not at all.
         guard unsafe Glibc.write(file, text, text.utf8.count) == text.utf8.count, fsync(file) == 0 else {
             let code = errno
             _ = unsafe unlink(path)

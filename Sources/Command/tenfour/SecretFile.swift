@@ -57,7 +57,8 @@ enum SecretFile {
         }
         let bytes = Array(text.utf8)
         var code = replace(path, with: bytes, isNamedLate: true)
-        // If the file system lacks unnamed files, or the system lacks `/proc`, the new file has a name from the start.
+        // Tries again with a file that has a name from the start, since the file system may lack unnamed files or the
+        // system `/proc`.
         if code != 0 { code = replace(path, with: bytes, isNamedLate: false) }
         if code != 0 { throw unwritable(path, code) }
     }
@@ -103,8 +104,8 @@ enum SecretFile {
             .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code))); choose another path")
     }
 
-    /// Returns the path in `text`, with or without a leading @, if it names a file with a channel's link, which was
-    /// typed in place of an address; nil if it does not.
+    /// Checks whether `text`, typed in place of an address, names a file with a channel's link. Returns the path,
+    /// without a leading @; nil if `text` names no such file.
     static func link(namedBy text: String) -> String? {
         let path = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let scheme = Array("tenfour://".utf8)

@@ -70,7 +70,7 @@ struct SentMeter {
         }
         let sendStream = snapshot.sendStream
         let packetCount = sendStream.packetCount - whole.packetCount
-        // The bit rate of G.711 does not follow the loss protection.
+        // Uses the constant bit rate of G.711: only the bit rate of Opus follows the loss protection.
         let bitRate = coding.encoding == .opus ? snapshot.lossProtection.bitRate : coding.payloadBitRate
         current.add(packetCount, sendStream.byteCount - whole.byteCount, at: bitRate)
         whole.add(packetCount, sendStream.byteCount - whole.byteCount, at: bitRate)

@@ -92,8 +92,8 @@ struct SessionReport {
         return lost + ", but sent no report in the last \(silence) s"
     }
 
-    /// The longest time without a receiver report that the text does not mention. Receiver reports usually arrive about
-    /// every five seconds.
+    /// The time without a receiver report above which the text mentions this time. Receiver reports usually arrive
+    /// about every five seconds.
     private static let longestSilence = Duration.seconds(15)
 
     /// The lines about audio that was received but not played or not recorded.

@@ -134,7 +134,7 @@ struct StatusLine {
     /// Adds a field such as `2 here: Anna (open), Ben`. Returns whether the members are known.
     private func addPeople(_ people: People?, _ channelStatus: ChannelStatus, to fields: inout StatusFields) -> Bool {
         guard let people, channelStatus.isChannel || people.count > 0 else { return false }
-        // If the only other talker has an open microphone, the fields for talkers show it.
+        // Adds nothing if the only other talker has an open microphone, since the fields for talkers show this talker.
         guard channelStatus.isChannel || people.hasSilent else { return true }
         fields.addPart(people.head)
         if !people.names.isEmpty { fields.add(people.names, rank: 6, after: ": ") }

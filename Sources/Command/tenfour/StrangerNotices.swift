@@ -14,7 +14,8 @@ struct StrangerNotices {
     /// The number of notices about strangers that were left out in this minute.
     private var hiddenCount = 0
 
-    /// The maximum number of notices per minute. Ten talkers that join together cause twenty notices.
+    /// The maximum number of notices per minute; further notices are counted and left out. Ten talkers that join
+    /// together cause twenty notices.
     static let maximumCount = 30
     private static let interval = Duration.seconds(60)
 

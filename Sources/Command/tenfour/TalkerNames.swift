@@ -61,7 +61,7 @@ struct TalkerNames {
         }
     }
 
-    /// Applies an event about a channel's member, whom the SSRC of the member's audio identifies.
+    /// Applies an event about a channel member. The member's audio has the same SSRC as the talker in this table.
     mutating func apply(_ event: ChannelEvent) {
         switch event {
         case .membersKnown(let members): for talker in members.talkers { apply(talker) }

@@ -26,12 +26,13 @@ struct Tenfour: ParsableCommand {
         ], helpNames: .help)
 
     static func main() {
-        // Secrets are removed first, because until then other users can see them in the arguments.
+        // Removes the secrets first, because until then other users can see them in the arguments.
         Secrets.keepInThisProcess()
         let typed = Secrets.extractFromArguments()
         Secrets.extractFromEnvironment()
         if let script = CompletionScript.requested(by: typed) { return Console.write(script + "\n") }
-        // A shell that asks for completions would show warnings in the middle of the typed line.
+        // Prints no warnings to a shell that asks for completions, which would show them in the middle of the typed
+        // line.
         let isShell = typed.first == "---completion" || CompletionScript.isRequested(by: typed)
         if !typed.contains("-q"), !typed.contains("--quiet"), !isShell {
             for warning in Environment.warnings { Console.log("tenfour: \(warning)") }

@@ -24,7 +24,7 @@ internal import Glibc
             throw .noBus(code: code)
         }
         do throws(BusError) {
-            // `sd_bus_call` would wait without a limit until the bus has answered Hello.
+            // Waits here until the bus has answered Hello, since `sd_bus_call` would wait for this without a limit.
             try unsafe waitUntilReady(bus, until: deadline)
         } catch {
             _ = unsafe sdbus.sd_bus_close_unref(bus)

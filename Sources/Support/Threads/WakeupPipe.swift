@@ -26,7 +26,7 @@ package final class WakeupPipe: Sendable {
     /// Wakes the waiting thread, or ends its next wait immediately. For any thread.
     package func signal() {
         var byte: UInt8 = 1
-        // A full pipe wakes the thread as well.
+        // Ignores a failure: the pipe is then full, which wakes the thread as well.
         _ = unsafe write(writingEnd, &byte, 1)
     }
 

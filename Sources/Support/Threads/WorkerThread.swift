@@ -45,7 +45,8 @@ private let resetOnFork: Int32 = 0x4000_0000
 
 @c private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
-    // A thread inherits the policy of its creator, which may be an audio thread.
+    // Sets normal priority if the thread has inherited real-time priority from its creator, which may be an audio
+    // thread.
     let policy = sched_getscheduler(0) & ~resetOnFork
     if policy == SCHED_FIFO || policy == SCHED_RR {
         var normal = sched_param()
