@@ -20,7 +20,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
     /// Creates a packet with the payload `bytes`.
     @_lifetime(copy bytes) @_semantics("no_performance_analysis")
     public init(_ bytes: Span<UInt8>, _ encoding: AudioEncoding = .opus, carriesFEC: Bool = false) {
-        // The packet has the same lifetime as `bytes`.
+        // Keeps the address after the closure has returned: the packet cannot outlive `bytes`.
         unsafe base = bytes.withUnsafeBufferPointer { $0.baseAddress }
         count = bytes.count
         self.encoding = encoding

@@ -26,7 +26,7 @@ public struct Level: Hashable, Comparable, BitwiseCopyable, Sendable {
 /// thread.
 @_noAllocation @_noLocks
 public func meanSquare(of samples: Span<Float>) -> Float {
-    // Eight independent sums, since each addition to a single sum would wait for the previous addition.
+    // Uses eight independent sums, since each addition to a single sum would wait for the previous addition.
     var sums = SIMD8<Float>.zero
     var start = 0
     while start + 8 <= samples.count {

@@ -52,7 +52,7 @@ public struct LevelHistory: BitwiseCopyable, Sendable {
         open.concealedShare = min(Float(openConcealed) / Float(whole), 1)
         steps[count % 32] = open
         count += 1
-        // Concealed frames beyond this step are counted in the following steps.
+        // Counts the concealed frames beyond this step in the following steps.
         openConcealed = max(openConcealed - whole, 0)
         openFrameCount = 0
         open = Step()

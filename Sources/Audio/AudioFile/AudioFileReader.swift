@@ -61,8 +61,8 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
             unsafe sndfile.sf_readf_float(file, $0.baseAddress, sf_count_t(requested))
         }
         let frames = min(max(Int(result), 0), requested)
-        // Only an error of the system is thrown. Damaged data end the audio, so that a truncated file can be played up
-        // to its end.
+        // Throws only an error of the system. Damaged data ends the audio, so that a truncated file can be played up to
+        // its end.
         if frames == 0, requested > 0, unsafe sndfile.sf_error(file) == Int32(SF_ERR_SYSTEM) {
             throw AudioFileError(errno: errno, in: "sf_readf_float", name: name)
         }

@@ -32,7 +32,7 @@ internal struct OpenedAudio {
         if owned == nil {
             owned = number
         } else {
-            // The pipe was copied completely to a file, so it is no longer needed.
+            // Closes the pipe, which was copied completely to a file and is no longer needed.
             close(number)
         }
     }

@@ -62,7 +62,7 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         var produced = 0
         while produced * channelCount < output.count {
             if pending.isEmpty {
-                // No more frames than requested are produced, since buffered frames would delay a new setting.
+                // Produces no more frames than requested, since buffered frames would delay a new setting.
                 let requested = min(Self.block * channelCount, output.count - produced * channelCount)
                 pending = 0..<Self.fill(&between, upTo: requested, from: &first, more).rawValue
                 if pending.isEmpty { break }

@@ -37,7 +37,7 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
     public mutating func decode(
         _ packet: Span<UInt8>, into samples: inout MutableSpan<Float>
     ) throws(OpusError) -> FrameCount {
-        // libopus treats an empty packet as a lost packet, and would conceal all of `samples`.
+        // Refuses an empty packet: libopus would treat it as a lost packet, and conceal all of `samples`.
         guard !packet.isEmpty else { throw OpusError(.invalidPacket, in: .decode) }
         let frames = samples.count / channelCount
         let result = unsafe callDecode(state, packet, &samples, frameCount: frames, previous: false)

@@ -49,7 +49,7 @@ public struct OpusEncoder: AudioEncoder, ~Copyable, @unchecked Sendable {
         self.format = format
         channelCount = format.channelCount
         var frames: Int32 = 0
-        // This call fails only for a null pointer.
+        // Ignores the result, since this call fails only for a null pointer.
         _ = unsafe tenfour_opus_get_lookahead(state, &frames)
         lookAhead = FrameCount(Int(frames))
     }

@@ -37,7 +37,7 @@ public import TenfourAudioCore
     private var quantum: QuantumEstimator
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// The monotonic clock that replaces the card's clock while the card is lost or if it has no clock; otherwise nil.
+    /// Paces capture by the monotonic clock while the card is lost, and always if the PCM has no clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of overruns since the last captured frame.

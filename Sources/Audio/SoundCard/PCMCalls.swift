@@ -47,7 +47,7 @@ enum PCMCalls {
         var code = unsafe snd_pcm_status(pcm, status)
         var after = now()
         if after - before > 50_000 {
-            // The thread was preempted during the call, so the time of the position is unknown: try once more.
+            // Tries once more, since the thread was preempted during the call and the time of the position is unknown.
             before = after
             code = unsafe snd_pcm_status(pcm, status)
             after = now()

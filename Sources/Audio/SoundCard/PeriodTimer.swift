@@ -12,7 +12,8 @@ package struct PeriodTimer: BitwiseCopyable, Sendable {
 
     package init(rate: SampleRate) { self.rate = rate }
 
-    /// The time at which the requested frames were due, and the number of frames that were given up before them.
+    /// The result of a wait: the time at which the requested frames were due, and the number of missed frames that were
+    /// given up before this time.
     package struct Tick: BitwiseCopyable {
         package var due: Instant
         package var missed = FrameCount.zero

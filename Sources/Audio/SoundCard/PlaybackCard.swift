@@ -48,7 +48,8 @@ public import TenfourAudioCore
     private var writeError: Int32 = 0
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// The monotonic clock that paces the demands while the card is lost or if it has no clock; otherwise nil.
+    /// Paces the demands by the monotonic clock while the card is lost, and always if the PCM has no clock; otherwise
+    /// nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of calls of `sleepUntilDue` that slept. It determines which sleeps end early.

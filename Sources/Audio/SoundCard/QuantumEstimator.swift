@@ -95,7 +95,7 @@ struct QuantumEstimator {
         }
     }
 
-    /// The largest range of the offsets, in nanoseconds, of a card that moves by single frames. Its position appears up
-    /// to 1 ms off a straight line, because the query takes time.
+    /// The largest range of the offsets, in nanoseconds, at which the card counts as moving by single frames. The
+    /// position of such a card appears up to 1 ms off a straight line, because the query takes time.
     private static var evenness: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
 }

@@ -51,8 +51,8 @@ struct TimeStretcherLengths: Sendable {
         return most > longest ? (most + longest) / 2 : maximumDrift
     }
 
-    /// The length of a splice that the deviation must permit before a search starts, so that several lengths are
-    /// compared.
+    /// The length of the splices that the deviation must permit before the search for a splice starts. It is longer
+    /// than the shortest splice, so that several lengths are compared.
     func choice(at tempo: Double) -> Int {
         let jumps = jumps(at: tempo)
         return jumps.lowerBound + jumps.count * 2 / 5

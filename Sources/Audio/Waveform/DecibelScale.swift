@@ -18,15 +18,15 @@ struct DecibelScale {
     /// The height of 0 dB above the floor.
     private let fullScale: Int32
 
-    /// The height of a factor of two in amplitude.
+    /// The number of height units per factor of two in amplitude (6.02 dB).
     private static let octave: Float = 6.020_599_9 * 32_768
     /// The integer part of `octave`.
     private static let wholeOctave: Int32 = 197_283
     /// The fractional part of `octave`.
     private static let restOfOctave: Float = 0.017_958
-    /// The bit pattern of √½.
+    /// The bit pattern of √½, the lowest mantissa.
     private static let leastMantissa: Int32 = 0x3F35_04F3
-    /// The bit pattern of the largest finite `Float`.
+    /// The bit pattern of the largest finite `Float`. Infinity and NaN have larger bit patterns.
     private static let greatest: Int32 = 0x7F7F_FFFF
     /// 1.5 · 2²³: adding it to a float within ±2²² rounds that to an integer in the low bits of the sum.
     private static let rounder: Float = 12_582_912
@@ -53,7 +53,8 @@ struct DecibelScale {
         let rest = logarithm * Self.octave + SIMD8<Float>(octaves) * Self.restOfOctave
         let rounded = unsafe unsafeBitCast(rest + Self.rounder, to: SIMD8<Int32>.self) &- Self.rounderBits
         let heights = octaves &* Self.wholeOctave &+ rounded &+ fullScale
-        // All bits are set if the height or the difference is negative, since the shift copies the sign bit.
+        // Sets all bits for a sample that counts as silence: its height is negative, or the difference is negative
+        // because the sample is infinite or NaN. The shift copies the sign bit.
         let isSilent = (heights | (SIMD8(repeating: Self.greatest) &- bits)) &>> 31
         return heights & ~isSilent
     }
