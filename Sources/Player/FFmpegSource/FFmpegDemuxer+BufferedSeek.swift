@@ -4,8 +4,8 @@
     internal import Glibc
     internal import TenfourAudioCore
 
-    // Seeks in a stream that arrives once and in order, such as one from a server without ranges, within the bytes that
-    // have arrived.
+    // Seeks within the bytes that have arrived. Used for a stream that arrives once and in order, such as one from a
+    // server without range requests.
     extension FFmpegDemuxer {
         /// The number of bytes that FFmpeg reads at a time.
         private static let margin = 32_768

@@ -209,8 +209,9 @@
             return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
         }
 
-        /// Measures the duration after the last packet. If the container's stated duration is exact and differs by less
-        /// than 200 ms, which padding explains, the stated duration is used instead, since it is exact to the sample.
+        /// Measures the duration after the last packet. If the container states an exact duration that differs by less
+        /// than 200 ms, the stated duration is used instead: the difference is padding, and the stated duration is
+        /// exact to the sample.
         private func measure() {
             let parsed = duration(of: parsed.end)
             if let stated = duration, stated.isExact, stated.value - parsed < .milliseconds(200),

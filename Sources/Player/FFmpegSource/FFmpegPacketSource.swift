@@ -12,10 +12,10 @@
         var packet: Packet { get }
         /// The unit of the packet's timestamps, in seconds.
         var timeBase: AVRational { get }
-        /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
+        /// The duration of audio to decode before a position, so that the output is exact from this position on.
         var preroll: Duration { get }
-        /// The duration to add to the positions of packets read since the last seek, because that seek's position was
-        /// estimated; zero until the error of the estimate is known.
+        /// The duration to add to the positions of packets read since the last seek, if that seek reached an estimated
+        /// position. It is the error of the estimate, and zero until the error is known.
         var correction: Duration { get }
         /// Whether positions since the last seek are now known to be exact.
         var isExact: Bool { get }

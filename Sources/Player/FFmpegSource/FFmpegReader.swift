@@ -32,8 +32,8 @@
 
         public var demuxer: any Demuxer { source }
 
-        /// Creates a reader. Blocks until the first audio is decoded, since for some codecs only the decoder knows the
-        /// format, which `track` states.
+        /// Creates a reader. Blocks until the first audio is decoded, since `track` states the format, and for some
+        /// codecs only the decoder knows it.
         init(_ source: any FFmpegPacketSource, format: LPCMFormat?) throws(ReaderError) {
             self.source = source
             decoder = try Decoder(source.codec, timeBase: source.timeBase)

@@ -37,7 +37,7 @@ package struct FrameStream: ~Copyable {
     private static let usualSampleCount = 16
     /// The time limit for the first `usualSampleCount` measurements of the frame density, in total.
     private static let patience = Duration.seconds(1)
-    /// The number of bytes that must have arrived after the last parsed frame before the next frame is parsed.
+    /// The number of bytes that must be buffered beyond the last parsed frame when the next frame is parsed.
     private static let margin = 2_048
     /// The time without new bytes after which the bytes that have arrived count as all there are. A pipe is empty for a
     /// moment after each read, until its writer refills it.

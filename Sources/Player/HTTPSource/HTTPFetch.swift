@@ -37,8 +37,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var lastProgress = Instant.start
     /// The moment at which the connection broke; nil after bytes have arrived again.
     private var brokenSince: Instant?
-    /// The offset at which the server last closed the connection, and the number of consecutive times that the server
-    /// closed the connection at this offset.
+    /// The offset at which the server last closed the connection, and the number of times in succession that this
+    /// happened at the same offset.
     private var hangUp = (offset: -1, count: 0)
     /// The redirects of the present request.
     private var redirect: Redirect
@@ -64,8 +64,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// The maximum number of bytes of a redirect's body that are read. A longer body is aborted, and its connection is
     /// not reused.
     private static let pageLimit = 16 << 10
-    /// The number of times that a server must close the connection at the same offset before this offset is treated as
-    /// the end, whatever length was stated.
+    /// If the server closes the connection this number of times in succession at the same offset, the offset is treated
+    /// as the end, whatever length was stated.
     private static let hangUpsAtEnd = 3
 
     init(_ resource: Resource, _ options: HTTPOptions, into window: SharedWindow) {

@@ -94,8 +94,8 @@ public final class HTTPLoop: Sendable {
         loop.closeAll()
     }
 
-    /// Returns the handle of the transfers, which is created at the first call, since libcurl may not be installed and
-    /// a loop may be used for local files only. Call it only on the loop's thread.
+    /// Returns the handle of the transfers. The first call creates it, and not `init`: libcurl may not be installed,
+    /// and a loop may be used for local files only. Call it only on the loop's thread.
     func multi() throws(NetworkError) -> CurlMulti {
         if let transfers { return transfers }
         let made = try CurlMulti(on: loop)

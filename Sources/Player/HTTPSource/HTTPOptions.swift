@@ -15,10 +15,10 @@ public struct HTTPOptions: Sendable {
     public var userAgent: String
     /// The time limit for connecting, and afterwards for the arrival of each next byte.
     public var timeout: Duration
-    /// The time for which a broken connection is retried if bytes had arrived before; nil: without limit. Pauses of
+    /// The time limit for restoring a broken connection that has delivered bytes before; nil: no limit. Pauses of
     /// playback are not included.
     public var giveUpAfter: Duration? = .seconds(60)
-    /// The value of `giveUpAfter` for a live stream, whose missed audio cannot be fetched later; nil: without limit.
+    /// The limit `giveUpAfter` for a live stream, whose missed audio cannot be fetched later; nil: no limit.
     public var giveUpLiveAfter: Duration?
     /// A PEM file of certificates to trust instead of the system's.
     public var certificates: String?

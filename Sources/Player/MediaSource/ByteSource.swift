@@ -84,7 +84,8 @@ public struct ByteSourceState: Sendable {
     public var held: Range<Int>
     /// Whether any offset can be reached with one request.
     public var isSeekable: Bool
-    /// Whether bytes that the reader has read can be read again, even if everything before them must be sent again.
+    /// Whether the reader can go back to bytes that it has read. Everything before these bytes may have to be fetched
+    /// again.
     public var isRepeatable: Bool
     /// Whether the stream has neither a known length nor an end. After a break it continues with the current moment.
     public var isLive: Bool

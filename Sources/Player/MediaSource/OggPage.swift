@@ -48,7 +48,7 @@ struct OggPage: Equatable {
 /// `ogg_sync_pageseek` and `ogg_sync_buffer`.
 @safe
 struct OggPages: ~Copyable {
-    /// The last page, whose memory is libogg's and valid until the next call of `page(from:before:)`.
+    /// The last page. Its memory belongs to libogg, and is valid until the next call of `page(from:before:)`.
     private(set) var raw = ogg_page()
 
     private let sync = UnsafeMutablePointer<ogg_sync_state>.allocate(capacity: 1)

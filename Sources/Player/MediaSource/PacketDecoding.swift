@@ -9,7 +9,7 @@ protocol PacketDecoding: Demuxer {
     /// The range of the last packet's frames that are played, without the decoder's start-up and the padding at the
     /// end.
     var audibleFrames: Range<Int> { get }
-    /// The duration of audio that the decoder needs before a position so that its output is exact at the position.
+    /// The duration of audio to decode before a position, so that the output is exact from this position on.
     var preroll: Duration { get }
 
     /// Decodes the last packet into the front of `samples`, which holds `OpusDecoder`'s longest packet. Returns the

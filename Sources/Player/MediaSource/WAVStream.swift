@@ -57,8 +57,8 @@ struct WAVStream {
         do { try window.load(at: offset, count: count) } catch { throw .byteSource(error) }
     }
 
-    /// Reads the size of the samples. A stated size of 0 means that there are no samples if another chunk follows, and
-    /// otherwise that the size is not written yet.
+    /// Reads the size of the samples. A stated size of 0 means that there are no samples if another chunk follows. If
+    /// none follows, it means that the size is not written yet.
     private mutating func readSize(
         stated size: Int, _ parser: WAVHeaderParser, _ window: inout ByteWindow
     ) throws(DemuxerError) {

@@ -24,8 +24,8 @@ struct Renderer: ~Copyable, Sendable {
     private var transitionLevel: Float = 0
     /// The change of `transitionLevel` per frame.
     private let transitionStep: Float
-    /// The gain set by the user. It is applied after the ring instead of in the effect chain before the ring, so that a
-    /// change is heard without the ring's delay.
+    /// The gain set by the user. It is applied to audio taken from the ring, and not in the effect chain before the
+    /// ring. So a change is heard without the ring's delay.
     private var volume = Ramp(1)
     /// The gain of a fade-in or fade-out that the user requested.
     private var fade = Ramp(1)

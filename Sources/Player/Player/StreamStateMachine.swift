@@ -68,7 +68,7 @@ struct StreamStateMachine {
     private var wantsToPlay = false
     /// Whether any item of the queue has been played.
     private var hasPlayed = false
-    /// The number of items that failed one after another since an item was last heard.
+    /// The number of items that have failed since an item was last heard.
     private var failuresInARow = 0
     /// Whether the item was requested by `previous`: if it fails, the item before it is tried.
     private var goesBack = false
