@@ -1,7 +1,7 @@
 internal import Glibc
 public import TenfourRadio
 
-/// An output file that is opened at the start of the program, so that errors appear early, and written in one piece at
+/// An output file. It is opened at the start of the program, so that errors appear early, and written in one piece at
 /// the end. Until `write` is called, an existing file stays unchanged. The path `-` is standard output.
 public final class OutputFile {
     private let path: String
@@ -37,7 +37,7 @@ public final class OutputFile {
 
     public func write(_ bytes: [UInt8]) throws(RadioError) {
         isNew = false
-        // A pipe cannot be truncated.
+        // Truncates only a file: standard output may be a pipe, which cannot be truncated.
         if path != "-" { ftruncate(file, 0) }
         guard Console.write(bytes, to: file) else {
             throw RadioError(.failure, "cannot write \(path): \(unsafe String(cString: strerror(errno)))")

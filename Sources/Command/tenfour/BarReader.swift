@@ -14,11 +14,11 @@ struct BarReader {
     /// The format of samples without a header; if nil, files without a header are refused.
     var raw: RawFormat?
     var download = DownloadSettings()
-    /// A function that is called if the address is a playlist, with the name of the entry that is read and the number
-    /// of entries.
+    /// A function that is called if the address is a playlist. Its arguments are the name of the entry that is read and
+    /// the number of entries.
     var reportEntry: (String, Int) -> Void = { _, _ in }
-    /// A function that is called regularly with the proportion of the recording read so far, 0…1, or with nil if the
-    /// length is unknown.
+    /// A function that is called regularly during reading. Its argument is the proportion of the recording read so far,
+    /// 0…1; nil if the length is unknown.
     var reportProgress: (Double?) -> Void = { _ in }
 
     /// The bars and marks of a recording.

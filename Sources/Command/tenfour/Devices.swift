@@ -7,7 +7,8 @@ struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the sound cards, with the rates and periods that they support.")
 
-    /// ALSA's plugins report a channel count or rate this high if they have no limit.
+    /// The smallest maximum, of a channel count or of a rate in hertz, that means "no limit". ALSA's plugins without a
+    /// limit report such numbers.
     private static let any = 10_000_000
 
     @Flag(name: .shortAndLong, help: "Show messages of ALSA's plugins.")

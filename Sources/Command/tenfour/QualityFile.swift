@@ -32,9 +32,9 @@ struct QualityFile {
         try file.write(json.text)
     }
 
-    /// Returns the JSON members for received audio, followed by the members for sent audio. In a session that only
-    /// sends, a member for received audio has the value of the member for sent audio with the same name, if there is
-    /// one.
+    /// Returns the JSON members for received audio, followed by the members for sent audio. A session that only sends
+    /// has no figures for received audio. Its members for received audio have the values of the members for sent audio
+    /// with the same names, if these exist.
     private func members(
         _ summary: QualitySummary, sent: [(String, JSON)]?, _ snapshot: RadioSnapshot
     ) -> [(String, JSON)] {

@@ -74,7 +74,7 @@ enum StandardInput {
             let count = unsafe tee(STDIN_FILENO, ends[1], start.count, 0)
             if count < 0, errno == EINTR { continue }
             if count == start.count { return unsafe read(ends[0], &start, count) == count }
-            // The pipe has ended with fewer bytes than a header.
+            // Returns false if the pipe has ended with fewer bytes than a header.
             guard count > 0, count != before || !hasEnded else { return false }
             before = count
             usleep(5_000)

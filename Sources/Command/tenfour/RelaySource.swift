@@ -53,8 +53,8 @@ struct RelaySource: ParsableArguments {
         }
     }
 
-    /// Reads the file and applies the options. Throws `.unavailable` if the file cannot be read or other users can read
-    /// the channels' secret keys in it, `.configuration` if the configuration has an error.
+    /// Reads the file and applies the options. Throws `.unavailable` if the file cannot be read, or if other users can
+    /// read the channels' secret keys in it. Throws `.configuration` if the configuration has an error.
     func read() throws(RadioError) -> Read {
         var file = RelayFile()
         var access: WholeFile.Access?

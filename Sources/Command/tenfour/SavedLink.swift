@@ -33,8 +33,8 @@ enum SavedLink {
     /// The files of all saved channels.
     static var paths: [String] { names.map { "\(folder ?? "")/\($0).link" } }
 
-    /// Throws `.usage` if `path(namedBy:)` would not find a channel of this name, `.unavailable` if its file already
-    /// exists or no directory is known for it.
+    /// Throws `.usage` if `path(namedBy:)` would not find a channel of this name. Throws `.unavailable` if the
+    /// channel's file already exists, or if no directory is known for it.
     static func check(_ name: String) throws(RadioError) {
         guard !name.contains(".") else {
             throw RadioError(

@@ -14,8 +14,8 @@ struct SentMeter {
     private var seconds: [Second] = []
     private var current = Second()
     private var whole = Second()
-    /// The number of packets that each receiver had reported as lost, and the number of packets that we had sent, at
-    /// the time of its last report.
+    /// The state at the last report of each receiver: the number of packets that it had reported as lost, and the
+    /// number of packets that we had sent.
     private var reported: [SSRC: (lostCount: Int, packetCount: Int)] = [:]
     /// The time from the start of the session to the last receiver report; nil if none has arrived.
     private(set) var lastReport: Duration?

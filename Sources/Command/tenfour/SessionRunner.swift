@@ -22,8 +22,8 @@ struct SessionRunner {
 
     /// The time between two updates of the status line, in milliseconds.
     private var interval: Int32 { levels ? 100 : 200 }
-    /// The number of undecryptable packets that are ignored before a notice reports them, since stray datagrams may
-    /// reach any port.
+    /// The number of undecryptable packets above which a notice reports them. Up to this number are ignored, since stray datagrams
+    /// may reach any port.
     private static let toleratedCount = 10
     private static let help = "space opens and closes the microphone, m mutes the speaker, q quits"
     private static let hearingHelp = "m mutes the speaker, q quits"

@@ -8,8 +8,8 @@ enum StatusSocket {
         return own.hasPrefix("/") ? own + name : ofSystem
     }
 
-    /// The path of the socket that exists: `path`, or the socket of a relay that runs as a system service; `path` if
-    /// neither exists.
+    /// The path of the socket that exists: first `path` is checked, then the socket of a relay that runs as a system
+    /// service. If neither exists, `path`.
     static var found: String { [path, ofSystem].first { unsafe access($0, F_OK) == 0 } ?? path }
 
     private static let name = "/tenfour/relay.sock"

@@ -2,8 +2,8 @@ internal import CSDBus
 
 /// libsystemd's functions for D-Bus; constant once libsystemd is loaded.
 ///
-/// `try!` cannot fail: every use of `sdbus` needs a connection, and `MessageBus.init`, which makes the connections,
-/// first calls `needSDBus`, which throws if libsystemd cannot be loaded.
+/// `try!` cannot fail, since `sdbus` is used only with a connection. `MessageBus.init`, which makes all connections,
+/// first calls `needSDBus`, and throws if libsystemd cannot be loaded.
 nonisolated(unsafe) let sdbus = unsafe try! opened.get()
 
 /// Loads libsystemd at the first call. Throws if it is not installed.
