@@ -20,7 +20,7 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     /// Whether the writer closes the descriptor.
     private let isOwned: Bool
     private var isClosed = false
-    /// The path of a new file, which is removed if no audio is written; nil for an existing file.
+    /// The path of a new file that is removed if no audio is written; nil for any other file.
     private let newPath: String?
 
     public enum Container: Hashable, Sendable {

@@ -5,7 +5,7 @@ internal struct Descriptor {
     let number: Int32
     let name: String
 
-    /// The time after which a reader that accepts nothing counts as stuck, in milliseconds.
+    /// The time, in milliseconds, after which a reader counts as stuck if it accepts nothing.
     private static let pollTimeout: Int32 = 1_000
 
     init(number: Int32, name: String) {
@@ -75,8 +75,7 @@ internal struct Descriptor {
         }
     }
 
-    /// Waits after a call that failed for a temporary reason, and then returns, so that the call can be retried. Throws
-    /// for other errors.
+    /// Waits until a call that failed for a temporary reason can be retried. Throws if the reason is not temporary.
     private func waitAfterFailure(of call: String, for events: Int32) throws(AudioFileError) {
         switch errno {
         case EINTR: return

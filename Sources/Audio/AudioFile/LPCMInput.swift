@@ -4,7 +4,8 @@ internal import TenfourAudioCore
 internal struct LPCMInput {
     let descriptor: Descriptor
     let format: RawFormat
-    /// Bytes that were read to recognise the file format, but are samples. They precede the bytes still in the pipe.
+    /// The first samples, which were read from the pipe to recognise the file format. They precede the bytes still in
+    /// the pipe.
     private var sniffed: [UInt8]
     /// The number of bytes left to read; nil if there is no header or it does not state a length.
     private var remainingByteCount: Int?

@@ -88,7 +88,8 @@ internal struct WAVHeader {
     /// would misread S24_LE.
     static func canHold(_ coding: SampleCoding) -> Bool { coding != .signed8 && coding != .signed24 }
 
-    /// The maximum size of the samples in bytes, since the header states sizes in 32 bits.
+    /// The maximum size of the samples in bytes, since the header states sizes in 32 bits. Writing more to a file
+    /// throws `.isTooLong`.
     static let maximumByteCount = 0xFFFF_FFFF - 44
 
     /// The bytes of the header. If `byteCount` is nil, both sizes have the maximum value, as in a header that ffmpeg

@@ -37,7 +37,8 @@ public import TenfourAudioCore
     private var quantum: QuantumEstimator
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Paces capture by the monotonic clock while the card is lost, and always if the PCM has no clock; otherwise nil.
+    /// The replacement for the card's clock, which paces capture by the monotonic clock. It is set while the card is
+    /// lost, and always for a PCM without a clock; otherwise nil.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of overruns since the last captured frame.

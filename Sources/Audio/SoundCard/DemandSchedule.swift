@@ -17,7 +17,7 @@ struct DemandSchedule {
 
     /// The card's timing, as measured while it runs.
     struct Line {
-        /// The earliest time at which frame 0 was taken, or would have been taken (nanoseconds).
+        /// The earliest time (nanoseconds) at which the card can have taken frame 0, computed from its later positions.
         var origin: Int64
         /// The number of frames that the card takes at a time.
         var quantum: Int

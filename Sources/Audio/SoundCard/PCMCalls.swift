@@ -108,8 +108,8 @@ struct Observation {
     /// The result of `snd_pcm_status`. The other fields are valid if it is zero.
     var code: Int32 = -ENODEV
     var state = PCMState.disconnected
-    /// The number of frames that were captured and can be read, or for playback the free space in the buffer, in
-    /// frames.
+    /// For capture, the number of captured frames that can be read. For playback, the number of frames for which the
+    /// buffer has free space.
     var available = 0
     /// The number of frames between the application and the loudspeaker or microphone, including the card's FIFO.
     var delay = 0

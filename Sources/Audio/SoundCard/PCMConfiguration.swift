@@ -7,7 +7,8 @@ struct RequestedParameters {
     var format: LPCMFormat
     /// The period, in frames at `format.rate`.
     var period: Int
-    /// The largest number of frames queued for playback, or the number of frames captured at a time; at `format.rate`.
+    /// For playback, the largest number of frames queued; for capture, the number of frames captured at a time. At
+    /// `format.rate`.
     var queue: Int
 }
 
@@ -68,7 +69,8 @@ struct NegotiatedParameters: Equatable {
 
     deinit { unsafe snd_pcm_hw_params_free(raw) }
 
-    /// The requested buffer, in frames: 0.17 s at 48 kHz. Four periods are requested if they are longer.
+    /// The length of the buffer to request, in frames: 0.17 s at 48 kHz. If four periods are longer, their length is
+    /// requested.
     private static let longestBuffer: snd_pcm_uframes_t = 8_192
 
     /// Narrows the space to the values nearest to `requested`, installs them and reads them back.

@@ -48,8 +48,7 @@ public import TenfourAudioCore
     private var writeError: Int32 = 0
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Paces the demands by the monotonic clock while the card is lost, and always if the PCM has no clock; otherwise
-    /// nil.
+    /// The monotonic clock as a replacement for the card's. Set while the card is lost or if the PCM has no clock.
     private var clock: FreeRunningClock?
     private var lostCard = LostCard()
     /// The number of calls of `sleepUntilDue` that slept. It determines which sleeps end early.

@@ -29,21 +29,21 @@ struct PlaybackQueue {
     private var allowance = 0
     /// The lowest value of `allowance`, in frames.
     private var leastAllowance = 0
-    /// The time at which half of the extra lead is taken back (nanoseconds).
+    /// The time (nanoseconds) at which the extra lead will next be halved.
     private var nextEasing: Int64 = .min
     /// While the card's quantum is unknown, the queue is long enough for a quantum of this many frames. Initially this
     /// is the longest quantum that PipeWire chooses by itself; it is doubled each time that the long queue runs empty.
     private var longestQuantum: Int
-    /// The time at which `avail_min` may become short again (nanoseconds).
+    /// The earliest time (nanoseconds) at which `avail_min` returns to `shortestAvailMin`.
     private var nextShortening: Int64 = .min
     /// The last underrun; nil if there was none.
     private var failure: Failure?
 
     private struct Failure {
-        /// The quantum before an underrun that requires a new measurement of the quantum; nil after the measurement,
-        /// and if our late thread was the cause.
+        /// The card's quantum before the underrun, to be compared with the quantum measured afterwards. It is nil after
+        /// the measurement, and if our late thread caused the underrun, which requires no measurement.
         var quantum: Int?
-        /// The time (nanoseconds) until which the queue stays prepared for another underrun.
+        /// The time (nanoseconds) until which the queue stays long enough for another underrun of the same kind.
         var holdsUntil: Int64
     }
 
@@ -69,8 +69,8 @@ struct PlaybackQueue {
         @_noAllocation @_noLocks get { bounded(lead + period + (largestStep > quantum ? largestStep : quantum)) }
     }
 
-    /// The number of frames queued while the quantum is unknown or has become longer. At first they are enough for a
-    /// quantum of 2048 frames at 48 kHz; this quantum is doubled each time that the queue was too short.
+    /// The number of frames queued while the quantum is unknown or has become longer. They are enough for a quantum of
+    /// 2048 frames at 48 kHz at first, and for twice as many each time that the queue was too short.
     var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
     /// Prepares for a writing thread without real-time priority, which wakes late, by queueing half a period more. A

@@ -157,7 +157,7 @@ struct RowDrawing {
             let text = fixed(most * share, places: 0) + (share == 1 ? " ms" : "")
             canvas.write(text, layout.left - 8, y + 4, size: 11, palette.faint, anchor: .end)
         }
-        // One point per pixel column, with the longest delay in this column.
+        // Keeps one point per pixel column, with the longest delay in this column.
         var points: [(x: Double, y: Double)] = []
         for (moment, delay) in row.delays {
             let x = layout.x(moment).rounded()

@@ -71,8 +71,8 @@ public struct TerminalPicture: Sendable {
         return String(repeating: " ", count: max(TerminalStyle.marginWidth - 1 - text.count, 0)) + text
     }
 
-    /// A line with a block character per column, whose height shows the proportion of concealed audio; nil if no audio
-    /// is concealed.
+    /// A line with one block character per column. The height of the character shows the proportion of concealed audio
+    /// in the column. nil if no audio is concealed.
     private var marks: String? {
         let shares = MarkedRange.shares(of: .concealed, in: markedRanges, count: columnCount, length: step)
         guard shares.contains(where: { $0 > 0 }) else { return nil }
