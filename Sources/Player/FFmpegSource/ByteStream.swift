@@ -6,7 +6,7 @@
     @safe
     final class ByteStream {
         let byteSource: any ByteSource
-        /// The offset in the resource at which the stream that FFmpeg reads begins.
+        /// The offset in the resource that is offset 0 for FFmpeg.
         let start: Int
         /// The last error of the source; nil once `consumeFailure` has returned it.
         fileprivate var failure: ByteSourceError?

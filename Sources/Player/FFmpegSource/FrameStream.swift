@@ -107,8 +107,8 @@ package struct FrameStream: ~Copyable {
         try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
     }
 
-    /// Searches from `start` for the first frame that is confirmed: `followers` further frames, or fewer and then the
-    /// end of the source, follow it without a gap. Returns nil if there is no such frame before `limit`.
+    /// Searches from `start` for the first confirmed frame, and returns nil if there is none before `limit`. A frame is
+    /// confirmed if `followers` further frames follow it without a gap, or if fewer follow and the source then ends.
     private static func search(
         _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
     ) throws(DemuxerError) -> Found? {

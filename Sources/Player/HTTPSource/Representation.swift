@@ -8,7 +8,8 @@ package struct Representation: Equatable {
     var lastModified: String?
     /// Whether the server supports range requests.
     var isSeekable: Bool
-    /// Whether the resource is a radio station, which resumes with the audio broadcast at that moment.
+    /// Whether the resource is a radio station. A station resumes a broken download with the audio that it broadcasts
+    /// then.
     var isStation: Bool
 
     /// Reads a response's head. `isPart` is true if the body is a part of the resource (status 206) and false if it is

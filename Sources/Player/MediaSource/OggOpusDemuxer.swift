@@ -37,9 +37,9 @@ public final class OggOpusDemuxer: PacketDecoding {
     private var isContiguous = true
     private var parsed = (byteCount: 0, frames: 0)
 
-    /// The largest number of bytes to search for the next page.
+    /// The largest number of bytes to search for the next page. If no page begins in them, the stream counts as ended.
     private static let gapLimit = 1 << 22
-    /// The largest number of bytes of the tags that are kept.
+    /// The largest number of bytes of the tags that are kept. The rest, usually pictures, is dropped.
     private static let tagLimit = 1 << 16
     /// The length of a usual page, in bytes: one second of audio. Few pages are longer.
     private static let usualPage = 1 << 14

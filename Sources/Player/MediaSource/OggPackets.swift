@@ -22,7 +22,7 @@ struct OggPackets: ~Copyable {
 
     private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
     private var sequence: UInt32?
-    /// The offset at which an unfinished packet begins, which the next page continues; nil if there is no such packet.
+    /// The offset of an unfinished packet, which the next page continues; nil if there is none.
     private var partialOffset: Int?
 
     /// The longest possible Opus packet, of 120 ms, in bytes.

@@ -23,7 +23,7 @@ struct OggPage: Equatable {
     static let fixedByteCount = 27
     /// The largest plausible granule: 6000 years.
     static let lastGranule = 1 << 53
-    /// The longest page, in bytes.
+    /// The length of the longest page, in bytes: a header with 255 segment lengths, and 255 segments of 255 bytes.
     static let longest = 27 + 255 + 255 * 255
 
     /// Reads the header of a page that libogg has found at `offset`.

@@ -27,7 +27,8 @@ struct OpusHead: Equatable {
     /// Returns 10^(`decibels` / 20), by the series of the exponential function: exact to a Float within ±128 dB.
     private static func factor(decibels: Double) -> Float {
         let exponent = decibels / 20 * 2.302_585_092_994_046
-        // (1 + x/2ⁿ + x²/(2·4ⁿ))^(2ⁿ) is exact to far more digits than a Float has.
+        // Computes (1 + f + f²/2 + f³/6)^65 536 with f = `exponent` / 65 536, which is exact to far more digits than a
+        // Float has.
         var factor = exponent / 65_536
         factor = 1 + factor + factor * factor / 2 + factor * factor * factor / 6
         for _ in 0..<16 { factor *= factor }

@@ -209,8 +209,8 @@ internal import Glibc
     /// only then, since it would otherwise be paused and resumed for each read.
     private var hasSpaceAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
-    /// The limits in effect: `.all` after `holdAll`, otherwise the requested limits. For a live stream, `.all` as a
-    /// requested limit is reduced, since the stream would fill any disk.
+    /// The limits in effect: `.all` after `holdAll`, otherwise the requested limits. The requested limit `.all` is
+    /// reduced for a live stream, which would fill any disk.
     private var memoryBounds: BufferLimits {
         if holdsAll { return .all }
         return current.isLive && bounds == .all ? Self.allOfALiveStream : bounds

@@ -102,8 +102,8 @@ struct BufferFiller: ~Copyable {
         return max(Instant.nanoseconds(in: position.value) - Int64(behind), 0)
     }
 
-    /// The mean playback rate from the position `start` to the present position, for `frames` output frames. It is
-    /// measured, since time stretching varies it between splices.
+    /// The mean playback rate of the last `frames` output frames, which begin at the position `start`. It is measured,
+    /// since time stretching varies the rate between splices.
     private func rate(from start: Int64, over frames: Int) -> Double {
         guard effects.rate != 1, frames > 0 else { return 1 }
         let passed = Double(position(of: effects.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
@@ -166,8 +166,8 @@ struct BufferFiller: ~Copyable {
         return effects.finish(into: &room)
     }
 
-    /// Pushes the block, waiting while the ring is full. Only stale blocks, which are discarded soon, can fill the
-    /// ring, since its capacity exceeds its target. Drops the block if a newer job replaces the present job.
+    /// Pushes the block, waiting while the ring is full. The ring's capacity exceeds `targetDuration`, so only stale
+    /// blocks can fill it, and these are discarded soon. Drops the block if a newer job replaces the present job.
     private mutating func push(_ mailbox: WorkerMailbox) {
         count(block.frameCount)
         while !blocks.push(block) {

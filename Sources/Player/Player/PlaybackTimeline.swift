@@ -36,7 +36,7 @@ struct PlaybackTimeline: BitwiseCopyable, Sendable {
     /// The number of segments recorded so far.
     private var count = 0
 
-    /// The deviation from the last segment, in nanoseconds, above which a new segment begins.
+    /// The tolerance in nanoseconds. If playback deviates further from the last segment, a new segment begins.
     private static var tolerance: Int64 { 1_000_000 }
 
     @_noAllocation @_noLocks

@@ -16,7 +16,7 @@ public final class StreamedSource: AudioSource, @unchecked Sendable {
     private var block: FixedBuffer<Float>
     private var reports: LatestWriter<RendererReport>
     private var report: RendererReport
-    /// Whether the player has ended. The closure does not keep the player alive.
+    /// A function that returns whether the player has ended. It does not keep the player alive.
     private let isOver: @Sendable () -> Bool
 
     private static let frameCount = 480
