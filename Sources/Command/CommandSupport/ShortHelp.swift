@@ -125,7 +125,7 @@ private struct Row {
         guard told.count > width else { return told }
         let all = told.replacing(/\.\ Default.*/, with: "")
         guard all.count > width else { return all }
-        // The end of a clause at a full stop, colon or semicolon is preferred to its end at a comma or bracket.
+        // Prefers the end of a clause at a full stop, colon or semicolon to its end at a comma or bracket.
         for ends in [".;:", ",("] {
             let clauses = all.indices.filter { index in
                 ends.contains(all[index]) && (all[index] == "(" || all[index...].dropFirst().first == " ")

@@ -36,8 +36,8 @@ struct BarReader {
     /// Reads the recording and returns its bars. Throws `.unavailable` if it cannot be read.
     func run() throws(RadioError) -> Result {
         var result = try read(expecting: nil)
-        // If the length was unknown in advance, a file is read again, with the length that is now known. A pipe can be
-        // read only once.
+        // Reads a file again if its length was unknown in advance, since the length is known now. A pipe can be read
+        // only once.
         if !result.bars.isExact, isRegularFile(path), !Signals.hasEnd {
             let second = try read(expecting: result.bars.frameCount)
             if second.bars.isExact { result = second }

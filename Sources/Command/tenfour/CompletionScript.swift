@@ -9,8 +9,8 @@ enum CompletionScript {
         typed.first == option || typed.first?.hasPrefix(option + "=") == true
     }
 
-    /// Returns the script that `typed` asks for, of `$SHELL` if it names no shell. Returns nil if it does not ask for
-    /// a script, or if the shell is unknown.
+    /// Returns the script for the shell that `typed` names; if it names none, for the shell in `$SHELL`. Returns nil if
+    /// `typed` does not ask for a script, or if the shell is unknown.
     static func requested(by typed: [String]) -> String? {
         guard isRequested(by: typed) else { return nil }
         let shell = typed.joined(separator: "=").split(separator: "=").dropFirst().first.map(String.init)
@@ -22,7 +22,8 @@ enum CompletionScript {
         }
     }
 
-    /// The parser's script for zsh, in which zsh itself completes the names of files where a channel may be typed, too.
+    /// The parser's script for zsh. It is changed so that zsh itself completes the names of files, also where a channel
+    /// may be typed.
     private static var zsh: String {
         Tenfour.completionScript(for: .zsh)
             .replacing(/\{(__tenfour_custom_complete ---completion [a-z ]+ -- --link-file )/) {
@@ -37,9 +38,9 @@ enum CompletionScript {
         "_files -g \"\(endings.map { "*." + $0 }.joined(separator: " "))\""
     }
 
-    /// The parser's script for bash, and a function before the parser's. For bash, the colons and equals signs of
-    /// `hw:CARD=USB` and `--device=default` are words of their own. The function puts the words together again, and
-    /// removes from the answers the part of the word that bash does not replace.
+    /// The parser's script for bash, and a function that bash calls instead of the parser's. For bash, the colons and
+    /// equals signs of `hw:CARD=USB` and `--device=default` are words of their own. The function puts the words together
+    /// again, calls the parser's function, and removes from the answers the part of the word that bash does not replace.
     private static var bash: String {
         Tenfour.completionScript(for: .bash) + #"""
 

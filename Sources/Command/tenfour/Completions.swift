@@ -11,7 +11,7 @@ enum Completions {
     static let card = names { _ in Device.names() }
     static let channel = names { _ in SavedLink.names }
     static let linkFile = names { SavedLink.paths + paths($0, endings: links) }
-    /// The address of `send`, before which the file to send may be typed.
+    /// The first argument of `send`: the address, or the file to send if it is typed before the address.
     static let destination = names { SavedLink.names + paths($0, endings: sendable) }
     static let networkInterface = names { _ in PortHolder.names(in: "/sys/class/net").sorted() }
 

@@ -64,7 +64,8 @@ struct ProcessStopMonitor {
     /// The shortest time between two polls that counts as a stop. The process polls a few times per second, so a
     /// shorter time may have another cause.
     private static let shortest = Duration.milliseconds(700)
-    /// The time after a stop in which the status line's figures still include the stop. The figures cover five seconds.
+    /// The time after a stop in which the status line's figures may include the stop: one second more than the five
+    /// seconds that the figures cover.
     private static let memory = Duration.seconds(6)
 
     init() { JobControl.watchContinuation() }

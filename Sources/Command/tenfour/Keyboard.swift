@@ -76,7 +76,7 @@ struct Keyboard: ~Copyable {
 
     // MARK: Reading
 
-    /// The maximum time until the next byte of an escape sequence arrives, in milliseconds.
+    /// The maximum time, in milliseconds, to wait for the next byte of an escape sequence.
     private static let escapeTimeout: Int32 = 25
 
     /// Reads the key of an escape sequence: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.

@@ -44,7 +44,7 @@ struct NewChannel: ParsableCommand {
     func run() throws {
         var randomness = CSPRNG()
         let place = try relay.map { text throws(RadioError) in try Self.place(text) }
-        // The name is checked before a passphrase is asked for.
+        // Checks the name before a passphrase is asked for.
         let trial = try Self.link(place, name, .secret(Secret(.talk, using: &randomness)))
         if save { try SavedLink.check(trial.name) }
         var opening = ChannelLink.Opening.secret(Secret(.talk, using: &randomness))

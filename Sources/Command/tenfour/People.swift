@@ -7,7 +7,8 @@ import TenfourRadio
 /// Composes the list of members and talkers who are present, for the status line and for the list that the user
 /// requests with the key w.
 struct People {
-    /// The people present: those with an open microphone first, then all others, each in the order of arrival.
+    /// The people present: those with an open microphone first, then all others. Both groups are in the order of
+    /// arrival.
     private var persons: [Person] = []
     private var listenerCount = 0
     /// The number of talkers on the roster that have sent no info, so that nothing else is known about them.

@@ -15,8 +15,8 @@ struct QualityFile {
     func write(_ monitor: QualityMonitor, _ names: TalkerNames, _ snapshot: RadioSnapshot) throws(RadioError) {
         var heard = monitor.heard.report
         let sent = snapshot.capture.map { _ in monitor.sent.members }
-        // `heard` and `sent` cover the same seconds, but one may have been updated once more. If `sent` has more
-        // seconds, `heard` gets an empty second.
+        // Adds an empty second to `heard` if `sent` has one more: both cover the same seconds, but `sent` may have been
+        // updated once more.
         while let sent, heard.seconds.count < sent.seconds.count { heard.seconds.append(QualitySummary()) }
         let rows = heard.seconds.enumerated().map { second, summary in
             let own = sent.flatMap { $0.seconds.indices.contains(second) ? $0.seconds[second] : nil }

@@ -18,7 +18,7 @@ enum Secrets {
     /// Returns the arguments after the program's name with `…` in place of secrets, and overwrites the secrets in the
     /// process's argument memory, which every user of the machine can read.
     static func extractFromArguments() -> [String] {
-        // The arguments are copied before the original is overwritten.
+        // Copies the arguments before the original is overwritten.
         let arguments = CommandLine.arguments
         var shown: [String] = []
         for index in arguments.indices.dropFirst() {

@@ -11,8 +11,9 @@ package struct CellRateLimit: Sendable {
 
     @inlinable package init() {}
 
-    /// Spends `cost` and returns true; returns false and spends nothing if less than `cost` is saved. `cost`, `most`
-    /// (the largest amount that can be saved) and `now` are in nanoseconds, or in another unit that all three share.
+    /// Spends `cost` and returns true. If less than `cost` is available, spends nothing and returns false. `most` is
+    /// the largest amount that can accumulate. `cost`, `most` and `now` are in nanoseconds, or in another unit that all
+    /// three share.
     @inlinable package mutating func spend(_ cost: Int64, most: Int64, at now: Int64) -> Bool {
         let owed = paid > now ? paid - now : 0
         guard owed <= most - cost else { return false }
@@ -20,8 +21,7 @@ package struct CellRateLimit: Sendable {
         return true
     }
 
-    /// Spends the price of `count` events and returns true; returns false and spends nothing if less than this price is
-    /// saved.
+    /// Spends the price of `count` events and returns true. If less is available, spends nothing and returns false.
     @inlinable package mutating func spend(_ price: Price, count: Int = 1, at now: Instant) -> Bool {
         spend(price.cost * Int64(count), most: price.most, at: now.nanoseconds)
     }
@@ -43,7 +43,7 @@ package struct CellRateLimit: Sendable {
     /// only for comparing two limits.
     package var moment: Int64 { paid }
 
-    /// The cost of one event, and the largest amount that can be saved, in nanoseconds.
+    /// The cost of one event, and the largest amount that can accumulate, in nanoseconds.
     package struct Price: Sendable {
         package var cost: Int64
         package var most: Int64
