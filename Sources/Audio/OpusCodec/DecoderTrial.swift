@@ -5,7 +5,7 @@ private import TenfourAudioCore
 /// need. The trial also loads the models into memory, so that they cause no page fault later.
 ///
 /// Two decoders that receive the same packets, with the same losses, return the same samples unless one of them uses a
-/// model.
+/// model. So different samples show that the library has the model.
 public struct DecoderTrial: Hashable, Sendable {
     public private(set) var models = DecoderModels()
     /// The processor time of each complexity. If a complexity is missing, it was too slow to be measured within

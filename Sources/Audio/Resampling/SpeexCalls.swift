@@ -5,7 +5,7 @@
 private import CSpeexDSP
 
 /// Calls `speex_resampler_set_rate_frac`. Returns zero or an error code. The last two arguments of the C function are
-/// the rates in hertz, which speexdsp only stores, so the terms of the ratio are passed for them.
+/// the rates in hertz. speexdsp only stores them, so the terms of the ratio are passed instead.
 @_semantics("no_performance_analysis")
 internal func callSetRatio(_ state: OpaquePointer, _ ratio: Ratio) -> Int32 {
     unsafe speex_resampler_set_rate_frac(state, ratio.input, ratio.output, ratio.input, ratio.output)

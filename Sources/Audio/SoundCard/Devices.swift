@@ -105,8 +105,8 @@ extension Device {
         return unsafe snd_card_next(&card) >= 0 && card >= 0
     }
 
-    /// Returns the kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), named by ids, which do
-    /// not depend on the order of plugging.
+    /// Returns the kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`). They are named by
+    /// their ids, which do not depend on the order in which the cards were plugged in.
     private static func hardware() -> [Hint] {
         var hints: [Hint] = []
         var card: Int32 = -1

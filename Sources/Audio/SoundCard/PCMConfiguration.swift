@@ -132,7 +132,7 @@ struct NegotiatedParameters: Equatable {
         return Int(clamping: low)...Int(clamping: max(low, high))
     }
 
-    /// Narrows to the rate nearest to `rate`, so that `periods` counts frames at that rate.
+    /// Narrows the space to the supported rate nearest to `rate`, so that `periods` counts frames at this rate.
     mutating func narrow(toRateNear rate: Int) {
         var near = UInt32(rate)
         unsafe snd_pcm_hw_params_set_rate_near(pcm, raw, &near, nil)
@@ -193,7 +193,7 @@ struct NegotiatedParameters: Equatable {
 }
 
 extension SampleFormat {
-    /// ALSA's constant, in native byte order.
+    /// ALSA's constant for this format, in native byte order.
     var raw: snd_pcm_format_t {
         switch self {
         case .int16: SND_PCM_FORMAT_S16

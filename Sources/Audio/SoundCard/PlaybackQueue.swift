@@ -27,7 +27,7 @@ struct PlaybackQueue {
     private var largestStep = 0
     /// The extra lead, in frames, added because our thread was late before.
     private var allowance = 0
-    /// The lowest value of `allowance`, in frames.
+    /// The lowest value of `allowance`, in frames: half a period after `allowForLateWakeups`, otherwise 0.
     private var leastAllowance = 0
     /// The time (nanoseconds) at which the extra lead will next be halved.
     private var nextEasing: Int64 = .min

@@ -129,8 +129,8 @@ extension Int16: CardSample {
     var level: Float {
         @_noAllocation @_noLocks get { Float(self) * (1 / 32_768) }
         @_noAllocation @_noLocks set {
-            // Adding 1.5 · 2²³ rounds to an integer in the low bits. Unlike a conversion this neither traps nor
-            // branches, so that loops vectorise.
+            // Rounds by adding 1.5 · 2²³, which leaves an integer in the low bits. Unlike a conversion this neither
+            // traps nor branches, so that loops vectorise.
             let rounded = clipped(newValue, below: 32_767 / 32_768) * 32_768 + 12_582_912
             self = Int16(truncatingIfNeeded: rounded.bitPattern)
         }
@@ -141,7 +141,7 @@ extension Int32: CardSample {
     var level: Float {
         @_noAllocation @_noLocks get { Float(self) * (1 / 2_147_483_648) }
         @_noAllocation @_noLocks set {
-            // Int32.max is not a Float, so this clips in Double and rounds by 1.5 · 2⁵².
+            // Clips in Double, since no Float equals Int32.max, and rounds by adding 1.5 · 2⁵².
             let scaled = Double(clipped(newValue, below: 1)) * 2_147_483_648
             let rounded = (scaled < 2_147_483_647 ? scaled : 2_147_483_647) + 6_755_399_441_055_744
             self = Int32(truncatingIfNeeded: rounded.bitPattern)

@@ -36,7 +36,7 @@ struct HeightBlock: ~Copyable {
     mutating func fill(_ samples: Span<Float>, channelCount: Int, from start: Int) {
         count = min(samples.count / channelCount - start, Self.capacity)
         fold(samples.extracting(start * channelCount..<(start + count) * channelCount), channelCount)
-        // The rest of the last cell is silent, which adds nothing.
+        // Fills the rest of the last cell with silence, which adds nothing to its sum.
         let end = (count + Self.cell - 1) / Self.cell * Self.cell
         for index in count..<end { magnitudes[index] = 0 }
         convert(cellCount: end / Self.cell)
@@ -113,7 +113,7 @@ struct HeightBlock: ~Copyable {
                     let samples = unsafe magnitudes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
                     let values = scale.heights(samples)
                     unsafe heights.storeBytes(of: values, toByteOffset: place, as: SIMD8<Int32>.self)
-                    // 64 heights below 30 million each: the sum fits.
+                    // Adds without an overflow check: 64 heights of less than 30 million each fit into 32 bits.
                     sums &+= values
                     peaks.replace(with: values, where: values .> peaks)
                 }

@@ -22,7 +22,7 @@ struct FrameIndex {
         self.spacing = max(spacing, 1)
     }
 
-    /// Appends a packet that begins at `end`, or later if other bytes lie between.
+    /// Appends a packet that begins at byte `offset`: at `end`, or later if other bytes lie before the packet.
     mutating func append(offset: Int, byteCount: Int, frameCount: Int) {
         end.offset = offset
         if end.frame - entries[entries.count - 1].frame >= spacing {

@@ -58,7 +58,7 @@ package struct FrameStream: ~Copyable {
         index = FrameIndex(from: begin, spacing: first.rate)
     }
 
-    /// Reads the VBR header in the first frame, which then carries no audio.
+    /// Reads the VBR header in the first frame; nil if it has none. A frame with a VBR header carries no audio.
     package mutating func readVBRHeader() throws(DemuxerError) -> VBRHeader? {
         let header = first
         try load(at: begin, count: header.byteCount)

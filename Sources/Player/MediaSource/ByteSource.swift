@@ -6,7 +6,7 @@ public protocol ByteSource: AnyObject, Sendable {
     /// The state at this moment. Never waits; after `stop` the state no longer changes.
     var state: ByteSourceState { get }
 
-    /// The number of bytes that the source keeps. May be changed at any time.
+    /// The numbers of bytes to keep ahead of the reader and behind the reader. May be changed at any time.
     var limits: BufferLimits { get set }
 
     /// Copies the bytes at `offset` into `buffer`: at least one, at most as many as fit. Blocks until the first byte

@@ -232,7 +232,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         }
     }
 
-    /// Finds the last page that ends at or before `requested`, in granules.
+    /// Finds the last page that ends at or before the granule `requested`.
     private func bisect(to requested: Int) throws {
         var low = (offset: firstPage, granule: packets.origin ?? 0)
         var high = (offset: pages.byteSource.state.byteCount ?? firstPage, granule: last?.granule ?? requested + 1)
