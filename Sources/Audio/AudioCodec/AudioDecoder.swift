@@ -10,7 +10,7 @@ public protocol AudioDecoder: ~Copyable {
     /// `EncodedPacket.longestDuration`; nil if the packet cannot be decoded.
     mutating func decode(_ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>) -> FrameCount?
 
-    /// Recovers the last `frameCount` frames before `nextPacket`, which were lost: decodes them from the in-band FEC of
+    /// Recovers lost frames, the last `frameCount` frames before `nextPacket`: decodes them from the in-band FEC of
     /// `nextPacket` into the front of `samples`. `frameCount` is a multiple of 2.5 ms. Returns false if the frames
     /// cannot be recovered.
     mutating func recover(

@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// An effect with one output frame per input frame, which can work in place. Usable on an audio thread, since it
+/// An effect that has one output frame per input frame and can work in place. Usable on an audio thread, since it
 /// neither allocates nor blocks.
 public protocol InPlaceEffect: AudioEffect, ~Copyable {
     /// Processes `samples` (interleaved) in place.

@@ -20,7 +20,7 @@ public struct G711Decoder: AudioDecoder, ~Copyable, Sendable {
     /// The longest packet, 120 ms, in samples at 8 000 Hz.
     private static var longestPacket: Int { 960 }
 
-    /// Creates a decoder with 1 or more output channels, which all have the same samples.
+    /// Creates a decoder with 1 or more output channels. All channels have the same samples.
     public init(channelCount: Int = 1) throws(RateConverterError) {
         self.channelCount = channelCount
         resampler = try RateConverter(from: SampleRate(hertz: 8_000), to: .opus)

@@ -45,7 +45,7 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         return FrameCount(Int(result))
     }
 
-    /// Playback thread. Fills the last `frameCount` frames before `nextPacket`, which were lost, from the copy within
+    /// Playback thread. Recovers lost frames, the last `frameCount` frames before `nextPacket`, from the copy within
     /// `nextPacket` (`hasInBandFEC`). Frames that the copy does not cover are concealed. Afterwards the packet itself
     /// must be decoded as usual. Throws `.badArgument` unless `frameCount` is a multiple of 2.5 ms.
     ///
@@ -62,8 +62,8 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Playback thread. Fills `frameCount` frames by extrapolation of the audio decoded so far (packet loss
-    /// concealment), which fades to silence during a long loss. Throws `.badArgument` unless `frameCount` is a multiple
-    /// of 2.5 ms. The C function is `opus_decode_float` without a packet.
+    /// concealment). The audio fades to silence during a long loss. Throws `.badArgument` unless `frameCount` is a
+    /// multiple of 2.5 ms. The C function is `opus_decode_float` without a packet.
     @_noAllocation @_noLocks
     public mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>

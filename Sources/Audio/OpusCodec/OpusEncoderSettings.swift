@@ -40,7 +40,7 @@ public struct OpusEncoderSettings: Hashable, Sendable {
         /// The size of a packet depends on its audio, but the surplus over the bit rate is at most one frame's bits.
         /// The default of libopus.
         case constrained
-        /// All packets have the same size, which reveals least about encrypted speech (RFC 6562).
+        /// All packets have the same size. So the sizes reveal the least about encrypted speech (RFC 6562).
         case constant
     }
 

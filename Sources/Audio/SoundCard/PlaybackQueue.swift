@@ -73,9 +73,9 @@ struct PlaybackQueue {
     /// 2048 frames at 48 kHz at first, and for twice as many each time that the queue was too short.
     var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
-    /// Prepares for a writing thread without real-time priority, which wakes late, by queueing half a period more. A
-    /// sound server's plugin thread then has no real-time priority either and misses deadlines, so the plugin is given
-    /// twice the time.
+    /// Prepares for a writing thread without real-time priority: queues half a period more, since the thread wakes
+    /// late. A sound server's plugin thread then has no real-time priority either and misses deadlines, so the plugin
+    /// is given twice the time.
     mutating func allowForLateWakeups() {
         shortestAvailMin = 2 * period
         availMin = shortestAvailMin

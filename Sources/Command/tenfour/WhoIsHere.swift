@@ -1,8 +1,8 @@
 import TenfourChannelMember
 import TenfourRadio
 
-/// Handles the key w, which lists the members and talkers present, and in a channel the listeners' names, fifty at a
-/// time.
+/// Handles the key w: lists the members and talkers present. In a channel it also lists the listeners' names, fifty at
+/// a time.
 struct WhoIsHere {
     let isChannel: Bool
     /// The position of the first listener on the next page; nil if the next press of w starts the list again.

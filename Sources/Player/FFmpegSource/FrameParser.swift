@@ -4,7 +4,7 @@
     public import TenfourAudioCore
 
     /// Demuxes MP3 and ADTS AAC, which have no container. libavformat is not used, since it reads such a file from the
-    /// start to seek in it, which means a complete download over HTTP.
+    /// start to seek in it. Over HTTP this would mean a complete download.
     ///
     /// Positions are exact where the file has been parsed from the start, or with a constant bit rate. Elsewhere they
     /// are estimates, which `scan` corrects later.

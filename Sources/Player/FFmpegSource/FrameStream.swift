@@ -8,7 +8,7 @@ package struct FrameStream: ~Copyable {
 
     let byteSource: any ByteSource
     var window: ByteWindow
-    /// The offset of the first frame, which may be a VBR header.
+    /// The offset of the first frame. This frame may contain a VBR header instead of audio.
     package let begin: Int
     package let first: FrameHeader
     var index: FrameIndex
@@ -29,8 +29,8 @@ package struct FrameStream: ~Copyable {
     private static let sampledByteCount = 8_192
     /// The number of consecutive frames with equal bit rate after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
-    /// The largest number of buffered bytes to scan for one seek: an hour of MP3, which takes some tens of
-    /// milliseconds.
+    /// The largest number of buffered bytes to scan for one seek: 64 MiB. An hour of MP3 fits into it, and is scanned
+    /// in some tens of milliseconds.
     static let scannedByteCount = 1 << 26
     /// The number of measurements of the frame density that are always attempted, up to the time limit `patience`. Each
     /// may need a request.

@@ -4,8 +4,8 @@ internal import TenfourThreads
 
 /// Reads bytes that arrive once and in order: from a pipe, a terminal or a socket.
 ///
-/// Bytes are read on demand. Bytes ahead of the reader stay in the kernel, whose pipe is enlarged to its limit, and the
-/// writer blocks when the pipe is full; so no thread is needed.
+/// Bytes are read on demand, so no thread is needed. Bytes ahead of the reader stay in the kernel's pipe buffer, which
+/// is enlarged to its limit. When this buffer is full, the writer blocks.
 @safe public final class PipeByteSource: ByteSource, @unchecked Sendable {
     private let descriptor: Int32
     /// The buffer into which `read` receives bytes from the kernel. Only the reader's thread uses it.

@@ -82,8 +82,8 @@ struct BufferFiller: ~Copyable {
             }
             frames += isAtEnd ? finish(from: frames, to: requested) : process(from: frames, to: requested)
         }
-        // More frames may remain if the end of an item fills the block. So `isAtEnd` is returned only with the next
-        // block, which may be short or empty.
+        // Reports the end only with a block that is not full: if the last frames read fill a block, more frames may
+        // remain. They are in the next block, which may be short or empty.
         isAtEnd = isAtEnd && frames < requested
         block.generation = generation
         block.item = item

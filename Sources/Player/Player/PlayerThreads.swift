@@ -4,7 +4,7 @@ internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourThreads
 
-/// The threads of a player, which are joined when the player is closed.
+/// The threads of a player. They are joined when the player is closed.
 final class PlayerThreads: Sendable {
     private final class Thread: @unchecked Sendable {
         private var thread: AudioThread?
