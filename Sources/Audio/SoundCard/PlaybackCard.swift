@@ -193,7 +193,7 @@ extension PlaybackCard {
         queue.adapt(toQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at)
         if queue.availMin != availMin { device.setAvailMin(queue.availMin) }
         if isLearning {
-            // Wait until the long queue has run down to the needed length.
+            // Waits until the long queue has run down to the needed length.
             guard seen.at >= schedule.due(written - silence, by: line(from: origin)) else { return nil }
             queue.quantumLearned(at: seen.at)
             isLearning = false

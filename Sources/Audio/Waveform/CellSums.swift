@@ -24,8 +24,8 @@ struct CellSums: ~Copyable {
         }
     }
 
-    /// Returns the sum and peak of the frames in `range`. A cell of which a part lies in `range` contributes the same
-    /// part of its sum, and its whole peak.
+    /// Returns the sum and peak of the frames in `range`. If only a part of a cell lies in `range`, the cell
+    /// contributes this part of its sum, and its whole peak.
     func part(_ range: Range<Int>) -> (sum: Double, peak: Int32) {
         var sum = 0.0
         var peak: Int32 = 0

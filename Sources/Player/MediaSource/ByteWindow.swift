@@ -45,7 +45,7 @@ public struct ByteWindow: ~Copyable {
         loaded = (offset - start)..<(offset - start + held)
     }
 
-    /// Loads the bytes from `offset` on that have arrived, at most `limit`, into `bytes`, and keeps the bytes from
+    /// Loads the bytes that have arrived into `bytes`: those from `offset` on, at most `limit`. Keeps the bytes from
     /// `first` on. Blocks until at least one byte has arrived; loads none at the end of the source.
     mutating func loadAvailable(at offset: Int, limit: Int, keepingFrom first: Int) throws(ByteSourceError) {
         loaded = 0..<0

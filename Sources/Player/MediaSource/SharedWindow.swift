@@ -89,7 +89,7 @@ internal import Glibc
     // MARK: The reader's thread
 
     /// Implements `ByteSource.read`. Calls `demand` when the buffer has space again, or when the reader needs bytes
-    /// that no transfer brings.
+    /// that the present request will not deliver.
     package func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer, demand: () -> Void
     ) throws(ByteSourceError) -> Int {

@@ -92,7 +92,8 @@ struct StreamStateMachine {
     /// Whether the renderer may play the audio in the ring.
     var isOpen: Bool { wantsToPlay && (phase == .running || phase == .draining) }
 
-    /// Whether the ring is being filled while playback waits, and whether playback waits because of an underrun.
+    /// Two values: whether playback waits while the ring is being filled, and whether it waits because of an underrun
+    /// (`isRefill`).
     var isFilling: (Bool, isRefill: Bool) {
         if case .filling(let isRefill) = phase { (true, isRefill) } else { (false, false) }
     }
