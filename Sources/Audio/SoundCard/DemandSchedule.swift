@@ -56,7 +56,7 @@ struct DemandSchedule {
         return due(position, by: line)
     }
 
-    /// Returns the time (nanoseconds) at which the period at `position` would be due according to `line`.
+    /// Returns the time (nanoseconds) at which the period at `position` would be due if the card's timing were `line`.
     @_noAllocation @_noLocks
     func due(_ position: Int, by line: Line) -> Int64 {
         start(of: line) + nanoseconds(position + period, at: rate)

@@ -97,8 +97,8 @@ struct PlaybackQueue {
     @_noAllocation @_noLocks
     mutating func learningFailed() { if generous < limit { longestQuantum *= 2 } }
 
-    /// Adapts to a card that takes `quantum` frames at a time, and at most `largestStep` at once, as known at `now`
-    /// (nanoseconds).
+    /// Adapts to a card whose quantum is `quantum` frames, and which took at most `largestStep` frames at once, as
+    /// measured until `now` (nanoseconds).
     @_noAllocation @_noLocks
     mutating func adapt(toQuantum quantum: Int, largestStep: Int, at now: Int64) {
         self.quantum = quantum

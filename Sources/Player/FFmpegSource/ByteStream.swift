@@ -2,7 +2,7 @@
     internal import CAV
     internal import TenfourMediaSource
 
-    /// A byte source as FFmpeg reads it. The C functions are `avio_alloc_context` and `avio_context_free`.
+    /// Lets FFmpeg read a byte source. The C functions are `avio_alloc_context` and `avio_context_free`.
     @safe
     final class ByteStream {
         let byteSource: any ByteSource

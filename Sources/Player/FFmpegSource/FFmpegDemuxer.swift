@@ -5,7 +5,8 @@
 
     /// Demuxes containers by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
     ///
-    /// The demuxer is selected by the container that we recognised, and not by FFmpeg. It may open no other resource.
+    /// FFmpeg uses the demuxer of the container that we recognised, and does not select one itself. The demuxer may
+    /// open no other resource.
     @safe
     public final class FFmpegDemuxer: FFmpegPacketSource {
         public private(set) var track: Track

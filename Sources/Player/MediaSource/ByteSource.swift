@@ -87,7 +87,8 @@ public struct ByteSourceState: Sendable {
     /// Whether the reader can go back to bytes that it has read. Everything before these bytes may have to be fetched
     /// again.
     public var isRepeatable: Bool
-    /// Whether the stream has neither a known length nor an end. After a break it continues with the current moment.
+    /// Whether the stream has neither a known length nor an end. After a broken connection it continues with the audio
+    /// that is sent then.
     public var isLive: Bool
     /// The media type that the server states, such as `audio/mpeg`. Control characters are replaced.
     public var contentType: String?

@@ -90,7 +90,7 @@ public struct ByteWindow: ~Copyable {
             }
         }
         if let failure { throw failure }
-        // A source that claims more than the free space must not make us read beyond it.
+        // Limits the count that the source returned, so that a wrong count does not make us read beyond the free space.
         return min(max(got, 0), free.count)
     }
 }

@@ -183,8 +183,8 @@ internal import Glibc
         }
     }
 
-    /// If the reader waits for bytes that no transfer brings, drops the buffer and returns the offset to fetch from;
-    /// otherwise nil.
+    /// If the reader waits for bytes that the present request will not deliver, drops the buffer and returns the offset
+    /// from which to fetch. Returns nil if the reader does not wait for such bytes.
     package func restartWhereWanted() -> Int? {
         withLock {
             guard let offset = wanted else { return nil }
