@@ -125,7 +125,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
         let bound = Double(lengths.bound(at: tempo))
         let jumps = lengths.jumps(at: tempo)
         let pieces = lengths.fade / coarseness
-        // The first element of `means` that does not begin before `place`.
+        // The index of the first element of `means` that does not begin before `place`.
         let first = (place + coarseness - 1) / coarseness
         let offset = first * coarseness - place
         var best: (cost: Float, wait: Int, jump: Int)?

@@ -24,12 +24,12 @@ struct DotGrid {
         let reach = middle * (style.usesBlocks ? 2 : 4)
         self.reach = reach
         func reaches(_ levels: [Float]) -> [Int] {
-            // At least one dot is set, so silence is drawn as a line.
+            // Sets at least one dot, so that silence is drawn as a line.
             levels.map { max(Int((Float(reach) * min(max(1 - $0 / bars.floor, 0), 1)).rounded()), 1) }
         }
         averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
         peaks = reaches(style.shows == .average ? bars.averages : bars.peaks)
-        // Bars that do not fit into the width are not shown.
+        // Omits bars that do not fit into the width.
         columnCount = min((bars.count + style.barsPerColumn - 1) / style.barsPerColumn, style.columnCount)
     }
 

@@ -21,7 +21,7 @@ public struct LevelView: Sendable {
 
     /// Appends the steps of `levelHistory` since the last call. Each step is drawn as a column.
     public mutating func append(_ levelHistory: LevelHistory) {
-        // If the count has decreased, the steps are of another history, with other audio.
+        // Starts again if the count has decreased, since the steps are then of another history, with other audio.
         if levelHistory.count < seen { seen = 0 }
         steps += levelHistory.steps(after: seen)
         seen = levelHistory.count

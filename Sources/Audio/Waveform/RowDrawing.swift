@@ -88,7 +88,7 @@ struct RowDrawing {
         func x(_ index: Int) -> Double { layout.left + Double(index) * pitch }
         guard barWidth >= 2.5 else {
             let bars = indices.map { index in
-                // A bar has a height even if it is silent, so silence is drawn as a line.
+                // Gives a bar a height even if it is silent, so that silence is drawn as a line.
                 let reach = max(reach(levels[index]), 0.4)
                 return Rectangle(x(index), middle - reach, barWidth, 2 * reach)
             }

@@ -127,7 +127,7 @@
                 let result = unsafe av.av_read_frame(handle, packet.handle)
                 if result < 0 {
                     if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-                    // A truncated or damaged file ends where parsing fails.
+                    // Ends at a parsing error, since the file is truncated or damaged there.
                     return false
                 }
                 if unsafe packet.handle.pointee.stream_index == streamIndex, unsafe packet.handle.pointee.size > 0 {
@@ -315,7 +315,7 @@
                 unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
             }
             guard let value = unsafe entry?.pointee.value else { return nil }
-            // The length is limited before the text is copied, since tags have no length limit of their own.
+            // Limits the length before the text is copied, since tags have no length limit of their own.
             let length = unsafe strnlen(value, 4_096)
             return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
         }

@@ -98,7 +98,7 @@
             while !hasEnded {
                 guard let found = try stream.frame(at: next.offset) else { break }
                 try stream.load(at: found.offset, count: found.header.byteCount)
-                // Ends at a truncated frame, which the last one may be.
+                // Ends if the frame is truncated, as the last frame may be.
                 guard stream.window.bytes.count == found.header.byteCount else { break }
                 guard packet.hold(stream.window.bytes) else {
                     throw .malformed(ffmpegErrorText(tenfour_av_no_memory()))

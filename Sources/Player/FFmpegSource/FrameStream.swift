@@ -176,7 +176,7 @@ package struct FrameStream: ~Copyable {
                 index.complete()
                 break
             }
-            // Ends the index before a truncated frame, which the last one may be.
+            // Ends the index if the frame is truncated, as the last frame may be.
             if let byteCount = byteSource.state.byteCount, found.offset + found.header.byteCount > byteCount {
                 index.complete()
                 break

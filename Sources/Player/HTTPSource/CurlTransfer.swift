@@ -107,12 +107,12 @@ extension CurlTransfer {
         let options = request.options
         set(CURLOPT_URL, request.address)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // `Redirect` follows redirects, since libcurl would send all headers but two to the other host as well.
+        // Leaves redirects to `Redirect`, since libcurl would send all headers but two to the other host as well.
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // With HTTP/2 the server may send 32 MB while the transfer is paused; with HTTP/1.1, TCP flow control stops the
-        // server.
+        // Uses HTTP/1.1: while the transfer is paused, TCP flow control stops the server. With HTTP/2 the server may
+        // send 32 MB during the pause.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        // Some radio stations answer with `ICY` in place of `HTTP`.
+        // Accepts `ICY` in place of `HTTP`, as some radio stations send it.
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.statusLineAliases)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
@@ -127,8 +127,8 @@ extension CurlTransfer {
         set(CURLOPT_CONNECTTIMEOUT_MS, options.timeoutMilliseconds)
         set(CURLOPT_BUFFERSIZE, Self.pieceByteCount)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // libcurl must not install signal handlers, and a name server that does not answer must not delay the program's
-        // end.
+        // Keeps libcurl from installing signal handlers, and a name server that does not answer from delaying the
+        // program's end.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         unsafe message.pointee = 0

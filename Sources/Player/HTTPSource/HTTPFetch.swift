@@ -197,7 +197,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         guard let transfer, let loop else { return .aborted }
         let action = responseAction(status: transfer.status)
         if case .moved = action {
-            // The body of a redirect is read to its end, so that the connection can be reused.
+            // Reads the body of a redirect to its end, so that the connection can be reused.
             request.byteCount += bytes.count
             return request.byteCount <= Self.pageLimit ? .accepted : .aborted
         }
@@ -255,8 +255,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if known?.isLive != false {
             known = Representation(request.head, isPart: isPart)
         } else if request.hasRange, request.offset > 0, !isPart {
-            // The server sent the whole body instead of the range. The If-Range condition may be the reason, so the
-            // next request is sent without it.
+            // Sends the next request without the If-Range condition, which may be the reason why the server sent the
+            // whole body instead of the range.
             if request.isConditional {
                 known?.entityTag = nil
                 known?.lastModified = nil

@@ -81,13 +81,13 @@ public final class HTTPLoop: Sendable {
     }
 
     fileprivate func run() {
-        // All signals are blocked: they are handled by the program's other threads, and a server that closes the
-        // connection would cause SIGPIPE.
+        // Blocks all signals, which the program's other threads handle. SIGPIPE would otherwise arrive here when a
+        // server closes the connection.
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
         loop.run()
-        // Jobs that still wait are run too, so that their callers do not wait forever.
+        // Runs the jobs that still wait, so that their callers do not wait forever.
         for job in jobs.withLock({ $0.take() }) ?? [] { job(self) }
         for fetch in fetches.values { fetch.stop() }
         transfers?.close()

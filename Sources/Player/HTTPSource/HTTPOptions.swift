@@ -38,7 +38,7 @@ public struct HTTPOptions: Sendable {
 
     var timeoutMilliseconds: Int {
         let (seconds, attoseconds) = timeout.components
-        // At least 1: 0 would mean libcurl's default of five minutes.
+        // At least 1 ms, since libcurl takes 0 for its default of five minutes.
         return max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
     }
 }
@@ -57,7 +57,7 @@ struct HTTPRequest {
     static let maximumRedirectCount = 10
 
     var headers: [String] {
-        // Lines with control characters are dropped, since these would end the header line and begin another.
+        // Drops lines with control characters, which would end the header line and begin another.
         var lines = typedHeaders.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
         // Requests an uncompressed body: offsets count uncompressed bytes, so a compressed download could not be
         // resumed.

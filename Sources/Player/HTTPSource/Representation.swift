@@ -15,7 +15,7 @@ package struct Representation: Equatable {
     /// Reads a response's head. `isPart` is true if the body is a part of the resource (status 206) and false if it is
     /// all of it.
     package init(_ head: ResponseHead, isPart: Bool) {
-        // A station's stream has no offsets, whatever length it states.
+        // Ignores the length that a station states, since its stream has no offsets.
         let isStation = head.metadataInterval != nil
         byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
         entityTag = head.entityTag
@@ -94,7 +94,7 @@ package enum ResponseAction: Equatable {
             return .changed
         case 408, 425, 429, 500...: return .refused(isLasting: false)
         default:
-            // A radio station may be off the air for a while, so its refusal is not taken as lasting.
+            // Takes the refusal of a radio station as temporary, since the station may be off the air for a while.
             return .refused(isLasting: known?.isLive != true)
         }
     }

@@ -16,7 +16,7 @@ public struct ICYMetadata: Equatable, Sendable {
     /// Latin-1.
     public init(parsing bytes: Span<UInt8>) {
         var rest = bytes.extracting(first: Self.maximumByteCount)
-        // The block is padded with zeros to a multiple of 16.
+        // Removes the padding: zeros up to a multiple of 16 bytes.
         var end = rest.count
         while end > 0, rest[end - 1] == 0 { end -= 1 }
         rest = rest.extracting(..<end)

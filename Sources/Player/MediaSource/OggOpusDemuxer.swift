@@ -139,7 +139,7 @@ public final class OggOpusDemuxer: PacketDecoding {
     /// Opus.
     private func startChainedStream(at page: OggPage) throws(DemuxerError) -> Bool {
         guard let next = try? Self.readHeaders(&pages, from: page.offset) else { return false }
-        // The number is limited, since each stream of the chain may claim any length.
+        // Limits the number of frames, since each stream of the chain may claim any length.
         chained = min(max(frame(at: packets.granule), chained), OggPage.lastGranule)
         isChain = true
         (head, serial, nextPage) = (next.head, next.serial, next.end)
@@ -299,7 +299,7 @@ extension OggOpusDemuxer {
                 throw .malformed("this Ogg file contains no Opus audio: convert it with ffmpeg first")
             }
             guard page.serial == head.serial else { continue }
-            // Only the beginning of long tags is kept: the rest is pictures.
+            // Keeps only the beginning of long tags, since the rest is pictures.
             for index in body.indices where tags.count < tagLimit { tags.append(body[index]) }
             guard tags.count < 8 || tags.span.holds("OpusTags", at: 0) else {
                 throw .malformed("the tags of this file are damaged")

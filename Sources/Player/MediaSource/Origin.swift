@@ -13,7 +13,7 @@ public struct Origin: Hashable, Sendable {
         let authority = address[colons.upperBound...].prefix { !"/?#\\".contains($0) }
         let place = authority[
             (authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex)...]
-        // The colons of an IPv6 address stand between brackets.
+        // Looks for the port's colon after the brackets, since the colons of an IPv6 address stand between brackets.
         let nameEnd = place.lastIndex(of: "]") ?? place.startIndex
         let colon = place[nameEnd...].lastIndex(of: ":")
         var name = place[..<(colon ?? place.endIndex)].lowercased()

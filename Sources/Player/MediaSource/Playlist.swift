@@ -56,7 +56,7 @@ public struct Playlist: Equatable, Sendable {
         if first.hasPrefix("#extm3u") || first == "[playlist]" { return true }
         let type = contentType?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         if contentTypes.contains(String(type)) { return true }
-        // An HTML page about a playlist may have a playlist's name, too.
+        // Refuses HTML, since a web page about a playlist may have a playlist's name, too.
         return !first.hasPrefix("<") && resource.map(isNamedPlaylist) == true
     }
 

@@ -34,7 +34,7 @@ public enum Resource: Hashable, Sendable {
             return resource
         case .file, .standardInput:
             if scheme != nil || reference.hasPrefix("/") { return try Resource(reference: reference, scheme: scheme) }
-            // Windows playlists separate folders by backslashes.
+            // Accepts backslashes between folders, as in playlists from Windows.
             let path = reference.contains("/") ? reference : String(reference.map { $0 == "\\" ? "/" : $0 })
             guard case .file(let base) = self, let slash = base.lastIndex(of: "/") else {
                 return try Resource(reference: path, scheme: nil)
