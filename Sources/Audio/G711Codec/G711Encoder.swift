@@ -24,7 +24,7 @@ public struct G711Encoder: AudioEncoder, Sendable {
         let (count, capacity) = (samples.count, packet.count)
         precondition(capacity >= count, "a packet holds a byte for each sample")
         for index in 0..<count {
-            // A sample that is not a number is encoded as silence.
+            // Encodes NaN as silence.
             let scaled = samples[index] * 32_768
             let clipped = scaled.isNaN ? 0 : max(min(scaled, 32_767), -32_768)
             packet[index] = law.encode(Int(clipped + (clipped < 0 ? -0.5 : 0.5)))

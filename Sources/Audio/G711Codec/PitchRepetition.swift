@@ -84,8 +84,8 @@ struct PitchRepetition: ~Copyable, Sendable {
             if likeness > best.likeness { best = (lag, likeness) }
         }
         periodCount = best.period
-        // The end of the period is cross-faded with the audio before its beginning, so that consecutive repetitions
-        // join without a click.
+        // Cross-fades the end of the period with the audio before its beginning, so that consecutive repetitions join
+        // without a click.
         let (end, overlap) = (history.count, periodCount / 4)
         for index in 0..<periodCount {
             let sample = history[end - periodCount + index]

@@ -45,7 +45,7 @@ public struct DecoderTrial: Hashable, Sendable {
             sounds[complexity] = try TrialCall(packets, complexity)
             guard measuresCosts else { continue }
             guard .nanoseconds(ThreadTime.processor() - start) < limit / 2 else { break }
-            // Measured twice, since other work of the machine may have delayed one of the calls.
+            // Measures twice, since other work of the machine may have delayed one of the calls.
             let calls = try (0..<2).map { (_: Int) throws(OpusError) in try TrialCall(packets, complexity) }
             trial.costs[complexity] = DecoderCosts(
                 concealed: calls.map(\.costs.concealed).min() ?? .zero,
@@ -139,7 +139,7 @@ private struct TrialCall {
             } else {
                 _ = try decoder.decode(packet.span, into: &room)
                 costs.decoded = max(costs.decoded, .nanoseconds(ThreadTime.processor() - start))
-                // Only frames before the first loss are compared: later frames depend on the concealment.
+                // Keeps only frames before the first loss for the comparison: later frames depend on the concealment.
                 if concealed.isEmpty { decoded += samples }
             }
         }

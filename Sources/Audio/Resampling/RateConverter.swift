@@ -50,8 +50,8 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
                 UInt32(clamping: channelCount), start.input, start.output, start.input, start.output,
                 Int32(clamping: quality), &code)
         else { throw RateConverterError(code: code) }
-        // A longer filter makes speexdsp allocate memory, which it keeps. So each of the longest filters that a
-        // correction can require is set once here, and no memory is allocated while audio is converted.
+        // Sets each of the longest filters that a correction can require. speexdsp allocates memory for a filter that is
+        // longer than all filters before, and keeps the memory. So it allocates none while audio is converted.
         for ratio in ratioControl.extremes(within: Double(Self.maximumCorrection)) + [start] {
             let result = unsafe callSetRatio(state, ratio)
             guard result == 0 else {

@@ -21,7 +21,7 @@ struct FreeRunningClock {
     mutating func pass(_ frames: Int, now: Int64) -> Int {
         passed += frames
         if passed >= rate {
-            // Whole seconds are added to the origin, so that the count stays small.
+            // Adds whole seconds to the origin, so that the count stays small.
             origin += Int64(passed / rate) * nanosecondsPerSecond
             passed %= rate
         }

@@ -26,7 +26,7 @@ extension ParsableCommand {
             Console.log("\(name): \(error)")
             Glibc.exit(RadioError(.unavailable, error.description).exitCode)
         } catch {
-            // An error in a network description is a usage error.
+            // Treats an error in a network description as a usage error.
             let error = (error as? NetworkParameterError).map { ValidationError($0.description) } ?? error
             let code = exitCode(for: error)
             let text = fullMessage(for: error)

@@ -41,7 +41,7 @@ public struct QRSymbol: Sendable, Equatable {
             let line = places.map { column in
                 // With colours, the drawn blocks are dark; without colours, they are light.
                 let upper = isDark(row: row, column: column) == inColours
-                // Nothing is drawn below the last row, which is outside the symbol.
+                // Draws nothing below the last row, which is outside the symbol.
                 let isWithin = row + 1 < places.upperBound
                 let lower = isWithin ? isDark(row: row + 1, column: column) == inColours : false
                 return upper ? (lower ? "█" : "▀") : (lower ? "▄" : " ")

@@ -67,7 +67,7 @@ struct ShortHelp {
     }
 
     private var last: [String] {
-        // The subcommands of a command share its manual page.
+        // Names the manual page of the command, which its subcommands share.
         let words = command.split(separator: " ").prefix(2)
         let page = (words[0].hasPrefix("tenfour") ? [] : ["tenfour"]) + words
         let more = commands.isEmpty ? [] : ["Help of a command: \(command) \(commands[0].label) --help."]

@@ -52,7 +52,7 @@ struct BarReader {
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
         if isAddress(path) || raw == nil && !isRegularFile(path) { return try readMedia(expecting: frameCount) }
         do throws(AudioFileError) {
-            // The recording is read at its own rate and channel count, because resampling would not be exact.
+            // Reads the recording at its own rate and channel count, because resampling would not be exact.
             var file = try AudioFileReader(path: path, rawFormat: raw)
             return try reduce(&file, frameCount: frameCount ?? file.frameCount)
         } catch {

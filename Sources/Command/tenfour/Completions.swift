@@ -28,7 +28,7 @@ enum Completions {
             return switch CompletionShell.requesting {
             // The script lets bash expand each value: without backslashes, `$(…)` in a file's name would be run.
             case .bash: values.map { $0.replacing(/[^-A-Za-z0-9_.,:=\/]/) { "\\" + $0.output } }
-            // In zsh, a description follows a colon, and a backslash removes the meaning of a colon.
+            // Escapes colons, since zsh takes the text after a colon for a description.
             case .zsh: values.map { $0.replacing(/[:\\]/) { "\\" + $0.output } }
             default: values
             }

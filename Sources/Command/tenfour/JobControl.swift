@@ -14,7 +14,8 @@ enum JobControl {
 
     static func begin() {
         watchContinuation()
-        // Shells without job control start programs with SIGTSTP ignored; then Ctrl-Z stays ignored.
+        // Keeps SIGTSTP ignored, and so Ctrl-Z, if it was ignored at the start: shells without job control start
+        // programs in this way.
         if unsafe unsafeBitCast(signal(SIGTSTP, stopRequested), to: Int.self) == ignored { signal(SIGTSTP, SIG_IGN) }
     }
 

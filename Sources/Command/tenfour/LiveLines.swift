@@ -14,10 +14,10 @@ struct LiveLines {
     mutating func draw(_ levels: [LevelView], status: (_ width: Int) -> String) {
         let columns = Terminal.width
         let width = max(columns - 1, 1)
-        // The height is limited, so that other output stays visible.
+        // Limits the height, so that other output stays visible.
         let height = min(max((Terminal.height - 4) / max(levels.count, 1) / 3, 1), 5)
         let lines = levels.flatMap { $0.lines(width: width, height: height, hasColours: Terminal.takesColours) }
-        // The old lines are erased first if their number or the width has changed.
+        // Erases the old lines first if their number or the width has changed.
         if count != lines.count + 1 || columns != self.width { clear() }
         let down = (lines.map { "\r\u{1B}[K\($0)\n" } + ["\r\u{1B}[K" + status(width)]).joined()
         Terminal.draw(down + "\r" + (lines.isEmpty ? "" : "\u{1B}[\(lines.count)A"))

@@ -89,7 +89,7 @@ struct PlayRunner {
     private func fade(_ streamer: Streamer) {
         guard streamer.state == .playing, rendersTo == nil else { return }
         streamer.fadeOut(over: fadeOut)
-        // The wait is 0.1 s longer than the fade, for the audio queued in the card. A second signal ends the wait.
+        // Waits 0.1 s longer than the fade, for the audio queued in the card. A second signal ends the wait.
         usleep(UInt32(min(fadeOut / .microseconds(1), 60e6)) + 100_000)
         streamer.stop()
     }
@@ -111,7 +111,7 @@ struct PlayRunner {
                 log("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
             case .skipped(let number, let error):
                 line.clear()
-                // This line is printed even with --quiet, because it is an error.
+                // Prints this line even with --quiet, because it is an error.
                 Terminal.log("tenfour: skipped \(name(number, streamer)): \(error)")
             case .seekRefused(let error):
                 line.clear()

@@ -204,7 +204,7 @@ struct PlotCommand: ParsableCommand {
         var style = TerminalStyle()
         let screen = Terminal.dataSize
         style.width = size?.width ?? min(max(screen?.columns ?? 80, TerminalStyle.widths.lowerBound), 1_000)
-        // The height leaves space for the axis, the heading and the prompt.
+        // Leaves space for the axis, the heading and the prompt.
         let lines = size?.height ?? min(max((screen?.lines ?? 24) - 5, 4), 20)
         style.height = max(lines / 2 * 2, 2)
         style.shows = shown?.shown ?? .both

@@ -101,7 +101,7 @@ enum SentAudio {
         do throws(StreamError) {
             let streamer = try Streamer(configuration)
             streamer.open(Secrets.reveal(place))
-            // The loop waits for a file or pipe only, because the server of an address may be slow to answer.
+            // Waits for a file or pipe only, because the server of an address may be slow to answer.
             while !isAddress(place), streamer.track == nil, !streamer.state.isOver { usleep(5_000) }
             if case .failed(let error) = streamer.state {
                 streamer.close()

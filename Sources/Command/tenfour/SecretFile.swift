@@ -109,7 +109,7 @@ enum SecretFile {
     static func link(namedBy text: String) -> String? {
         let path = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let scheme = Array("tenfour://".utf8)
-        // O_NONBLOCK is set, because opening a pipe would block.
+        // Sets O_NONBLOCK, because opening a pipe would block.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }

@@ -86,8 +86,8 @@ package enum ResponseAction: Equatable {
             return .useBody(skipping: offset - first)
         case 416:
             if offset == 0 { return hasRange ? .retryWithoutRange : .refused(isLasting: true) }
-            // The resource is unchanged, but shorter than stated, if its length now equals the length known before or
-            // the offset.
+            // Ends the download if the stated length is missing, or equals the length known before or the offset: then
+            // the resource is the same, and has no more bytes. Another length belongs to another resource.
             guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {
                 return .ended
             }

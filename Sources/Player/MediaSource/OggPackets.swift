@@ -30,7 +30,7 @@ struct OggPackets: ~Copyable {
 
     init(serial: UInt32) {
         unsafe ogg_stream_init(stream, Int32(bitPattern: serial))
-        // Without the reset, libogg expects page 0, and reports a gap before any other page.
+        // Resets the stream, since libogg would otherwise expect page 0, and report a gap before any other page.
         unsafe ogg_stream_reset(stream)
     }
 
