@@ -134,7 +134,7 @@ struct Play: ParsableCommand {
 
 /// The options for the initial playback parameters.
 struct PlaybackOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Playback speed: 0.25 to 32 (skips parts above 4).", valueName: "factor"))
+    @Option(help: ArgumentHelp("Playback speed: 0.25 to 32; above 4, parts are skipped.", valueName: "factor"))
     var rate = 1.0
 
     @Option(

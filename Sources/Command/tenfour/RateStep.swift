@@ -1,6 +1,6 @@
 /// The steps by which keyboard keys change the playback rate.
 enum RateStep {
-    /// The rates at which a small step ends early, since steps of a tenth would skip rates such as 1.5 and 2.
+    /// The rates at which a small step ends early, since steps of 10% would skip rates such as 1.5 and 2.
     private static let stops = [0.25, 0.5, 1, 1.5, 2, 3, 4, 8, 16, 32]
 
     /// Returns `rate` times `factor`. A small step ends early at the first element of `stops` on its way, or at an

@@ -21,8 +21,8 @@ struct YieldedPort: ~Copyable {
         guard sign >= 0 else { return nil }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // Begins with a zero, as an abstract name must. The name contains process and descriptor, because two sockets
-        // may yield one port.
+        // The name of an abstract socket begins with a zero byte. It contains the process ID and the descriptor, because
+        // several sockets may yield the same port.
         let name = [0] + Array("\(Self.title)/\(port)/\(getpid())/\(sign)".utf8)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)

@@ -19,7 +19,7 @@
         let av = unsafe tenfour_av_open(file, &failure)
         if let failure = unsafe failure {
             throw .undecodable(
-                "this format needs FFmpeg, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install libavformat\(LIBAVFORMAT_VERSION_MAJOR)`; if this system has another version of FFmpeg, build tenfour on it"
+                "this format needs FFmpeg, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install libavformat\(LIBAVFORMAT_VERSION_MAJOR)`; if this system has another version of FFmpeg, rebuild tenfour against that version"
             )
         }
         av.av_log_set_level(AV_LOG_QUIET)

@@ -15,7 +15,7 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     private var budget = TimeScaleBudget()
     private var level = TalkLevel()
     private var sincePause = FrameCount(0)
-    /// Whether a change that began in speech is still going on.
+    /// Whether a time-scaling that began during speech is still going on.
     private var isCatchingUp = false
     /// The duration of audio recorded since the delay error was last within `highestError`, at most `errorTimeout`.
     private var timeWithHighError = FrameCount(0)

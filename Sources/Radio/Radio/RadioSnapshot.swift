@@ -67,9 +67,9 @@ public struct RadioSnapshot: Sendable {
         public var recovery = RecoveryCounts()
         /// Counts of the talker's audio, such as the frames decoded, concealed and recovered.
         public var playout = PlayoutStatistics()
-        /// The counts of the talker's present stay, or of its last stay if the talker has left.
+        /// The counts since the talker last joined, until it left or until now.
         fileprivate var stay = Stay()
-        /// The sums of the counts of all stays before `stay`.
+        /// The sums of the same counts over all times that the talker was present before.
         fileprivate var earlier = Stay()
     }
 

@@ -14,8 +14,8 @@ public enum JSON: Sendable {
         number.map { .decimal($0, places: places) } ?? .null
     }
 
-    /// The text of a file: an object or list that fits on a line stays on one, and each element of a longer list begins
-    /// a line.
+    /// The value as the text of a JSON file. An object or list that fits on one line is written on one line; in a longer
+    /// one, each element begins a line.
     public var text: String { written(indentedBy: 0) + "\n" }
 
     private static let lineLength = 118

@@ -43,7 +43,7 @@ import Testing
         try #require(talker.takes(port: port), "\(talker.errors)")
         let asked = try radiocheck("127.0.0.1:\(port)", "-p", "\(port + 2)", "-d", "7", "--json")
         #expect(asked.end == .code(0), "\(asked.errors)")
-        #expect(asked.errors.contains("does not send speech back; the result is from its reports"))
+        #expect(asked.errors.contains("does not send speech back; the result is estimated from its RTCP reports"))
         let reported = try #require(try json(asked.output)["reported"] as? [String: Any])
         #expect(reported["lost"] is NSNumber && reported["jitter_ms"] is NSNumber, "\(reported)")
         talker.send(SIGINT)

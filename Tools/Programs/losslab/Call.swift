@@ -12,7 +12,7 @@ struct Call: ParsableCommand {
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "Number of seeds, counted from --seed.")
+    @Option(help: "Number of runs, each with its own seed: --seed, --seed + 1 and so on.")
     var seeds: UInt64 = 1
 
     @Option(help: "Round-trip time in milliseconds.")

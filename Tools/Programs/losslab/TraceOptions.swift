@@ -4,10 +4,10 @@ public import TenfourRadio
 
 /// The options for the speech and the network.
 struct TraceOptions: ParsableArguments {
-    @Argument(help: "The speech: a sound file of 48 kHz mono.")
+    @Argument(help: "The speech: a sound file, mono at 48 kHz.")
     var speech: String
 
-    @Option(help: "The name of a network, such as b5, g10, j30, gam, par, wifi-lab or step.")
+    @Option(help: "The name of a simulated network, such as b5; badlink --list describes them.")
     var network = "b5"
 
     @Option(help: "The first random seed.")
@@ -19,7 +19,7 @@ struct TraceOptions: ParsableArguments {
     @Option(help: "How many seconds of the speech to use.")
     var seconds = 60.0
 
-    @Option(help: "Neural models of libopus 1.5 that the receiver uses: auto (all), plain (none), plc or full.")
+    @Option(help: "Neural models of libopus 1.5: auto (all), plain (none), plc (for lost audio) or full (for all).")
     var decoder = DecoderChoice.auto
 
     func model() throws -> NetworkModel {

@@ -188,7 +188,9 @@ import TenfourUV
         switch end.state {
         case .over(.heard): return end.result
         case .over(.reported):
-            Console.log("\(Self.name): \(host) does not send speech back; the result is from its reports")
+            Console.log(
+                "\(Self.name): \(host) does not send speech back; the result is estimated from its RTCP reports"
+            )
             return end.result
         case .over(.busy): throw RadioError(.unavailable, "\(host) is answering another station: try again in a moment")
         default:

@@ -4,7 +4,7 @@ import TenfourChannelKeys
 /// Prints the configuration of the relay to be measured.
 struct Configuration: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the configuration of a relay to test, with the channels to which the other commands send.")
+        abstract: "Print a configuration for a test relay, with the channels that the other commands use.")
 
     @OptionGroup var places: Places
     @Option(help: "The port for plain RTP that the relay forwards to all listeners. Default: none.")

@@ -78,7 +78,7 @@ import TenfourTimePitch
 
     @Option(
         help: ArgumentHelp(
-            "Speed of the written audio: 0.25 to 32 (skips parts above 4). The report does not depend on it.",
+            "Speed of the written audio: 0.25 to 32; above 4, parts are skipped. The report does not depend on it.",
             valueName: "factor"))
     var rate: Double?
 
