@@ -15,7 +15,7 @@
                     return
                 }
                 #expect(sentence.contains("apt-get install libavformat") && sentence.contains(file))
-                #expect(sentence.contains("if this system has another version of FFmpeg, rebuild tenfour against that version"))
+                #expect(sentence.contains("another version of FFmpeg, rebuild tenfour against that version"))
             }
         }
     }
