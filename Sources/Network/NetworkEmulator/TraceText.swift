@@ -76,7 +76,8 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
             case .empty: "the trace has no entry: write one delay in milliseconds, or lost, on each line"
             case .columns(let count):
                 "it has \(count) columns: write “delay_ms” or “t_ms,delay_ms”, the same in every line"
-            case .delay(let text): "\(quoted(text)) is not a delay: write milliseconds from 0 to 3600000, or lost"
+            case .delay(let text):
+                "\(quoted(text)) is not a delay: write milliseconds from 0 to 3600000, or the word “lost”"
             case .time(let text): "\(quoted(text)) is not a time: write milliseconds"
             case .timeNotLater(let text):
                 "the time \(quoted(text)) is not later than that of the line before: sort the lines by time"

@@ -66,7 +66,8 @@ struct TraceTests {
     @Test func anErrorIsASentenceWithoutControlCharacters() {
         #expect(
             "\(TraceError(line: 3, reason: .delay("qu\u{1B}[2Jick")))"
-                == "trace line 3: “qu\u{FFFD}[2Jick” is not a delay: write milliseconds from 0 to 3600000, or lost")
+                == "trace line 3: “qu\u{FFFD}[2Jick” is not a delay: write milliseconds from 0 to 3600000, or the word “lost”"
+        )
     }
 
     @Test(arguments: NamedNetwork.all) func aNetworkWrittenOutAsATraceDoesTheSame(network: NamedNetwork) throws {

@@ -38,7 +38,7 @@ import TenfourUV
             "The network of the return path, such as “lte loss=5%”. Default: as on the forward path.",
             valueName: "network"), completion: .list(NamedNetwork.all.map(\.name)))
     var back: String?
-    @Flag(help: "Do not change the return path.") var oneWay = false
+    @Flag(help: "Pass packets on the return path unchanged, without loss or delay.") var oneWay = false
     @Flag(
         inversion: .prefixedNo,
         help: "Also forward RTCP, on the port after that of each address.")
@@ -52,7 +52,7 @@ import TenfourUV
     @Flag(help: "List the built-in networks and exit.") var list = false
     @Option(
         help: ArgumentHelp(
-            "Print the trace of this number of packets, sent every 20 ms through the network, and end.",
+            "Send this number of packets through the simulated network, one every 20 ms, print the trace and exit.",
             valueName: "count"))
     var printTrace: Int?
 

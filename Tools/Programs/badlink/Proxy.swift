@@ -176,7 +176,7 @@ final class Proxy {
             case .lost(.queueFull): "dropped by the full queue"
             case .lost(.trace): "lost by the trace"
             case .delivered(let time): "delivered after \(delay(time))"
-            case .doubled(let first, let second): "delivered after \(delay(first)) and \(delay(second))"
+            case .doubled(let first, let second): "delivered twice, after \(delay(first)) and \(delay(second))"
             }
         log("\(path) \(index), \(byteCount) bytes at \((now - beginning) / .seconds(1)) s: \(outcome)")
     }

@@ -15,7 +15,7 @@ struct Receive: ParsableCommand {
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "Number of seeds, counted from --seed.")
+    @Option(help: "Number of runs, each with its own seed: --seed, --seed + 1 and so on.")
     var seeds: UInt64 = 1
 
     @Option(
