@@ -108,7 +108,7 @@ struct LinkOptions: ParsableArguments {
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Whether this machine's clock is right; if unknown, a channel uses the relay's clock. Default: right if the kernel reports the clock as synchronised, otherwise unknown. Choose right in a virtual machine whose host sets the clock.",
+            "Whether this machine's clock is right; with `unknown`, a channel uses the relay's clock. Default: `right` if the kernel reports the clock as synchronised, otherwise `unknown`. Use the value `right` in a virtual machine whose host sets the clock.",
             valueName: "right|unknown"))
     var clock: ClockTrust?
 

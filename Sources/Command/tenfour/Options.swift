@@ -224,7 +224,7 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s; to wait for retransmissions, 100 ms.",
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s; waiting for retransmissions raises the depth to 100 ms at most.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 

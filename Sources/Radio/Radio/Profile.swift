@@ -9,7 +9,7 @@ public enum Profile: String, CaseIterable, Sendable {
         case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2% loss, delay at least 20 ms"
         case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5% loss, delay at least 40 ms"
         case .quality:
-            "speech, 20 ms frames, 32 kbit/s, always enough delay for retransmissions: 4 round trips plus 40 ms, at most 200 ms"
+            "speech, 20 ms frames, 32 kbit/s, delay for retransmissions from the first packet: up to 4 round trips plus 40 ms, but no more than 200 ms"
         case .music: "music, 20 ms frames, 128 kbit/s, stereo, delay at least 60 ms"
         case .lowest:
             "least delay: card periods of 2.5 ms, at most two of them queued; frames and bit rate as in lan"

@@ -73,7 +73,7 @@ import TenfourUV
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s; to wait for retransmissions, 100 ms.",
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s; waiting for retransmissions raises the depth to 100 ms at most.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
