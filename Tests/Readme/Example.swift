@@ -33,7 +33,7 @@ struct Example: Sendable, CustomTestStringConvertible {
 
     /// The commands of the line that are tenfour or one of its tools, each as its words.
     var calls: [[String]] {
-        commands.map { Array($0.drop { $0 == "sudo" || $0.contains("=") }) }.filter { !$0.isEmpty }
+        commands.map { Array($0.drop { ["sudo", "env"].contains($0) || $0.contains("=") }) }.filter { !$0.isEmpty }
             .filter { $0[0].hasPrefix("tenfour") || $0[0].hasPrefix("Tools/") || $0[0] == "losslab" }
     }
 
