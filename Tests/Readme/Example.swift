@@ -21,7 +21,7 @@ struct Example: Sendable, CustomTestStringConvertible {
 
     /// The folder of the manual pages.
     private static let manuals = "Tools/man"
-    /// What stands before the command in a unit of systemd.
+    /// The text before the command in a unit of systemd.
     private static let unitPrefix = "ExecStart=/usr/bin/"
     private static let documents =
         ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + manualPages

@@ -4,7 +4,7 @@ import Testing
 
 @testable import tenfour
 
-/// What the manual pages say about the program's version and about tools that are shell scripts.
+/// The manual pages name the program's version and the options of tools that are shell scripts.
 @Suite(.onItsOwnThread) struct ManualPageTests {
     @Test(arguments: Example.manualPages) func thePageIsThatOfThisVersion(page: String) {
         let title = Folder.text(of: Repository.path(page)).split(separator: "\n").first { $0.hasPrefix(".TH ") } ?? ""

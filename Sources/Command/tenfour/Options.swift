@@ -130,7 +130,7 @@ struct CodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What to send of a stereo source: the left or the right channel, or a mix of both.",
+            "The channel of a stereo source to send: left, right, or a mix of both.",
             valueName: "left|right|mix"))
     var captureChannel: CaptureChannel?
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the shells make of a typed word at the Tab key, with the scripts of `tenfour --generate-completion-script`.
+/// The shells complete a typed word at the Tab key, with the scripts of `tenfour --generate-completion-script`.
 @Suite(.onItsOwnThread, .inRealTime) struct CompletionTests {
     private let folder = Folder()
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What Tools/docs refuses before it builds anything.
+/// Tools/docs refuses wrong arguments before it builds anything.
 @Suite(.onItsOwnThread) struct DocsTests {
     private static let tool = Repository.path("Tools/docs")
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What `Tools/package` puts into the Debian package, as far as no root of Debian is needed to see it.
+/// The contents of the Debian package that can be checked without building it in a root of Debian.
 @Suite(.onItsOwnThread) struct PackageContentsTests {
     private static let folder = "Tools/Programs/package"
 
