@@ -13,7 +13,7 @@ enum Completions {
     static let linkFile = names { SavedLink.paths + paths($0, endings: links) }
     /// The first argument of `send`: the address, or the file to send if it is typed before the address.
     static let destination = names { SavedLink.names + paths($0, endings: sendable) }
-    static let networkInterface = names { _ in PortHolder.names(in: "/sys/class/net").sorted() }
+    static let networkInterface = names { _ in Directory.names(in: "/sys/class/net").sorted() }
 
     static let links = ["link"]
     static let sendable = sounds + ["sdp"]
@@ -42,7 +42,7 @@ enum Completions {
         let folder = typed.lastIndex(of: "/").map { String(typed[...$0]) } ?? ""
         let home = unsafe getenv("HOME").map { unsafe String(cString: $0) } ?? ""
         let place = folder.hasPrefix("~/") ? home + folder.dropFirst() : folder
-        return PortHolder.names(in: place.isEmpty ? "." : place).sorted().compactMap { name in
+        return Directory.names(in: place.isEmpty ? "." : place).sorted().compactMap { name in
             guard !name.hasPrefix(".") else { return nil }
             var status = stat()
             guard unsafe stat(place + name, &status) == 0 else { return nil }

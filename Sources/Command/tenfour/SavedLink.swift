@@ -26,7 +26,7 @@ enum SavedLink {
 
     /// The names of all saved channels.
     static var names: [String] {
-        let files = folder.map { PortHolder.names(in: $0) } ?? []
+        let files = folder.map { Directory.names(in: $0) } ?? []
         return files.filter { $0.hasSuffix(".link") }.map { String($0.dropLast(5)) }.sorted()
     }
 

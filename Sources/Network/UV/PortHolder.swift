@@ -17,10 +17,10 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
     public init?(of port: UInt16, root: String = "/proc") {
         let sockets = Self.sockets(of: port, root: root)
         guard !sockets.isEmpty else { return nil }
-        let processes = Self.names(in: root).compactMap { Int32($0) }
+        let processes = Directory.names(in: root).compactMap { Int32($0) }
         let holder = processes.first { process in
             let folder = "\(root)/\(process)/fd"
-            return Self.names(in: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
+            return Directory.names(in: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
         }
         guard let holder else { return nil }
         process = holder
@@ -65,20 +65,5 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
             bytes += chunk[..<count]
         }
         return bytes
-    }
-
-    /// Returns the names in a folder, including hidden names, `.` and `..`; empty if the folder cannot be read. The C
-    /// function is `readdir`.
-    package static func names(in path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            names.append(name)
-        }
-        return names
     }
 }

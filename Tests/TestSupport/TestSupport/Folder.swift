@@ -53,5 +53,5 @@ public final class Folder: Sendable {
     public static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
 
     /// Returns the names in a folder, including hidden names, `.` and `..`. Returns none if the folder does not exist.
-    public static func entries(of path: String) -> [String] { PortHolder.names(in: path) }
+    public static func entries(of path: String) -> [String] { Directory.names(in: path) }
 }
