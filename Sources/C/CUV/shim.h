@@ -7,10 +7,14 @@
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
+
+/* Swift's Glibc does not import sys/eventfd.h. */
+static inline int tenfour_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 /* The CMSG_… macros are not imported into Swift.
  *

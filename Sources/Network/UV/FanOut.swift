@@ -183,6 +183,7 @@ public import TenfourSession
             let sent = unsafe Int(tenfour_sendmmsg(socket.fileDescriptor, messages + remainder.next, UInt32(batch)))
             if sent > 0 {
                 statistics.sent += sent
+                statistics.sentByteCount += sent * datagram.count
                 remainder.next += sent
                 remainder.remainingCount -= sent
                 reports = 0
@@ -251,6 +252,8 @@ public struct FanOutStatistics: Equatable, Sendable {
     public var offered = 0
     /// The number of packets that the kernel has accepted.
     public var sent = 0
+    /// The number of bytes in the packets that the kernel has accepted, without the headers of UDP and IP.
+    public var sentByteCount = 0
     /// The number of packets that were dropped, because the next packet of the stream replaced them, the kernel
     /// returned ENOBUFS twice, or the member had left.
     public var dropped = 0
@@ -264,6 +267,7 @@ public struct FanOutStatistics: Equatable, Sendable {
         var sum = left
         sum.offered += right.offered
         sum.sent += right.sent
+        sum.sentByteCount += right.sentByteCount
         sum.dropped += right.dropped
         sum.failed += right.failed
         return sum

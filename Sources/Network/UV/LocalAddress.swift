@@ -1,3 +1,4 @@
+import Glibc
 public import TenfourSession
 
 extension IPAddress {
@@ -12,6 +13,24 @@ extension IPAddress {
         } catch {
             if case .addressNotLocal = error.reason { return false }
             return true
+        }
+    }
+}
+
+extension IPAddress {
+    /// The address of this machine from which datagrams to this address are sent; nil if there is no route. Sends none.
+    /// The C functions are `connect` and `getsockname`.
+    public var localSource: IPAddress? {
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var byteCount = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let target = SocketAddress(Endpoint(self, port: 9), family: family)
+        guard unsafe target.withPointer({ unsafe connect(descriptor, $0, byteCount) }) == 0 else { return nil }
+        var address = sockaddr_in6()
+        return unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            let start = unsafe bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+            return unsafe getsockname(descriptor, start, &byteCount) == 0 ? Endpoint(start)?.address : nil
         }
     }
 }

@@ -13,6 +13,10 @@ public struct NetworkError: Error, Hashable, Sendable {
         case portInUse(UInt16, by: PortHolder?)
         /// Only root may open the port, as with ports below 1024.
         case portReserved(UInt16)
+        /// Another program already listens at the TCP port.
+        case tcpPortInUse(UInt16)
+        /// Only root may listen at the TCP port, as with ports below 1024.
+        case tcpPortReserved(UInt16)
         /// No interface of this machine has the address.
         case addressNotLocal(IPAddress)
         /// A link-local address is given without its interface.
@@ -73,6 +77,10 @@ extension NetworkError: CustomStringConvertible {
                 + "program"
         case .portReserved(let port):
             "UDP port \(port) is reserved for root; choose one from 1024 to 65535 with -p"
+        case .tcpPortInUse(let port):
+            "TCP port \(port) is in use by another program; choose another, or end that program"
+        case .tcpPortReserved(let port):
+            "TCP port \(port) is reserved for root; choose one from 1024 to 65535"
         case .addressNotLocal(let address):
             "\(address) is not an address of this machine; use one that `ip address` shows, or leave it out for all of them"
         case .interfaceMissing(let address):

@@ -20,13 +20,16 @@ package struct WorkerThread: Sendable {
 
     /// Starts a thread that is never joined.
     package static func detached(_ body: @escaping @Sendable () -> Void) throws(ThreadError) {
-        pthread_detach(try WorkerThread(body).thread)
+        try WorkerThread(body).detach()
     }
 
     /// Blocks until the closure has returned. Call it once. A call within the closure returns immediately.
     package func join() {
-        if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
+        if pthread_equal(thread, pthread_self()) != 0 { detach() } else { pthread_join(thread, nil) }
     }
+
+    /// Lets the thread end by itself. Call it once, instead of `join`. The C function is `pthread_detach`.
+    package func detach() { pthread_detach(thread) }
 }
 
 /// The system could not create a thread; `code` is the errno of `pthread_create`.

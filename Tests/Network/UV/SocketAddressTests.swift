@@ -36,3 +36,7 @@ func anEndpointSurvivesItsWayThroughTheKernelsForm(_ address: IPAddress) {
         #expect(unsafe Endpoint(start.assumingMemoryBound(to: sockaddr.self)) == nil)
     }
 }
+
+@Test func anAddressIsReachedFromThatOfItsInterface() {
+    #expect(IPAddress("127.0.0.7")?.localSource == .loopbackV4)
+}

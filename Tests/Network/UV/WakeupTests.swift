@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TenfourAudioCore
 import TenfourUV
@@ -72,6 +73,39 @@ struct WakeupTests {
         }
     }
 
+    /// Both threads have one processor. As root only: others may not set a real-time priority.
+    @Test(.enabled(if: geteuid() == 0)) func aRealTimeLoopDoesNotWaitForASignallingThreadOfNormalPriority() {
+        let handover = Handover()
+        let calls = Shared(Atomic(0))
+        let milliseconds = Shared(Atomic(0))
+        let signals = 20
+        let looping = TestThread {
+            var priority = sched_param(sched_priority: 1)
+            guard useOneProcessor(), unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority) == 0 else {
+                return handover.give(nil)
+            }
+            guard let loop = try? EventLoop() else { return handover.give(nil) }
+            handover.give(
+                try? loop.makeWakeup { [unowned loop] in
+                    if calls.value.add(1, ordering: .releasing).newValue == signals { loop.stop() }
+                })
+            loop.run()
+        }
+        let signalling = TestThread {
+            guard useOneProcessor(), let wakeup = handover.take() else { return }
+            let begin = ContinuousClock.now
+            for number in 1...signals {
+                wakeup.signal()
+                while calls.value.load(ordering: .acquiring) < number { usleep(100) }
+            }
+            milliseconds.value.store(Int((ContinuousClock.now - begin) / .milliseconds(1)), ordering: .relaxed)
+        }
+        signalling.join()
+        looping.join()
+        // The kernel stops a loop that spins after 950 ms, for each signal anew.
+        #expect(milliseconds.value.load(ordering: .relaxed) < 5000)
+    }
+
     @Test func aLoopRunsOnAThreadMadeElsewhere() {
         let handover = Handover()
         let calls = Shared(Atomic(0))
@@ -88,6 +122,16 @@ struct WakeupTests {
         thread.join()
         #expect(calls.value.load(ordering: .relaxed) == 1)
     }
+}
+
+/// Restricts the calling thread to the first processor. Returns false if that is not allowed. The C function is
+/// `sched_setaffinity`, which Swift's Glibc does not declare.
+private func useOneProcessor() -> Bool {
+    typealias Function = @convention(c) (pid_t, Int, UnsafePointer<UInt64>) -> Int32
+    guard let symbol = unsafe dlsym(nil, "sched_setaffinity") else { return false }
+    let set = unsafe unsafeBitCast(symbol, to: Function.self)
+    var processors: UInt64 = 1
+    return unsafe set(0, 8, &processors) == 0
 }
 
 /// Passes a wakeup to another thread by atomics, since the thread sanitizer does not recognise Swift's `Mutex`.
