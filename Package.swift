@@ -118,6 +118,7 @@ let package = Package(
         module("Audio/AudioCodec", uses: ["AudioCore"]),
         module("Audio/OpusCodec", uses: ["AudioCodec", "AudioCore"], others: ["COpus"]),
         module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
+        module("Support/QRCode", others: ["CQRencode"]),
         module("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "Resampling"]),
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
@@ -174,13 +175,13 @@ let package = Package(
 
         module(
             "Command/CommandSupport", uses: ["AudioCore", "AudioFile", "UV", "NetworkEmulator", "Radio"],
-            others: ["CQRencode", argumentParser]),
+            others: [argumentParser]),
 
         .executableTarget(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "JSON", "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
+                    "JSON", "QRCode", "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
                     "JitterBuffer",
                     "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "MediaSource",
                     "Player", "Radio", "CommandSupport",
@@ -285,6 +286,7 @@ let package = Package(
         tests(
             "Relay/RelayServer",
             uses: [
+        tests("Support/QRCode", uses: ["QRCode"]),
                 "SeededRandom",
                 "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer",
                 "UV", "NetworkEmulator",

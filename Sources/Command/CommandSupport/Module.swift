@@ -1,2 +1,2 @@
-// Shared parts of all commands: messages, reading and writing whole files, quantities with units, QR codes, exit codes.
+// Shared parts of all commands: messages, reading and writing whole files, quantities with units, exit codes.
 // This module does not know any particular command.

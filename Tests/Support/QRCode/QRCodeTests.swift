@@ -1,4 +1,4 @@
-import TenfourCommandSupport
+import TenfourQRCode
 import Testing
 
 struct QRCodeTests {
