@@ -52,7 +52,7 @@ internal import CCurl
         unsafe message.deallocate()
     }
 
-    func start(_ request: HTTPRequest) {
+    func start(_ request: FetchRequest) {
         cancel()
         unsafe curl.curl_easy_reset(easy)
         unsafe curl.curl_slist_free_all(headers)
@@ -103,7 +103,7 @@ internal import CCurl
 // MARK: Options
 
 extension CurlTransfer {
-    private func apply(_ request: HTTPRequest) {
+    private func apply(_ request: FetchRequest) {
         let options = request.options
         set(CURLOPT_URL, request.address)
         set(CURLOPT_PROTOCOLS_STR, "http,https")

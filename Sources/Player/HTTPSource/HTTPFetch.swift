@@ -11,7 +11,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private let resource: Resource
     private let options: HTTPOptions
     private let window: SharedWindow
-    private let refusal: HTTPRefusal
+    private let refusal: FetchRefusal
 
     private weak var thread: HTTPLoopThread?
     private var loop: EventLoop?
@@ -72,7 +72,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         self.resource = resource
         self.options = options
         self.window = window
-        refusal = HTTPRefusal(resource: resource, options: options)
+        refusal = FetchRefusal(resource: resource, options: options)
         redirect = Redirect(from: resource)
     }
 

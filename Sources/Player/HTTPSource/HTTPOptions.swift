@@ -44,7 +44,7 @@ public struct HTTPOptions: Sendable {
 }
 
 /// An HTTP request.
-struct HTTPRequest {
+struct FetchRequest {
     var address: String
     /// The header lines to send; empty if the address's origin is not trusted.
     var typedHeaders: [String]
@@ -73,7 +73,7 @@ struct HTTPRequest {
 extension HTTPOptions {
     /// Returns the request for `target`, which is `asked` or the address to which `asked` redirects. Credentials are
     /// added only for the origin for which they were typed.
-    func request(for target: Resource, askedFor asked: Resource, range: String?, ifRange: String?) -> HTTPRequest? {
+    func request(for target: Resource, askedFor asked: Resource, range: String?, ifRange: String?) -> FetchRequest? {
         let trusted = trusted ?? asked
         let isTrusted = target.origin != nil && target.origin == trusted.origin
         // The address whose credentials are sent: `asked`, which may be a playlist's entry with its own credentials, or
@@ -81,7 +81,7 @@ extension HTTPOptions {
         let owner = [asked, trusted].first { $0.userInfo != nil && $0.origin == target.origin }
         let resource = owner?.userInfo.map(target.adding) ?? target
         guard case .http(let address) = resource else { return nil }
-        return HTTPRequest(
+        return FetchRequest(
             address: address, typedHeaders: isTrusted ? headers : [], options: self, range: range, ifRange: ifRange)
     }
 }

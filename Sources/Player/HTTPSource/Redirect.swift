@@ -20,7 +20,7 @@ package struct Redirect {
     /// Follows a redirect to `location`, which may be relative (RFC 9110, section 10.2.2).
     package mutating func follow(_ location: String, allowsDowngrade: Bool) throws(Refusal) {
         count += 1
-        guard count <= HTTPRequest.maximumRedirectCount else { throw .tooMany }
+        guard count <= FetchRequest.maximumRedirectCount else { throw .tooMany }
         guard let next = try? target.resolving(location), let origin = next.origin else { throw .noAddress }
         if target.origin?.scheme == "https", origin.scheme == "http", !allowsDowngrade { throw .downgrade(origin.host) }
         target = next

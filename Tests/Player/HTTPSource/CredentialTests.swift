@@ -76,10 +76,10 @@ import Testing
     }
 
     @Test func noServerLeadsFromHttpsToHttpUnlessThatIsAllowed() throws {
-        let (certificate, key) = try makeCertificate(in: folder)
-        let secure = try SoundServer(folder, certificate: certificate, key: key)
+        let certificate = try Certificate(for: "DNS:localhost", in: folder)
+        let secure = try SoundServer(folder, certificate: certificate.file, key: certificate.key)
         var options = Self.options
-        options.certificates = certificate
+        options.certificates = certificate.file
         let address = secure.address("song", leading(to: other.address("song")), host: "localhost")
         let refusal = try HTTPByteSource(address, options: options).refusal() ?? "none"
         #expect(refusal.contains("from https to http") && refusal.contains("--allow-http"), "\(refusal)")
@@ -136,15 +136,4 @@ import Testing
             #expect(hasFailed == (limit != nil))
         }
     }
-}
-
-/// Returns a self-signed certificate for localhost and its key.
-func makeCertificate(in folder: Folder) throws -> (certificate: String, key: String) {
-    let arguments = [
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", folder("key"), "-out",
-        folder("certificate"),
-    ]
-    #expect(try Program.run("openssl", arguments).end == .code(0))
-    return (folder("certificate"), folder("key"))
 }

@@ -1,21 +1,11 @@
-import TenfourMediaSource
+import TestSupport
 import Testing
 
 @testable import TenfourHTTPSource
 
 @Suite struct MissingLibraryTests {
-    @Test(arguments: ["libcurl.so.0", "libc.so.6"])
-    func withoutLibcurlThereIsASentenceThatBringsIt(_ file: String) {
-        do throws(ByteSourceError) {
-            _ = try openCurl(file)
-            Issue.record("\(file) was taken for libcurl")
-        } catch {
-            guard case .failed(let sentence) = error else {
-                Issue.record("\(error)")
-                return
-            }
-            #expect(sentence.contains("apt-get install libcurl4") && sentence.contains(file))
-        }
+    @Test func withoutLibcurlThereIsASentenceThatBringsIt() {
+        expectMissingLibrary("libcurl", package: "libcurl4") { _ = try openCurl($0) }
     }
 
     /// Debian 12, Ubuntu 22.04 and 23.04; then Ubuntu 24.04, Debian 13 and later releases.

@@ -113,12 +113,12 @@ import Testing
     }
 
     @Test func oneWhoSignsForHimselfIsNotTrusted() throws {
-        let (certificate, key) = try makeCertificate(in: folder)
-        let server = try SoundServer(folder, certificate: certificate, key: key)
+        let certificate = try Certificate(for: "DNS:localhost", in: folder)
+        let server = try SoundServer(folder, certificate: certificate.file, key: certificate.key)
         let refusal = try HTTPByteSource(server.address("song", host: "localhost")).refusal() ?? ""
         #expect(refusal.contains("is not trusted") && refusal.contains("localhost"))
 
-        let options = HTTPOptions(certificates: certificate)
+        let options = HTTPOptions(certificates: certificate.file)
         #expect(try HTTPByteSource(server.address("song", host: "localhost"), options: options).all() == file)
         // A host name that the certificate does not contain.
         let other = try HTTPByteSource(server.address("song", host: "127.0.0.1"), options: options).refusal() ?? ""
@@ -126,14 +126,14 @@ import Testing
     }
 
     @Test func httpsOverAProxyIsStillHttps() throws {
-        let (certificate, key) = try makeCertificate(in: folder)
-        let server = try SoundServer(folder, certificate: certificate, key: key)
+        let certificate = try Certificate(for: "DNS:localhost", in: folder)
+        let server = try SoundServer(folder, certificate: certificate.file, key: certificate.key)
         let proxy = try ProxyServer()
-        let options = HTTPOptions(proxy: "http://127.0.0.1:\(proxy.port)", certificates: certificate)
+        let options = HTTPOptions(proxy: "http://127.0.0.1:\(proxy.port)", certificates: certificate.file)
         #expect(try HTTPByteSource(server.address("song", host: "localhost"), options: options).all() == file)
         #expect(proxy.requests.first?.contains("CONNECT localhost") == true)
         let refusing = try ProxyServer("refuse")
-        let others = HTTPOptions(proxy: "http://127.0.0.1:\(refusing.port)", certificates: certificate)
+        let others = HTTPOptions(proxy: "http://127.0.0.1:\(refusing.port)", certificates: certificate.file)
         let refusal = try HTTPByteSource(server.address("song", host: "localhost"), options: others).refusal() ?? ""
         #expect(refusal.contains("refuses to connect to localhost"))
     }

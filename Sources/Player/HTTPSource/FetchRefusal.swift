@@ -4,7 +4,7 @@ internal import TenfourAudioCore
 internal import TenfourMediaSource
 
 /// Error sentences for failed requests, each with its remedy and the original message in parentheses.
-struct HTTPRefusal {
+struct FetchRefusal {
     var resource: Resource
     var options: HTTPOptions
 
@@ -103,7 +103,7 @@ struct HTTPRefusal {
     func sentence(_ refused: Redirect.Refusal) -> String {
         switch refused {
         case .tooMany:
-            "\(host) redirects more than \(HTTPRequest.maximumRedirectCount) times; ask its operator for another address"
+            "\(host) redirects more than \(FetchRequest.maximumRedirectCount) times; ask its operator for another address"
         case .noAddress:
             "\(host) redirects to an address that is neither http nor https, and such redirects are not followed; use that address directly"
         case .downgrade(let other):
