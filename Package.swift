@@ -102,6 +102,9 @@ let package = Package(
         clib("CSDBus"),
 
         // Headers of the system that Glibc's module does not hold, and helpers of ours.
+        clib("CMicroHTTPD"),
+        clib("CShout"),
+        clib("CNATS"),
         clib("CTee"),
         clib("CTimerFD"),
         clib("CTimex"),
@@ -115,10 +118,10 @@ let package = Package(
         module("Support/JSON"),
 
         module("Audio/AudioCore"),
+        module("Support/QRCode", others: ["CQRencode"]),
         module("Audio/AudioCodec", uses: ["AudioCore"]),
         module("Audio/OpusCodec", uses: ["AudioCodec", "AudioCore"], others: ["COpus"]),
         module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
-        module("Support/QRCode", others: ["CQRencode"]),
         module("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "Resampling"]),
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
@@ -147,6 +150,9 @@ let package = Package(
             "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
             others: ["COgg"]),
         module(
+        module(
+            "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
+        module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CNATS"]),
             "Player/HTTPSource", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV", "MediaSource"],
             others: ["CCurl"]),
         module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
@@ -280,13 +286,13 @@ let package = Package(
                 "NetworkEmulator", "Radio",
             ]),
         tests(
+        tests("Support/QRCode", uses: ["QRCode"]),
             "Relay/RelayCore",
             uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
             others: ["CAllocations", "CMACs"]),
         tests(
             "Relay/RelayServer",
             uses: [
-        tests("Support/QRCode", uses: ["QRCode"]),
                 "SeededRandom",
                 "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer",
                 "UV", "NetworkEmulator",
@@ -322,6 +328,8 @@ let package = Package(
         tests("SupportTests", in: "TestSupport/Tests"),
         tests(
             "ConversationTests", in: "RTP/Conversation",
+        tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
+        tests("Network/NATS", uses: ["NATS"]),
             uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "NetworkEmulator"]),
         tests(
             "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],

@@ -7,7 +7,7 @@ import TenfourSession
 /// tests feed it earlier findings and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
-    case icy, playlist, ogg, wav, tags, frames, response
+    case icy, playlist, ogg, wav, tags, frames, response, live, request
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
@@ -34,6 +34,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .tags: feedTags(bytes)
         case .frames: feedFrames(bytes)
         case .response: feedResponse(bytes)
+        case .request: feedRequest(bytes)
+        case .live: feedLive(bytes)
         }
     }
 }
