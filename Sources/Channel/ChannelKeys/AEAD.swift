@@ -2,12 +2,12 @@ private import CSodium
 
 /// ChaCha20-Poly1305 (RFC 8439) with a counter as nonce. The C functions are
 /// `crypto_aead_chacha20poly1305_ietf_encrypt` and `_decrypt_detached`.
-enum AEAD {
-    static let tagByteCount = 16
+package enum AEAD {
+    package static let tagByteCount = 16
 
     /// Encrypts `body` and appends it with its 16-byte tag. The caller must never use the same `counter` twice under
     /// one key.
-    static func seal(
+    package static func seal(
         _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>
     ) {
@@ -31,7 +31,7 @@ enum AEAD {
 
     /// Decrypts `sealed`, which consists of a body and its 16-byte tag, in place. The decrypted body is at the
     /// beginning of `sealed`. If `sealed` is not authentic, the body is zeroed, and the result is false.
-    static func open(
+    package static func open(
         _ sealed: inout MutableSpan<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>
     ) -> Bool {
         guard sealed.count >= tagByteCount else { return false }

@@ -1,4 +1,4 @@
-/// The link of a channel, `tenfour://HOST[:PORT]/NAME#SECRET`: its relay, its name and its secret.
+/// The link of a channel, `tenfour://HOST[:PORT][,HOST[:PORT]…]/NAME#SECRET`: its relays, its name and its secret.
 ///
 /// The format is in Protocol/05-channel-keys.md. `description` omits the secret; `text` contains it.
 public struct ChannelLink: Sendable, Equatable {
@@ -11,31 +11,36 @@ public struct ChannelLink: Sendable, Equatable {
     /// The notation of a generated secret: letters and digits, or words.
     public enum Form: Sendable { case letters, words }
 
-    /// The host of the relay, in small letters, an IPv6 address without brackets. If the relay runs inside an endpoint,
-    /// this is the endpoint's host. It is nil in the link that such an endpoint itself uses.
-    public let host: String?
-    public let port: UInt16
+    /// The relays of the channel, in the order in which members try them; all of them act as one. If the relay runs
+    /// inside an endpoint, this is the endpoint's host. It is empty in the link that such an endpoint itself uses.
+    public let relays: [RelayHost]
+    /// The port at which the endpoint that uses a link without a host serves the channel.
+    private let ownPort: UInt16
     public let name: String
     public let opening: Opening
 
     public static let defaultPort: UInt16 = 5004
     public static let maximumByteCount = 1024
+    public static let maximumRelayCount = 8
+
+    /// `port` is used only if `relays` is empty: an endpoint then serves the channel at this port.
+    public init(
+        relays: [RelayHost], port: UInt16 = defaultPort, name: String, opening: Opening
+    ) throws(ChannelLinkError) {
+        let name = Array(name.utf8)
+        guard relays.count <= Self.maximumRelayCount else { throw .relayCount }
+        guard port > 0 else { throw .port }
+        self.relays = relays
+        ownPort = relays.isEmpty ? port : Self.defaultPort
+        self.name = try Self.name(name.span)
+        self.opening = opening
+    }
 
     public init(
         host: String?, port: UInt16 = defaultPort, name: String, opening: Opening
     ) throws(ChannelLinkError) {
-        let name = Array(name.utf8)
-        let given = host.map { Array($0.utf8) }
-        if let given {
-            let isV6 = given.contains(UInt8(ascii: ":"))
-            self.host = try isV6 ? Self.v6Host(given.span) : Self.host(given.span)
-        } else {
-            self.host = nil
-        }
-        guard port > 0 else { throw .port }
-        self.port = port
-        self.name = try Self.name(name.span)
-        self.opening = opening
+        let relays = try host.map { host throws(ChannelLinkError) in [try RelayHost(host: host, port: port)] }
+        try self.init(relays: relays ?? [], port: port, name: name, opening: opening)
     }
 
     public init(_ text: String) throws(ChannelLinkError) {
@@ -56,7 +61,7 @@ public struct ChannelLink: Sendable, Equatable {
         let front = rest.extracting(..<hash)
         guard let slash = front.first(UInt8(ascii: "/")) else { throw .name }
         name = try Self.name(front.extracting((slash + 1)...))
-        (host, port) = try Self.hostAndPort(front.extracting(..<slash))
+        (relays, ownPort) = try Self.relays(front.extracting(..<slash))
         opening = try Self.opening(rest.extracting((hash + 1)...))
     }
 
@@ -71,26 +76,20 @@ public struct ChannelLink: Sendable, Equatable {
 
     /// The part of the link before the `#`, without the secret.
     public var place: String {
-        let host = host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
-        return "tenfour://\(host)\(port == Self.defaultPort ? "" : ":\(port)")/\(name)"
+        let own = ownPort == Self.defaultPort ? "" : ":\(ownPort)"
+        return "tenfour://\(relays.isEmpty ? own : relays.map(\.description).joined(separator: ","))/\(name)"
     }
 
-    /// Parses `HOST[:PORT]`, written as in a link. The port is 5004 if it is missing.
-    public static func hostAndPort(_ text: String) throws(ChannelLinkError) -> (host: String, port: UInt16) {
-        let bytes = Array(text.utf8)
-        let (host, port) = try hostAndPort(bytes.span)
-        guard let host else { throw .host }
-        return (host, port)
-    }
+    /// The host of the first relay; nil if the link names none.
+    public var host: String? { relays.first?.name }
+    /// The port of the first relay, or of the endpoint itself if the link names no relay.
+    public var port: UInt16 { relays.first?.port ?? ownPort }
 
     /// Checks a channel's name, and returns it in small letters, as it is used in links and for deriving keys.
     public static func channelName(_ text: String) throws(ChannelLinkError) -> String {
         let bytes = Array(text.utf8)
         return try name(bytes.span)
     }
-
-    /// The relay's id in JOIN; nil if the link has no host.
-    public var relay: RelayID? { host.map { RelayID(host: $0, port: port) } }
 }
 
 extension ChannelLink: CustomStringConvertible, CustomDebugStringConvertible {
@@ -101,56 +100,25 @@ extension ChannelLink: CustomStringConvertible, CustomDebugStringConvertible {
 // MARK: Parsing
 
 extension ChannelLink {
-    private static func hostAndPort(_ text: Span<UInt8>) throws(ChannelLinkError) -> (String?, UInt16) {
-        var hostEnd = text.count
-        if text.count > 0, text[0] == UInt8(ascii: "[") {
-            guard let bracket = text.first(UInt8(ascii: "]")) else { throw .host }
-            hostEnd = bracket + 1
-        } else if let colon = text.first(UInt8(ascii: ":")) {
-            hostEnd = colon
+    /// Parses the part of the link between `//` and `/`: the relays, or the port alone.
+    private static func relays(_ text: Span<UInt8>) throws(ChannelLinkError) -> ([RelayHost], UInt16) {
+        if text.count == 0 { return ([], defaultPort) }
+        if text[0] == UInt8(ascii: ":") { return ([], try RelayHost.port(text.extracting(1...))) }
+        var relays: [RelayHost] = []
+        var rest = text
+        while let comma = rest.first(UInt8(ascii: ",")) {
+            guard relays.count < maximumRelayCount else { throw .relayCount }
+            relays.append(try RelayHost(parsing: rest.extracting(..<comma)))
+            rest = rest.extracting((comma + 1)...)
         }
-        var port = defaultPort
-        if hostEnd < text.count {
-            guard text[hostEnd] == UInt8(ascii: ":") else { throw .host }
-            port = try Self.port(text.extracting((hostEnd + 1)...))
-        }
-        guard hostEnd > 0 else { return (nil, port) }
-        let isV6 = text[0] == UInt8(ascii: "[")
-        return (try isV6 ? v6Host(text.extracting(1..<(hostEnd - 1))) : host(text.extracting(..<hostEnd)), port)
-    }
-
-    private static func port(_ text: Span<UInt8>) throws(ChannelLinkError) -> UInt16 {
-        var port = 0
-        for index in text.indices {
-            guard let digit = text[index].digit else { throw .port }
-            port = port * 10 + digit
-            guard port <= UInt16.max else { throw .port }
-        }
-        guard port > 0 else { throw .port }
-        return UInt16(port)
-    }
-
-    private static func host(_ text: Span<UInt8>) throws(ChannelLinkError) -> String {
-        guard (1...253).contains(text.count) else { throw .host }
-        guard let host = small(text, { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
-        else {
-            throw .host
-        }
-        return host
-    }
-
-    private static func v6Host(_ text: Span<UInt8>) throws(ChannelLinkError) -> String {
-        guard (2...45).contains(text.count) else { throw .host }
-        let host = small(text) {
-            $0.hexadecimal != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
-        }
-        guard let host, host.contains(":") else { throw .host }
-        return host
+        relays.append(try RelayHost(parsing: rest))
+        guard relays.count <= maximumRelayCount else { throw .relayCount }
+        return (relays, defaultPort)
     }
 
     static func name(_ text: Span<UInt8>) throws(ChannelLinkError) -> String {
         guard (1...32).contains(text.count), text[0].isLetterOrDigit else { throw .name }
-        let name = small(text) {
+        let name = text.small {
             $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_")
         }
         guard let name else { throw .name }
@@ -161,22 +129,12 @@ extension ChannelLink {
         guard text.count > 0 else { throw .noSecret }
         guard let hyphen = text.first(UInt8(ascii: "-")) else { throw .marker }
         let rest = text.extracting((hyphen + 1)...)
-        switch small(text.extracting(..<hyphen), { $0.isLetterOrDigit }) {
+        switch text.extracting(..<hyphen).small({ $0.isLetterOrDigit }) {
         case "talk": return .secret(try Secret(.talk, parsing: rest))
         case "listen": return .secret(try Secret(.listen, parsing: rest))
         case "phrase": return .passphrase(try Passphrase(linkText: rest))
         default: throw .marker
         }
-    }
-
-    /// Returns `text` with capitals converted to small letters; nil if `isAllowed` rejects a byte.
-    private static func small(_ text: Span<UInt8>, _ isAllowed: (UInt8) -> Bool) -> String? {
-        var bytes: [UInt8] = []
-        for index in text.indices {
-            guard isAllowed(text[index]) else { return nil }
-            bytes.append((0x41...0x5A).contains(text[index]) ? text[index] | 0x20 : text[index])
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -225,21 +183,5 @@ extension Passphrase {
             }
         }
         return String(decoding: text, as: UTF8.self)
-    }
-}
-
-extension Span<UInt8> {
-    fileprivate func first(_ byte: UInt8) -> Int? {
-        for index in indices where self[index] == byte { return index }
-        return nil
-    }
-}
-
-extension UInt8 {
-    fileprivate var digit: Int? { (0x30...0x39).contains(self) ? Int(self) - 0x30 : nil }
-    fileprivate var isLetterOrDigit: Bool { digit != nil || (0x61...0x7A).contains(self | 0x20) }
-    fileprivate var hexadecimal: UInt8? {
-        if let digit { return UInt8(digit) }
-        return (0x61...0x66).contains(self | 0x20) ? (self | 0x20) - 0x61 + 10 : nil
     }
 }

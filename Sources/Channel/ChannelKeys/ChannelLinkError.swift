@@ -6,6 +6,7 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
     case noSecret
     case host
     case port
+    case relayCount
     case name
     case marker
     case secretCharacter
@@ -23,8 +24,10 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
         case .scheme: "a channel's link begins with tenfour://"
         case .noSecret:
             "the link has no secret after a #; copy the whole link, or write rtp:// for a stream without encryption"
-        case .host: "the link's host is neither a name nor an address; write an IPv6 address in brackets"
+        case .host:
+            "the link's host is neither a name nor an address; write an IPv6 address in brackets, and a comma between two hosts"
         case .port: "the link's port is not a number from 1 to 65535"
+        case .relayCount: "the link has more than \(ChannelLink.maximumRelayCount) hosts"
         case .name:
             "the channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
         case .marker: "the part after the # does not begin with talk-, listen- or phrase-; copy the link again"

@@ -76,7 +76,7 @@ func shortMAC(key: SecretBytes, _ feed: (inout HMAC) -> Void) -> UInt128 {
 }
 
 /// Returns the SHA-256 of `bytes`.
-func sha256(_ bytes: Span<UInt8>) -> InlineArray<32, UInt8> {
+package func sha256(_ bytes: Span<UInt8>) -> InlineArray<32, UInt8> {
     var output = InlineArray<32, UInt8>(repeating: 0)
     var span = output.mutableSpan
     unsafe bytes.withUnsafeBufferPointer { input in

@@ -103,19 +103,21 @@ public enum Roster {
         }
 
         static let shortByteCount = 5
-        static let maximumByteCount = shortByteCount + SealedMemberInfo.byteCount
+        package static let maximumByteCount = shortByteCount + SealedMemberInfo.byteCount
 
         public init(number: UInt32, _ state: State) {
             self.number = number
             self.state = state
         }
 
-        /// Parses all entries in `bytes` from `offset` to the end.
-        static func all(parsing bytes: Span<UInt8>, from offset: Int) throws(ControlParseError) -> [Entry] {
+        /// Parses all entries in `bytes` from `offset` to the end, at most `most`.
+        package static func all(
+            parsing bytes: Span<UInt8>, from offset: Int, most: Int = maximumEntryCount
+        ) throws(ControlParseError) -> [Entry] {
             var entries: [Entry] = []
             var offset = offset
             while offset < bytes.count {
-                guard entries.count < maximumEntryCount, offset + shortByteCount <= bytes.count else {
+                guard entries.count < most, offset + shortByteCount <= bytes.count else {
                     throw .length(bytes.count)
                 }
                 let number: UInt32 = bytes.number(at: offset)
@@ -133,7 +135,7 @@ public enum Roster {
             return entries
         }
 
-        func write(into bytes: inout OutputSpan<UInt8>) {
+        package func write(into bytes: inout OutputSpan<UInt8>) {
             bytes.append(number: number)
             switch state {
             case .gone: bytes.append(Kind.gone.rawValue)

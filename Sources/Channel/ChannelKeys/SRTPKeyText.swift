@@ -36,16 +36,17 @@ extension SRTPMasterKey {
         self.init(suite, bytes)
     }
 
-    /// Key and salt in base64. Show this text only to people who may have the key. The C function is
-    /// `sodium_bin2base64`.
+    /// Key and salt in base64. Show this text only to people who may have the key.
     public var base64Text: String {
-        bytes.withBytes { bytes in
-            var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-            unsafe bytes.withUnsafeBufferPointer { bytes in
-                _ = unsafe sodium_bin2base64(
-                    &text, text.count, bytes.baseAddress!, bytes.count, sodium_base64_VARIANT_ORIGINAL)
-            }
-            return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
+        bytes.withBytes { base64($0) }
     }
+}
+
+/// Returns `bytes` in base64 with padding (RFC 4648 section 4). The C function is `sodium_bin2base64`.
+package func base64(_ bytes: Span<UInt8>) -> String {
+    var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+        _ = unsafe sodium_bin2base64(&text, text.count, bytes.baseAddress, bytes.count, sodium_base64_VARIANT_ORIGINAL)
+    }
+    return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

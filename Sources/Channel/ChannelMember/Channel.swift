@@ -18,21 +18,22 @@ public struct Channel: ~Copyable, Sendable {
     /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept. Set it before each input.
     public var suspended = Duration.zero
 
-    private var generator: CSPRNG
-    private var joinHandshake = JoinHandshake()
-    private var standing = MembershipStanding()
+    var generator: CSPRNG
+    var joinHandshake = JoinHandshake()
+    var standing = MembershipStanding()
     /// Our session with the relay, from WELCOME to its end; nil if there is none.
-    private var session: ChannelSession?
-    private var wallClock = ChannelClock()
-    private var sendStream = ProtectedSendStream()
+    var session: ChannelSession?
+    var changeover = Changeover()
+    var wallClock = ChannelClock()
+    var sendStream = ProtectedSendStream()
     private var opener = MediaOpener()
-    private var roster: RosterExchange
+    var roster: RosterExchange
     /// The decrypted packet that `nextOpened` returns next: its kind, and its range in `bytes`; nil if there is none.
     private var opened: (kind: Opened, range: Range<Int>)?
     private var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
     private var lastInput: Instant
-    private var outbox = DatagramQueue(limit: 64)
-    private var events = ChannelEvents()
+    var outbox = DatagramQueue(limit: 64)
+    var events = ChannelEvents()
     private var hasLeft = false
 
     /// Begins to join the channel. `ssrc` is the SSRC of the RTP session, `clock` the time of day at `now`, and
@@ -84,14 +85,15 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
     }
 
-    /// Sets the endpoints to which the relay's name resolves, at least one. If they have changed while we are joining,
-    /// begins again with the first endpoint immediately.
-    public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
-        precondition(!endpoints.isEmpty, "a relay is somewhere")
+    /// Sets the relays that may be joined, at least one. If they have changed while we are joining, begins again with
+    /// the first one immediately.
+    public mutating func setRelays(_ relays: [RelayCandidate], at now: Instant) {
+        precondition(!relays.isEmpty, "a relay is somewhere")
         lastInput = now
-        guard Set(endpoints) != Set(configuration.endpoints) else { return }
-        configuration.endpoints = endpoints
-        joinHandshake.endpointsChanged(at: now)
+        guard Set(relays) != Set(configuration.relays) else { return }
+        configuration.relays = relays
+        session?.keepalive.isWatchful = configuration.canChangeOver
+        joinHandshake.relaysChanged(at: now)
         advance(at: now)
     }
 
@@ -112,6 +114,7 @@ public struct Channel: ~Copyable, Sendable {
 
     /// Leaves the channel and notifies the relay. Afterwards call only `nextDatagram`, until it returns nil.
     public mutating func leave(at now: Instant) {
+        changeover.sendLeave(into: &outbox)
         send(.leave)
         session = nil
         roster.leave()
@@ -143,7 +146,8 @@ public struct Channel: ~Copyable, Sendable {
     /// The time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
         var next = session?.keepalive.deadline
-        for deadline in [joinHandshake.deadline, standing.deadline, roster.deadline(isIn: isAnswered)] {
+        let others = [standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline]
+        for deadline in others + [joinHandshake.deadline] {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
         return next
@@ -153,6 +157,8 @@ public struct Channel: ~Copyable, Sendable {
 
     /// Whether the relay has let us in and answers.
     public var isJoined: Bool { standing.isJoined }
+    /// The address of the relay that has let us in last; nil before the first one has.
+    public var relay: Endpoint? { changeover.relay }
     /// The number of packets that are held until an announcement gives their key.
     public var heldCount: Int { opener.heldCount }
     /// The other members; nil while we are not joined, and until the relay has sent the whole list.
@@ -166,27 +172,25 @@ public struct Channel: ~Copyable, Sendable {
     }
 
     /// Whether the relay has answered a renewal in this session, and has not stopped answering since.
-    private var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
+    var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
 
     /// Queues the datagrams and posts the events that are due at `now`. Does nothing after `leave`.
     private mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
         if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }
-        if standing.isUnknown, joinHandshake.hasFailed, standing.deadline == nil { report(.lost) }
+        reportFailedJoin()
+        if let due = changeover.deadline, due <= now { changeover.sendLeave(into: &outbox) }
         standing.timeElapsed(as: configuration.role, &events, at: now)
         advanceKeepalive(at: now)
         sendRosterRecords(at: now)
     }
 
-    private mutating func advanceKeepalive(at now: Instant) {
+    mutating func advanceKeepalive(at now: Instant) {
         while let step = session?.keepalive.step(at: now, using: &generator) {
             switch step {
             case .nothing: return
             case .renew(let token): send(.renewal(token: token, receipt: session?.receipt ?? 0))
-            case .lost:
-                report(.lost)
-                let hadAnswer = session?.keepalive.hasAnswered ?? false
-                joinHandshake.rejoin(hadAnswer: hadAnswer, at: now, using: &generator)
+            case .lost: relayIsLost(at: now)
             case .over:
                 session = nil
                 if !joinHandshake.isActive { joinHandshake.begin(at: now) }
@@ -194,20 +198,20 @@ public struct Channel: ~Copyable, Sendable {
         }
     }
 
-    private mutating func sendRosterRecords(at now: Instant) {
+    mutating func sendRosterRecords(at now: Instant) {
         roster.expire(&events, at: now)
         guard isAnswered, let receipt = session?.receipt else { return }
         let clock = reading(at: now)?.wall
         while let record = roster.nextRecord(ssrc, clock: clock, receipt: receipt, &events, at: now) { send(record) }
     }
 
-    private mutating func report(_ standing: MembershipStanding.Standing) {
+    mutating func report(_ standing: MembershipStanding.Standing) {
         self.standing.report(standing, as: configuration.role, &events)
     }
 
     // MARK: - Sending
 
-    private mutating func send(_ record: Record) { session?.send(record, into: &outbox) }
+    mutating func send(_ record: Record) { session?.send(record, into: &outbox) }
 
     private mutating func sendReport(_ datagram: Span<UInt8>) -> ChannelDiscard? {
         guard session != nil else { return .beforeJoined }
@@ -300,40 +304,6 @@ public struct Channel: ~Copyable, Sendable {
         return opened == nil ? .handled : .opened
     }
 
-    // MARK: - Joining
-
-    private mutating func readHandshake(
-        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
-    ) -> Reception {
-        switch joinHandshake.receive(datagram, from: sender, at: now) {
-        case .cookie: joinHandshake.writeJoin(to: &outbox)
-        case .welcome(let terms, let keys): sessionBegan(keys, terms, at: sender, now)
-        case .refusal(.unproved): standing.unprovedRefusalArrived(at: now)
-        case .refusal(let reason):
-            joinHandshake.pause(for: reason, at: now, using: &generator)
-            report(.refused(reason))
-        case .nothing: return .discarded(.unexpected)
-        }
-        return .handled
-    }
-
-    private mutating func sessionBegan(
-        _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
-    ) {
-        // Leaves an earlier session if the relay's endpoint or our address has changed. If neither has changed, the
-        // relay itself passes the slot and SSRC to the new session.
-        if session?.endpoint != endpoint || session?.seen != terms.address { send(.leave) }
-        session = ChannelSession(
-            keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
-        joinHandshake.end()
-        standing.refusalIsOver()
-        wallClock.setByRelay(terms.clock, at: now + suspended)
-        sendStream.announceAgain()
-        roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Sends our first record. Only its answer confirms our slot; until then, others may take the last slots.
-        advanceKeepalive(at: now)
-    }
-
     // MARK: - Records
 
     private mutating func readRecord(_ datagram: Span<UInt8>, session number: UInt64, at now: Instant) -> Reception {
@@ -354,9 +324,7 @@ public struct Channel: ~Copyable, Sendable {
         case .renewed(let token, let receipt, let terms): leaseRenewed(token, receipt, terms, at: now)
         case .pathChallenge(let number): send(.pathAnswer(number))
         case .goodbye(let reason):
-            session = nil
-            report(isJoined ? .closed(reason) : .refused(reason))
-            joinHandshake.pause(for: reason, at: now, using: &generator)
+            goodbyeArrived(for: reason, at: now)
         case .ssrcRefused(let refused): if refused == ssrc { standing.reportCollision(&events, at: now) }
         case .limited(let packets, let bits):
             let limits = TalkerLimits(packetsPerSecond: Int(packets), bitsPerSecond: Int(bits))
@@ -375,26 +343,5 @@ public struct Channel: ~Copyable, Sendable {
         case .renewal, .leave, .pathAnswer, .info, .rosterRequest: return .discarded(.unexpected)
         }
         return .handled
-    }
-
-    private mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
-        session?.receipt = receipt
-        // Repeats the announcements at the first answer, because the relay forwards nothing before our first record.
-        if !(session?.keepalive.hasAnswered ?? true) {
-            sendStream.announceAgain()
-            roster.sessionAnswered(at: now)
-        }
-        let lease = Duration.seconds(Int(terms.lease))
-        let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
-        session?.seen = terms.address
-        wallClock.setByRelay(terms.clock, at: now + suspended)
-        // Ends the new attempt to join. The relay was slow, but not lost, so the session continues.
-        if wasLost {
-            joinHandshake.end()
-            standing.refusalIsOver()
-        }
-        joinHandshake.hasSucceeded()
-        report(.joined(terms.address))
-        sendRosterRecords(at: now)
     }
 }

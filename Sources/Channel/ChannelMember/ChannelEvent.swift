@@ -5,6 +5,10 @@ public import TenfourSession
 public enum ChannelEvent: Hashable, Sendable {
     /// The relay has let us in, has given us a slot, and sees us at this address.
     case joined(Role, seenAt: Endpoint)
+    /// The relay at this address has let us in. If there is a former relay, the reason is the one with which it has
+    /// ended our membership; nil if it no longer answered. Without a former relay, the event is posted only if the link
+    /// has other relays.
+    case relayReached(Endpoint, insteadOf: Endpoint?, because: Refusal.Reason?)
     /// The relay does not answer, or no longer answers; joining continues. Media may still arrive.
     case lost
     /// The relay does not let us in; joining continues. Successive refusals with the same reason are posted once.

@@ -6,7 +6,7 @@ internal import TenfourSession
 /// A member's session with its relay, from WELCOME to its end: keys, counters, lease.
 struct ChannelSession: Sendable {
     let number: UInt64
-    let endpoint: Endpoint
+    let relay: RelayCandidate
     /// Our address and port, as the relay sees them.
     var seen: PeerAddress
     private var sealer: RecordSealer
@@ -19,15 +19,22 @@ struct ChannelSession: Sendable {
     /// The rate limits that the relay has reported for our stream; nil if the relay has reported none.
     var limits: TalkerLimits?
 
-    init(_ keys: SessionKeys, _ terms: Welcome.Terms, endpoint: Endpoint, token: UInt64, at now: Instant) {
+    /// `isWatchful` states whether the relay is probed whenever it is silent, because there are others.
+    init(
+        _ keys: SessionKeys, _ terms: Welcome.Terms, at relay: RelayCandidate, isWatchful: Bool, token: UInt64,
+        _ now: Instant
+    ) {
         number = keys.session
-        self.endpoint = endpoint
+        self.relay = relay
         seen = terms.address
         sealer = keys.sealer(for: .member)
         opener = keys.opener(for: .member)
         tagger = keys.hopTagger(for: .member)
-        keepalive = LeaseKeepalive(lease: .seconds(Int(terms.lease)), token: token, at: now)
+        keepalive = LeaseKeepalive(
+            lease: .seconds(Int(terms.lease)), isWatchful: isWatchful, token: token, at: now)
     }
+
+    var endpoint: Endpoint { relay.endpoint }
 
     // MARK: - Receiving
 

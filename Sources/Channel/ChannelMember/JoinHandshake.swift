@@ -3,27 +3,29 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Joins a relay: repeats HELLO and JOIN until the relay answers, at one endpoint after another, with growing pauses.
+/// Joins one of several relays: sends HELLO to one after another until a relay answers, and JOIN to that relay, with
+/// growing pauses.
 struct JoinHandshake: Sendable {
     /// The attempt to join that is in progress. During a pause, it is the previous attempt; nil if there is none.
     private(set) var attempt: Attempt?
-    /// The latest attempt to join at each endpoint that was tried before the endpoint of `attempt`. A slow relay may
-    /// still answer an earlier attempt.
+    /// The latest attempts to join at other relays than that of `attempt`. A slow relay may still answer one.
     private var earlier: [Attempt] = []
     /// The endpoint of the latest attempt to join, kept after the attempt has ended.
     private var lastEndpoint: Endpoint?
     private var isPausing = false
     /// The time at which the next HELLO or JOIN is due; nil while we are not joining.
     private(set) var deadline: Instant?
+    /// The number of HELLOs sent since the last pause, or of JOINs sent since the last COOKIE.
     private var sentCount = 0
-    /// The number of attempts to join that have timed out since the list of endpoints changed. This number modulo the
-    /// length of the list is the index of the current endpoint.
+    /// The index of the relay that is tried first, modulo the number of relays.
     private var turn = 0
+    /// The number of relays that have been given up since the last pause.
+    private var givenUpCount = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 
-    /// An attempt to join at one endpoint of the relay.
+    /// An attempt to join one relay.
     struct Attempt: Sendable {
-        let endpoint: Endpoint
+        let relay: RelayCandidate
         var joinAttempt: JoinAttempt
     }
 
@@ -48,9 +50,8 @@ struct JoinHandshake: Sendable {
         deadline = moment
     }
 
-    /// Returns to the first endpoint, because the list of endpoints has changed. If we are joining, begins again
-    /// immediately.
-    mutating func endpointsChanged(at now: Instant) {
+    /// Returns to the first relay, because the list of relays has changed. If we are joining, begins again immediately.
+    mutating func relaysChanged(at now: Instant) {
         turn = 0
         if isActive { begin(at: now) }
     }
@@ -68,11 +69,16 @@ struct JoinHandshake: Sendable {
 
     /// Whether joining was tried at `endpoint`. Only then can an answer come from this endpoint.
     func hasTried(_ endpoint: Endpoint) -> Bool {
-        lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
+        lastEndpoint == endpoint || earlier.contains { $0.relay.endpoint == endpoint }
     }
 
-    /// Sets the next pause between two attempts to join back to 1 s. Call this when the relay has answered a renewal.
-    mutating func hasSucceeded() { backoff.succeeded() }
+    /// Sets the next pause between two attempts to join back to 1 s, and tries `relay` first next time. Call this when
+    /// this relay has answered a renewal.
+    mutating func succeeded(at relay: RelayCandidate, of relays: [RelayCandidate]) {
+        backoff.succeeded()
+        givenUpCount = 0
+        turn = relays.firstIndex(of: relay) ?? 0
+    }
 
     /// Returns whether a HELLO or JOIN is due. If so, the caller must call `write`. Begins a new attempt to join, or a
     /// pause, if the last attempt has had no answer.
@@ -80,29 +86,39 @@ struct JoinHandshake: Sendable {
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout CSPRNG
     ) -> Bool {
         guard let deadline, deadline <= now else { return false }
-        let isOver = attempt != nil && !isPausing && sentCount == Self.maximumSendCount
-        if isOver {
-            turn += 1
-            // Pauses after the last endpoint of the list, and after an attempt that has received a cookie. The relay
-            // that sent the cookie may only be slow, so its WELCOME is accepted during the pause.
-            if attempt?.joinAttempt.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
-                rest(at: now, using: &generator)
-                return false
-            }
+        let hasCookie = attempt?.joinAttempt.hasCookie ?? false
+        let relays = configuration.relays
+        if attempt != nil, !isPausing, sentCount >= Self.maximumSendCount * (hasCookie ? 1 : relays.count) {
+            // The relay that sent a cookie may only be slow, so its WELCOME is accepted during the pause.
+            if hasCookie, let tried = attempt?.relay { passOver(tried, relays) }
+            rest(at: now, using: &generator)
+            return false
         }
-        if attempt == nil || isPausing || isOver {
+        if attempt == nil || isPausing {
             isPausing = false
-            if let attempt { earlier.append(attempt) }
-            let endpoint = configuration.endpoints[turn % configuration.endpoints.count]
-            earlier.removeAll { $0.endpoint == endpoint }
-            lastEndpoint = endpoint
-            attempt = Attempt(
-                endpoint: endpoint,
-                joinAttempt: JoinAttempt(configuration.joinKey, relay: configuration.relay, using: &generator))
             sentCount = 0
+            tryNext(configuration, using: &generator)
+        } else if !hasCookie, relays.count > 1 {
+            tryNext(configuration, using: &generator)
         }
         said(at: now)
         return true
+    }
+
+    /// Continues with the relay whose turn it is: with a new attempt in the first round since the last pause, and
+    /// otherwise with the attempt of the first round.
+    private mutating func tryNext(_ configuration: ChannelConfiguration, using generator: inout CSPRNG) {
+        if let attempt { earlier.append(attempt) }
+        let relay = configuration.relays[(turn + sentCount) % configuration.relays.count]
+        let place = earlier.firstIndex { $0.relay == relay }
+        let known = place.map { earlier.remove(at: $0) }
+        lastEndpoint = relay.endpoint
+        if sentCount >= configuration.relays.count, let known {
+            attempt = known
+        } else {
+            attempt = Attempt(
+                relay: relay, joinAttempt: JoinAttempt(configuration.joinKey, relay: relay.id, using: &generator))
+        }
     }
 
     private mutating func said(at now: Instant) {
@@ -110,21 +126,19 @@ struct JoinHandshake: Sendable {
         deadline = now + Self.interval
     }
 
-    /// Passes a datagram from `endpoint` to the attempt at this endpoint, and returns the result. After a cookie, this
-    /// attempt becomes the current one, and the caller must call `writeJoin` immediately.
+    /// Passes a datagram from `endpoint` to the attempts at this endpoint, and returns the result. The attempt that is
+    /// answered becomes the current one. After a cookie, the caller must call `writeJoin` immediately.
     mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
-        if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
-            let answer = earlier[place].joinAttempt.receive(datagram)
-            guard case .cookie = answer else { return answer }
+        var answer = JoinAttempt.Answer.nothing
+        if attempt?.relay.endpoint == endpoint { answer = attempt?.joinAttempt.receive(datagram) ?? .nothing }
+        for place in earlier.indices where answer.isNothing && earlier[place].relay.endpoint == endpoint {
+            answer = earlier[place].joinAttempt.receive(datagram)
+            guard answer.isProof else { continue }
             let slow = earlier.remove(at: place)
             if let attempt { earlier.append(attempt) }
             attempt = slow
             lastEndpoint = endpoint
-            begunSaying(at: now)
-            return answer
-        }
-        guard attempt?.endpoint == endpoint, let answer = attempt?.joinAttempt.receive(datagram) else {
-            return .nothing
+            break
         }
         if case .cookie = answer { begunSaying(at: now) }
         return answer
@@ -140,14 +154,30 @@ struct JoinHandshake: Sendable {
     func write(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
         for number in 0..<attempt.joinAttempt.datagramCount {
-            outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(number, into: &$0) }
+            outbox.put(capacity: 128, to: attempt.relay.endpoint) { attempt.joinAttempt.write(number, into: &$0) }
         }
     }
 
     /// Puts the JOIN for the latest cookie into `outbox`.
     func writeJoin(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
-        outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(into: &$0) }
+        outbox.put(capacity: 128, to: attempt.relay.endpoint) { attempt.joinAttempt.write(into: &$0) }
+    }
+
+    /// Gives up a relay, and begins at the next one within 250 ms. Returns false, and begins nothing, if all relays
+    /// have been given up since the last pause; the caller must then call `pause`.
+    mutating func changeOver(
+        from relay: RelayCandidate, _ relays: [RelayCandidate], at now: Instant, using generator: inout CSPRNG
+    ) -> Bool {
+        passOver(relay, relays)
+        givenUpCount += 1
+        guard givenUpCount < relays.count else { return false }
+        begin(at: now + Self.rejoinSpread * Double.random(in: 0...1, using: &generator))
+        return true
+    }
+
+    private mutating func passOver(_ relay: RelayCandidate, _ relays: [RelayCandidate]) {
+        if let place = relays.firstIndex(of: relay) { turn = place + 1 }
     }
 
     /// Pauses after a refusal or a GOODBYE: for 1 to 4 s, or for 10 s if a person has to change something first. This
@@ -159,10 +189,15 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// Begins to join again after the relay was lost. The new attempt begins within 250 ms if the relay had answered in
-    /// the session, or after a pause if it had not.
-    mutating func rejoin(hadAnswer: Bool, at now: Instant, using generator: inout CSPRNG) {
+    /// Begins to join again after `relay` was lost, with the next relay if there are several. The new
+    /// attempt begins within 250 ms if the relay had answered in the session, or after a pause if no relay does.
+    mutating func rejoin(
+        from relay: RelayCandidate, _ relays: [RelayCandidate], hadAnswer: Bool, at now: Instant,
+        using generator: inout CSPRNG
+    ) {
         guard !isActive else { return }
+        if hadAnswer { givenUpCount = 0 }
+        if relays.count > 1, changeOver(from: relay, relays, at: now, using: &generator) { return }
         if hadAnswer {
             begin(at: now + Self.rejoinSpread * Double.random(in: 0...1, using: &generator))
         } else {
@@ -182,12 +217,27 @@ struct JoinHandshake: Sendable {
 
     private mutating func rest(at now: Instant, using generator: inout CSPRNG) {
         isPausing = true
+        givenUpCount = 0
         deadline = now + backoff.next(using: &generator)
     }
 
     /// Plans the next attempt to join after 10 s, multiplied by a random factor of 0.5 to 1.5, because a person has to
     /// change something first.
     mutating func pauseLong(at now: Instant, using generator: inout CSPRNG) {
+        givenUpCount = 0
         begin(at: now + Self.longPause * Double.random(in: 0.5...1.5, using: &generator))
+    }
+}
+
+extension JoinAttempt.Answer {
+    fileprivate var isNothing: Bool { if case .nothing = self { true } else { false } }
+
+    /// Whether only the relay can have answered so, or an attacker on the path to it.
+    fileprivate var isProof: Bool {
+        switch self {
+        case .cookie, .welcome: true
+        case .refusal(let reason): reason != .unproved
+        case .nothing: false
+        }
     }
 }

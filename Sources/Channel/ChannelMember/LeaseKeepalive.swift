@@ -1,7 +1,9 @@
 internal import TenfourAudioCore
 
-/// Renews a member's lease, and probes the relay if it has sent nothing for 500 ms although media is expected.
+/// Renews a member's lease, and probes the relay if it has sent nothing for 500 ms although media is expected. A member
+/// that is watchful, because it knows other relays, always expects something.
 struct LeaseKeepalive: Sendable {
+    var isWatchful: Bool
     /// The time at which the lease ends unless the relay answers a renewal.
     private var end: Instant
     /// The time at which the next renewal is due.
@@ -38,11 +40,16 @@ struct LeaseKeepalive: Sendable {
     static let probeSpread = Duration.milliseconds(100)
     static let probeInterval = Duration.milliseconds(200)
     static let maximumProbeCount = 3
+    /// A watchful member probes more often: it probes a relay with little to say all the time, and must not take a few
+    /// lost datagrams for the relay's end.
+    static let watchfulProbeInterval = Duration.milliseconds(150)
+    static let watchfulProbeCount = 5
     /// The time to wait for the answer to a renewal. Without an answer in this time, the relay is probed.
     private static let renewalPatience = Duration.seconds(1)
 
     /// Begins the lease of a new session; its first renewal is due immediately.
-    init(lease: Duration, token: UInt64, at now: Instant) {
+    init(lease: Duration, isWatchful: Bool, token: UInt64, at now: Instant) {
+        self.isWatchful = isWatchful
         end = now + lease
         renewal = now + Self.renewalInterval
         lastHeard = now
@@ -72,11 +79,12 @@ struct LeaseKeepalive: Sendable {
             }
         }
         guard let probe, probe.due <= now else { return .nothing }
-        if probe.sentCount < Self.maximumProbeCount {
-            let isLast = probe.sentCount == Self.maximumProbeCount - 1
+        let maximumCount = isWatchful ? Self.watchfulProbeCount : Self.maximumProbeCount
+        if probe.sentCount < maximumCount {
+            let isLast = probe.sentCount == maximumCount - 1
             let roundTrip = isLast ? shortestRoundTrip.map { $0 * 3 / 2 } ?? .zero : .zero
             self.probe?.sentCount += 1
-            self.probe?.due = now + max(Self.probeInterval, roundTrip)
+            self.probe?.due = now + max(isWatchful ? Self.watchfulProbeInterval : Self.probeInterval, roundTrip)
             return .renew(token: probe.token)
         }
         self.probe = nil
@@ -121,11 +129,11 @@ struct LeaseKeepalive: Sendable {
         suspicion = now + Self.longestSilence
     }
 
-    /// Records that a record of the relay arrived. While media is expected, the relay is probed if it is silent for the
-    /// next 500 ms.
+    /// Records that a record of the relay arrived. While media is expected, and always if the member is watchful, the
+    /// relay is probed if it is silent for the next 500 ms.
     mutating func recordReceived(at now: Instant) {
         lastHeard = now
-        if suspicion != nil { suspicion = now + Self.longestSilence }
+        if suspicion != nil || isWatchful { suspicion = now + Self.longestSilence }
     }
 
     /// Handles the answer to a renewal. Returns whether the relay was considered lost until this answer.

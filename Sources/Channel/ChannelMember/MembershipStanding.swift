@@ -38,6 +38,11 @@ struct MembershipStanding: Sendable {
         }
     }
 
+    /// Notes the address at which another relay sees us. Posts nothing, because we were in the channel all the time.
+    mutating func moved(to address: PeerAddress) {
+        if isJoined { current = .joined(address) }
+    }
+
     /// Handles a refusal for the reason `unproved`. Anybody may have sent the refusal, so it is reported only if the
     /// relay has not let us in within 3 s.
     mutating func unprovedRefusalArrived(at now: Instant) {

@@ -4,12 +4,15 @@ import TenfourSeededRandom
 import Testing
 
 struct LinkTests {
+    private var randomness = SeededRandom(seed: 5)
+
     @Test(arguments: KeysVector.all(.link).filter { $0.refused == nil })
     func aLinkMeansWhatIsWritten(vector: KeysVector) throws {
         let bytes = try vector.bytes()
         let link = try ChannelLink(parsing: bytes.span)
         #expect(link.host == vector.host)
         #expect(link.port == vector.port)
+        if let relays = vector.relays { #expect(link.relays.map(\.description) == relays) }
         #expect(link.name == vector.name)
         #expect(link.text() == vector.text)
         let keys = try ChannelKeys(link)
@@ -65,6 +68,22 @@ struct LinkTests {
             #expect(try ChannelLink(link.text(.words)) == link)
             #expect(try ChannelLink(link.text(.words).uppercased()) == link)
         }
+    }
+
+    /// A link with one host is written as it always was.
+    @Test mutating func aLinkWithSeveralRelaysIsWrittenAsItWasRead() throws {
+        let secret = Secret(.talk, using: &randomness)
+        let places = [
+            "tenfour://a/b", "tenfour://a:6000/b", "tenfour:///b", "tenfour://:6000/b", "tenfour://a,b:6000/b",
+            "tenfour://a,[2001:db8::1],[2001:db8::2]:6000/b", "tenfour://1,2,3,4,5,6,7,8/b",
+        ]
+        for place in places {
+            let link = try ChannelLink("\(place)#talk-\(secret.letters)")
+            #expect(link.place == place)
+            #expect(try ChannelLink(relays: link.relays, port: link.port, name: "b", opening: .secret(secret)) == link)
+        }
+        let relays = try ChannelLink("tenfour://A:6000,b/c#talk-\(secret.letters)").relays
+        #expect(relays.map(\.id) == [RelayID(host: "a", port: 6_000), RelayID(host: "b", port: 5_004)])
     }
 
     @Test func everySlipOfOneLetterIsFound() throws {
@@ -127,6 +146,7 @@ extension ChannelLinkError {
         case .noSecret: "noSecret"
         case .host: "host"
         case .port: "port"
+        case .relayCount: "relayCount"
         case .name: "name"
         case .marker: "marker"
         case .secretCharacter: "secretCharacter"

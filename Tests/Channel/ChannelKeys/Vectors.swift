@@ -12,6 +12,8 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
     var refused: String?
     // Fields of a link.
     var host: String?
+    /// The relays as text; nil in vectors with at most one.
+    var relays: [String]?
     var port: UInt16?
     var name: String?
     var text: String?
@@ -30,7 +32,8 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
 
     private(set) var file = URL(filePath: "/")
     private enum CodingKeys: CodingKey {
-        case kind, refused, host, port, name, text, talkJoin, listenJoin, talkChannelID, listenChannelID, listenText
+        case kind, refused, host, relays, port, name, text, talkJoin, listenJoin, talkChannelID, listenChannelID,
+            listenText
         case listenWords, suite, master, rolloverCounter, plain, fromSession
     }
 

@@ -21,6 +21,10 @@ final class Airwaves {
     private(set) var now = Instant.start
     private(set) var members: [Member]
     private(set) var relay: any RelayEnd
+    /// Relays besides `relay`, for members that know several.
+    private let others: [any RelayEnd]
+    /// The relays to which and from which nothing passes.
+    var silent: Set<Endpoint> = []
     /// For each member, the emulated links to the relay and from it.
     private var lines: [(out: EmulatedLink, back: EmulatedLink)]
     private var flight = PacketsInFlight<Route>(capacity: 8_192, byteCapacity: 256)
@@ -35,8 +39,9 @@ final class Airwaves {
 
     private struct Route: Sendable {
         var sender: Endpoint
-        /// The index of the receiving member; nil if the receiver is the relay.
+        /// The index of the receiving member; nil if the receiver is a relay.
         var member: Int?
+        var relay: Endpoint
     }
 
     static let relay = Endpoint(.v4(0xC633_6401), port: 5_004)
@@ -49,11 +54,13 @@ final class Airwaves {
     }
 
     init(
-        _ members: [Member], _ relay: any RelayEnd, network: NetworkModel = NetworkModel(delay: .milliseconds(10)),
+        _ members: [Member], _ relay: any RelayEnd, others: [any RelayEnd] = [],
+        network: NetworkModel = NetworkModel(delay: .milliseconds(10)),
         seed: UInt64 = 1
     ) {
         self.members = members
         self.relay = relay
+        self.others = others
         lines = members.indices.map { Self.line(network, $0, seed) }
         deadlines = members.map { _ in .max }
         speeches = deadlines
@@ -105,9 +112,10 @@ final class Airwaves {
                 members[index].timeElapsed(at: now)
                 flush(index)
             }
-            if let deadline = relay.nextDeadline, deadline <= now {
+            for relay in relays {
+                guard let deadline = relay.nextDeadline, deadline <= now else { continue }
                 relay.timeElapsed(at: now)
-                settleRelay()
+                settle(relay)
             }
         }
         now = max(now, end)
@@ -121,12 +129,16 @@ final class Airwaves {
         return reception
     }
 
-    func settleRelay() {
+    func settleRelay() { settle(relay) }
+
+    private var relays: [any RelayEnd] { [relay] + others }
+
+    private func settle(_ relay: any RelayEnd) {
         while let (bytes, endpoint) = relay.nextDatagram() {
-            guard let index = index(at: endpoint) else { continue }
+            guard let index = index(at: endpoint), !silent.contains(relay.endpoint) else { continue }
             watch?(bytes, index)
             if loses?(bytes, index) ?? false { continue }
-            let route = Route(sender: relay.endpoint, member: index)
+            let route = Route(sender: relay.endpoint, member: index, relay: relay.endpoint)
             launch(bytes, on: route, lines[index].back.fate(ofPacket: bytes.count, at: now))
         }
     }
@@ -144,9 +156,10 @@ final class Airwaves {
     func flush(_ index: Int) {
         members[index].flush(at: now)
         noteMoments(of: index)
-        for (bytes, endpoint) in members[index].takeOutput() where endpoint == relay.endpoint {
+        for (bytes, endpoint) in members[index].takeOutput() where relays.contains(where: { $0.endpoint == endpoint }) {
+            if silent.contains(endpoint) { continue }
             if loses?(bytes, index) ?? false { continue }
-            let route = Route(sender: members[index].endpoint, member: nil)
+            let route = Route(sender: members[index].endpoint, member: nil, relay: endpoint)
             launch(bytes, on: route, lines[index].out.fate(ofPacket: bytes.count, at: now))
         }
     }
@@ -168,7 +181,7 @@ final class Airwaves {
 
     private var nextMoment: Instant? {
         var next = min(deadlines.min() ?? .max, speeches.min() ?? .max)
-        for moment in [flight.nextDelivery, relay.nextDeadline] {
+        for moment in [flight.nextDelivery] + relays.map(\.nextDeadline) {
             if let moment { next = min(next, moment.nanoseconds) }
         }
         return next == .max ? nil : Instant(nanoseconds: next)
@@ -187,9 +200,9 @@ final class Airwaves {
             if let member = route.member {
                 members[member].receive(datagram, from: route.sender, at: now)
                 flush(member)
-            } else {
+            } else if let relay = relays.first(where: { $0.endpoint == route.relay }) {
                 relay.receive(datagram, from: route.sender, at: now)
-                settleRelay()
+                settle(relay)
             }
         }
     }

@@ -17,7 +17,11 @@ struct JoinHandshakeTests {
     init() {
         configuration = ChannelConfiguration(
             keys: ChannelKeys(name: "family", secret: Secret(.talk, using: &generator)), role: .talk,
-            relay: RelayID(host: "relay.example", port: 5_004), endpoints: [Self.first])
+            relays: [Self.candidate(Self.first)])
+    }
+
+    private static func candidate(_ endpoint: Endpoint) -> RelayCandidate {
+        RelayCandidate(id: RelayID(host: "relay.example", port: 5_004), endpoint: endpoint)
     }
 
     /// Runs until `end`. Returns the times of the datagrams, in milliseconds, and where they went.
@@ -53,7 +57,7 @@ struct JoinHandshakeTests {
         handshake.pause(at: .start + .seconds(60), using: &generator)
         let long = handshake.deadline.map { $0 - .start - .seconds(60) }
         #expect(long.map { $0 >= .seconds(2) && $0 <= .seconds(6) } == true)
-        handshake.hasSucceeded()
+        handshake.succeeded(at: Self.candidate(Self.first), of: configuration.relays)
         #expect(!handshake.hasFailed)
         handshake.pause(at: .start + .seconds(70), using: &generator)
         let short = handshake.deadline.map { $0 - .start - .seconds(70) }
@@ -61,24 +65,49 @@ struct JoinHandshakeTests {
     }
 
     @Test mutating func allAddressesOfTheRelayAreTriedBeforeAPause() {
-        configuration.endpoints = [Self.first, Self.second]
+        configuration.relays = [Self.candidate(Self.first), Self.candidate(Self.second)]
         handshake.begin(at: .start)
         let sent = run(until: 1_999)
         #expect(sent.map(\.at) == [0, 250, 500, 750, 1_000, 1_250, 1_500, 1_750])
-        #expect(
-            sent.map(\.endpoint) == [Endpoint](repeating: Self.first, count: 4)
-                + [Endpoint](repeating: Self.second, count: 4))
+        #expect(sent.map(\.endpoint) == (0..<4).flatMap { _ in [Self.first, Self.second] })
         let hasTried = [handshake.hasTried(Self.first), handshake.hasTried(Self.second)]
         #expect(hasTried == [true, true])
     }
 
+    @Test mutating func joinNamesTheRelayThatIsAsked() throws {
+        let other = RelayID(host: "other.example", port: 6_000)
+        configuration.relays = [Self.candidate(Self.first), RelayCandidate(id: other, endpoint: Self.second)]
+        handshake.begin(at: .start)
+        _ = run(until: 250)
+        let attempt = try #require(handshake.attempt)
+        #expect(attempt.relay.endpoint == Self.second)
+        let hello = [UInt8](capacity: 128) { attempt.joinAttempt.write(into: &$0) }
+        guard case .hello(let nonce) = try ControlPacket(parsing: hello.span) else {
+            Issue.record("no HELLO")
+            return
+        }
+        var cookies = Cookies(using: &generator)
+        let address = PeerAddress(v4: 1, port: 2)
+        let cookie = cookies.cookie(for: nonce, from: address, to: address, at: .start)
+        let answer = [UInt8](capacity: 40) { ControlPacket.writeCookie(cookie, nonce: nonce, into: &$0) }
+        _ = handshake.receive(answer.span, from: Self.second, at: .start + .milliseconds(260))
+        var outbox = DatagramQueue()
+        handshake.writeJoin(to: &outbox)
+        let join = [UInt8](capacity: 128) { _ = outbox.next(into: &$0) }
+        guard case .join(let join) = try ControlPacket(parsing: join.span) else {
+            Issue.record("no JOIN")
+            return
+        }
+        #expect(join.relay == other)
+    }
+
     @Test mutating func changedAddressesBeginAgainAtOnceWhileJoining() {
-        handshake.endpointsChanged(at: .start)
+        handshake.relaysChanged(at: .start)
         #expect(handshake.deadline == nil, "nobody joins")
         handshake.begin(at: .start)
         _ = run(until: 5_000)
-        configuration.endpoints = [Self.second]
-        handshake.endpointsChanged(at: .start + .milliseconds(5_100))
+        configuration.relays = [Self.candidate(Self.second)]
+        handshake.relaysChanged(at: .start + .milliseconds(5_100))
         #expect(handshake.deadline == .start + .milliseconds(5_100))
         #expect(run(until: 5_100).map(\.endpoint) == [Self.second])
     }
@@ -92,13 +121,18 @@ struct JoinHandshakeTests {
     }
 
     @Test mutating func aRelayThatHadAnsweredIsJoinedAgainWithin250Milliseconds() {
-        handshake.rejoin(hadAnswer: true, at: .start, using: &generator)
+        rejoin(hadAnswer: true)
         #expect(handshake.deadline.map { $0 - .start <= .milliseconds(250) } == true)
         let before = handshake.deadline
-        handshake.rejoin(hadAnswer: false, at: .start, using: &generator)
+        rejoin(hadAnswer: false)
         #expect(handshake.deadline == before, "it is joining already")
         handshake.end()
-        handshake.rejoin(hadAnswer: false, at: .start, using: &generator)
+        rejoin(hadAnswer: false)
         #expect(handshake.deadline.map { $0 - .start >= .milliseconds(500) } == true)
+    }
+
+    private mutating func rejoin(hadAnswer: Bool) {
+        handshake.rejoin(
+            from: configuration.relays[0], configuration.relays, hadAnswer: hadAnswer, at: .start, using: &generator)
     }
 }

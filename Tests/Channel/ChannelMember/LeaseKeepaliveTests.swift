@@ -7,7 +7,7 @@ import Testing
 /// The renewals and probes of a lease alone, without a relay.
 struct LeaseKeepaliveTests {
     private var randomness = SeededRandom(seed: 1)
-    private var lease = LeaseKeepalive(lease: .seconds(30), token: 5, at: .start)
+    private var lease = LeaseKeepalive(lease: .seconds(30), isWatchful: false, token: 5, at: .start)
 
     /// A step, as text without the token.
     private mutating func step(at now: Instant) -> String {

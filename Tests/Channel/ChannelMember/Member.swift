@@ -150,7 +150,7 @@ extension ChannelEvent {
     fileprivate var isOfMembers: Bool {
         switch self {
         case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
-        case .joined, .lost, .refused, .closed, .ssrcIsTaken, .limited: false
+        case .joined, .relayReached, .lost, .refused, .closed, .ssrcIsTaken, .limited: false
         }
     }
 }
@@ -174,7 +174,10 @@ enum Family {
     ) -> ChannelConfiguration {
         ChannelConfiguration(
             keys: keys ?? (role == .talk ? talk : listen), role: role,
-            relay: RelayID(host: "radio.example.org", port: 5_004), endpoints: endpoints, suite: suite,
-            isSynchronised: isSynchronised)
+            relays: relays(endpoints), suite: suite, isSynchronised: isSynchronised)
+    }
+
+    static func relays(_ endpoints: [Endpoint]) -> [RelayCandidate] {
+        endpoints.map { RelayCandidate(id: RelayID(host: "radio.example.org", port: 5_004), endpoint: $0) }
     }
 }

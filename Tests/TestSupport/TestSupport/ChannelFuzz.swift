@@ -49,7 +49,8 @@ private struct ChannelTrial: ~Copyable {
         var randomness = SeededRandom(seed: 9)
         var channel = Channel(
             ChannelConfiguration(
-                keys: Self.keys, role: .talk, relay: RelayID(host: "fuzz", port: 5_004), endpoints: [Self.relay]),
+                keys: Self.keys, role: .talk,
+                relays: [RelayCandidate(id: RelayID(host: "fuzz", port: 5_004), endpoint: Self.relay)]),
             ssrc: SSRC(7), at: .start, clock: Self.clock, using: &randomness)
         let address = PeerAddress(v4: 1, port: 2)
         var cookies = Cookies(using: &randomness)
