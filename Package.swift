@@ -140,19 +140,24 @@ let package = Package(
         module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module(
             "Relay/RelayServer",
-            uses: ["Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
+        module(
+            "Relay/RelayCluster", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore"]),
+            uses: [
+                "Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore",
+                "RelayCluster", "UV", "NATS",
+            ]),
 
         module("Network/UV", uses: ["Threads", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
         module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
+        module(
+            "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
+        module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CNATS"]),
 
         module(
             "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
             others: ["COgg"]),
         module(
-        module(
-            "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
-        module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CNATS"]),
             "Player/HTTPSource", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV", "MediaSource"],
             others: ["CCurl"]),
         module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
@@ -281,12 +286,12 @@ let package = Package(
         tests(
             "Channel/ChannelMember",
             uses: [
+        tests("Support/QRCode", uses: ["QRCode"]),
                 "SeededRandom",
                 "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore",
                 "NetworkEmulator", "Radio",
             ]),
         tests(
-        tests("Support/QRCode", uses: ["QRCode"]),
             "Relay/RelayCore",
             uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
             others: ["CAllocations", "CMACs"]),
@@ -294,7 +299,8 @@ let package = Package(
             "Relay/RelayServer",
             uses: [
                 "SeededRandom",
-                "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer",
+                "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster",
+                "NATS", "RelayServer",
                 "UV", "NetworkEmulator",
             ], others: ["CAllocations"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
@@ -308,6 +314,12 @@ let package = Package(
         tests(
             "Player/Player", uses: ["Rings", "AudioCore", "Effects", "AudioFile", "SoundCard", "MediaSource", "Player"]),
         tests(
+        tests(
+            "Relay/RelayCluster",
+            uses: [
+                "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "RelayCluster",
+                "NetworkEmulator",
+            ]),
             "Radio/Radio",
             uses: [
                 "SeededRandom",
@@ -316,6 +328,8 @@ let package = Package(
                 "Radio",
             ], others: ["CAllocations"]),
         tests(
+        tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
+        tests("Network/NATS", uses: ["NATS"]),
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
         tests(
@@ -328,8 +342,6 @@ let package = Package(
         tests("SupportTests", in: "TestSupport/Tests"),
         tests(
             "ConversationTests", in: "RTP/Conversation",
-        tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
-        tests("Network/NATS", uses: ["NATS"]),
             uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "NetworkEmulator"]),
         tests(
             "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],

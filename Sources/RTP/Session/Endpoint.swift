@@ -36,6 +36,14 @@ public enum IPAddress: Hashable, Sendable {
         case .v6(let high, let low, _): high == 0 && low == 0
         }
     }
+
+    /// Whether the address is in 127.0.0.0/8 or is ::1.
+    public var isLoopback: Bool {
+        switch self {
+        case .v4(let number): number >> 24 == 127
+        case .v6(let high, let low, _): high == 0 && low == 1
+        }
+    }
 }
 
 extension IPAddress: CustomStringConvertible {

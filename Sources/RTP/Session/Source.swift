@@ -13,6 +13,8 @@ public struct Source: Sendable {
     public internal(set) var capabilities: Capabilities?
     /// Counts of requests, retransmissions and copies of the source's packets.
     public internal(set) var recovery = RecoveryCounts()
+    /// The number of bytes in the source's RTP packets, headers included.
+    public private(set) var receivedByteCount = 0
     /// The time of the source's last packet or report.
     public internal(set) var lastHeard: Instant
     /// The time of the source's first packet.
@@ -90,6 +92,7 @@ public struct Source: Sendable {
         if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)
+        receivedByteCount += byteCount
         let isRetransmission = trace.isRetransmission(header, at: now)
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)

@@ -24,7 +24,8 @@ struct ChannelRoster: Sendable {
     /// The delay of a roster update after the first change, so that it includes the changes that follow shortly.
     private static let delay = Duration.milliseconds(50)
 
-    var hasRoom: Bool { listed.count < Roster.maximumListedCount }
+    /// Whether the roster has room for one more member of this relay; members of other relays make room.
+    var hasRoom: Bool { listed.count < Roster.maximumListedCount || listed.contains(where: \.isRemote) }
 
     mutating func list(_ member: MemberID, at now: Instant) {
         listed.append(member)
@@ -35,6 +36,9 @@ struct ChannelRoster: Sendable {
         listed.removeAll { $0 == member }
         entryChanged(of: member, at: now)
     }
+
+    /// Removes the members of other relays, because nobody is left to whom changes are sent.
+    mutating func removeRemotes() { listed.removeAll(where: \.isRemote) }
 
     mutating func entryChanged(of member: MemberID, at now: Instant) {
         changed.removeAll { $0 == member }

@@ -21,8 +21,11 @@ struct ChannelTable: Sendable {
     // The functions below run for each packet. They avoid the subscript, because it is a coroutine, and calling it may
     // allocate memory.
 
-    /// Counts a datagram that is forwarded in a channel.
-    mutating func countForwarded(in channel: ChannelIndex) { channels[channel.number]?.status.forwardedCount += 1 }
+    /// Counts a datagram of `byteCount` bytes that is forwarded in a channel.
+    mutating func countForwarded(_ byteCount: Int, in channel: ChannelIndex) {
+        channels[channel.number]?.status.forwardedCount += 1
+        channels[channel.number]?.status.forwardedByteCount += byteCount
+    }
 
     /// Counts the bits of a datagram to be forwarded in a channel. Returns false if the bits exceed the channel's bit
     /// rate.

@@ -41,19 +41,26 @@ struct ListenersVerdict: Sendable {
     /// The weakest concealment among all listeners. For listeners with better concealment, the sender therefore sends
     /// somewhat more redundancy than they need.
     var concealment: PacketLossConcealment
+    /// The number of access lines.
+    private(set) var lineCount: Int
 
     /// The age in seconds after which a report is ignored.
     private static let memory: UInt32 = 15
 
     /// Creates the summary; nil if there is no recent report. `line` returns the network prefix that identifies the
     /// access line of a member.
-    init?(_ views: [MemberID: ListenerView], at now: Instant, line: (MemberID) -> UInt64) {
+    /// The access lines in a summary of another relay each count with the values of the summary.
+    init?(
+        _ views: [MemberID: ListenerView], _ remoteViews: [BootID: RemoteView] = [:], at now: Instant,
+        line: (MemberID) -> UInt64
+    ) {
         let second = ListenerView.second(now)
         var all: [(line: UInt64, view: ListenerView)] = []
         all.reserveCapacity(views.count)
         for (member, view) in views where second &- view.second <= Self.memory { all.append((line(member), view)) }
-        guard !all.isEmpty else { return nil }
-        concealment = all.lazy.map(\.view.concealment).min() ?? .plain
+        let remotes = remoteViews.values.filter { second &- $0.view.second <= Self.memory && $0.lineCount > 0 }
+        guard !all.isEmpty || !remotes.isEmpty else { return nil }
+        concealment = (all.lazy.map(\.view.concealment) + remotes.lazy.map(\.view.concealment)).min() ?? .plain
         all.sort { ($0.line, $0.view.fractionLost) < ($1.line, $1.view.fractionLost) }
 
         var lines: [ListenerView] = []
@@ -62,6 +69,8 @@ struct ListenersVerdict: Sendable {
             lines.append(all[(start + index) / 2].view)
             start = index + 1
         }
+        for remote in remotes { lines.append(contentsOf: repeatElement(remote.view, count: remote.lineCount)) }
+        lineCount = lines.count
         lines.sort { $0.fractionLost < $1.fractionLost }
         fractionLost = lines[(lines.count * 9 + 9) / 10 - 1].fractionLost
 

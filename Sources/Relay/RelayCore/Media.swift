@@ -46,17 +46,18 @@ extension Relay {
         if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
         if talkers[index]?.claim != announcement.ssrc {
-            if let reason = claim(announcement.ssrc, index, member, at: now) { return .discarded(reason) }
+            if let reason = claim(announcement, index, member, at: now) { return .discarded(reason) }
         }
         let channel = sessions[member].channel
         if let reason = boundBits(byteCount, in: channel, at: now) { return .discarded(reason) }
-        talkers[index]?.announced(datagram.extracting(..<byteCount), at: now)
+        if talkers[index]?.epoch != announcement.epoch { stateChanged(in: channel, claims: true) }
+        talkers[index]?.announced(datagram.extracting(..<byteCount), of: announcement.epoch, at: now)
         return forward(.announcement(announcement.epoch), byteCount, of: member)
     }
 
     private mutating func forward(_ content: Forwarded, _ byteCount: Int, of member: MemberID) -> Reception {
         let channel = sessions.channel(of: member)
-        channels.countForwarded(in: channel)
+        channels.countForwarded(byteCount, in: channel)
         return .forward(content, byteCount: byteCount, channel: channel, talker: member)
     }
 
@@ -126,15 +127,19 @@ extension Relay {
 
     /// Registers an SSRC for a talker in place of its former SSRC. Returns the reason to drop the announcement if the
     /// SSRC cannot be registered; nil if it was registered.
-    private mutating func claim(_ ssrc: SSRC, _ index: TalkerIndex, _ member: MemberID, at now: Instant)
-        -> RelayDiscard?
-    {
+    private mutating func claim(
+        _ announcement: Announcement, _ index: TalkerIndex, _ member: MemberID, at now: Instant
+    ) -> RelayDiscard? {
         let channel = sessions[member].channel
-        let isTaken = ssrcs[ssrc]?.contains { sessions[$0].channel == channel } ?? false
+        let ssrc = announcement.ssrc
+        let isTaken =
+            ssrcs[ssrc]?.contains { sessions[$0].channel == channel } ?? false
+            || isTakenRemotely(by: announcement, in: channel)
         guard !isTaken, ssrc != reporters.line, ssrc != reporters.listeners else {
             outbox.put(.ssrcRefused(ssrc), for: member, of: &sessions)
             return .takenSSRC
         }
+        if isOutdated(announcement, in: channel) { return .takenSSRC }
         guard talkers[index]?.announcements.spend(Self.announcementPrice, at: now) ?? false else {
             return .tooManyAnnouncements
         }
@@ -144,6 +149,7 @@ extension Relay {
         talkers[index]?.claimedAt = now
         ssrcs.insert(ssrc, of: member)
         channels[channel]?.claimants.append(member)
+        takeOverRemote(ssrc, in: channel, by: index, at: now)
         return nil
     }
 
@@ -156,5 +162,6 @@ extension Relay {
             else { continue }
             if hasRoomForMembers { outbox.put(said.announcement.span, to: sessions[member].endpoint) }
         }
+        sendRemoteAnnouncements(to: member, at: now)
     }
 }

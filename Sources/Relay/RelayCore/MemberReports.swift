@@ -45,6 +45,7 @@ extension Relay {
         case .sourceDescription(let description):
             for chunk in description.chunks {
                 guard let index = ownStream(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
+                if talkers[index]?.name != name { stateChanged(in: sessions[member].channel) }
                 talkers[index]?.name = name
             }
         case .goodbye(let goodbye):
@@ -76,8 +77,12 @@ extension Relay {
         _ blocks: [ReportBlock], _ capabilities: Capabilities?, from member: MemberID, at now: Instant
     ) {
         for block in blocks {
-            guard let index = stream(of: block.ssrc, heardBy: member) else { continue }
-            talkers[index]?.stream?.views[member] = ListenerView(block.fractionLost, capabilities, at: now)
+            let view = ListenerView(block.fractionLost, capabilities, at: now)
+            if let index = stream(of: block.ssrc, heardBy: member) {
+                talkers[index]?.stream?.views[member] = view
+            } else {
+                remotes.report(view, of: member, about: block.ssrc, in: sessions[member].channel)
+            }
         }
     }
 
@@ -85,10 +90,9 @@ extension Relay {
     /// member receives at most one retransmission for every two packets that its channel has forwarded, with a burst of
     /// 50 packets.
     private mutating func retransmit(_ nack: GenericNACK, of member: MemberID, at now: Instant) {
-        guard let index = stream(of: nack.media, heardBy: member), let ring = talkers[index]?.stream?.ring else {
-            return
-        }
         let channel = sessions[member].channel
+        let own = stream(of: nack.media, heardBy: member).flatMap { talkers[$0]?.stream?.ring }
+        guard let ring = own ?? remotes[nack.media, in: channel]?.stream?.ring else { return }
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
         retransmissions.forget(before: now - PacketRing.memory)
         for number in nack.sequenceNumbers {
@@ -128,13 +132,9 @@ extension Relay {
     /// the reference time. The reports also contain the talkers' names, and the capability to answer NACKs.
     private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: MemberID) {
         var report: [UInt8] = []
-        var count = 0
-        for index in talkers.talking where count < Self.maximumEchoCount {
-            guard let talker = talkers[index], let ssrc = talker.stream?.ssrc, talker.member != member,
-                sessions[talker.member].channel == sessions[member].channel
-            else { continue }
+        for (ssrc, name) in heard(by: member, most: Self.maximumEchoCount) {
             let description = SourceDescription(
-                ssrc: ssrc, canonicalName: Self.canonicalName, name: talker.name,
+                ssrc: ssrc, canonicalName: Self.canonicalName, name: name,
                 extensions: [Capabilities(supportsNACK: true).item].compactMap { $0 })
             let echo = ExtendedReport(
                 sender: ssrc, blocks: [.echoes([TimeEcho(teller: teller, time: time.short, delay: .zero)])])
@@ -146,7 +146,6 @@ extension Relay {
                 description.write(into: &$0)
                 echo.write(into: &$0)
             }
-            count += 1
         }
         if !report.isEmpty { outbox.put(report: report.span, for: member, of: &sessions) }
     }

@@ -109,6 +109,7 @@ extension Relay {
         renew(member, at: now)
         countPlace(member)
         rosterJoined(member, at: now)
+        channels[channel]?.status.joinedCount += 1
         post(.joined(member: member, channel: channel, endpoint))
         if isTalking(member) { post(.talking(member: member, endpoint)) }
         sendAnnouncements(to: member, at: now)

@@ -25,6 +25,9 @@ public struct Relay: ~Copyable, Sendable {
     var listenerCount = 0
     var talkers = TalkerRegistry()
     var ssrcs = SSRCRegistry()
+    /// The talkers of the other relays of the cluster; empty for a relay on its own.
+    var remotes = RemoteTalkers()
+    var clusterRequests = ClusterRequests()
     var paths = PathValidator()
     /// The members' information about themselves (their names), encrypted for the other members.
     var infos = InfoTable()
@@ -129,6 +132,7 @@ public struct Relay: ~Copyable, Sendable {
         latest = now
         while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
         pollTalkers(at: now)
+        pollRemoteTalkers(at: now)
         sendRosters(at: now)
         proveWaiting(at: now)
     }
@@ -146,6 +150,7 @@ public struct Relay: ~Copyable, Sendable {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
         // Compares the deadlines one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
+        next = earlier(next, remotes.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)
         return next
@@ -203,6 +208,10 @@ struct RelayedChannel: Sendable {
     var goodbyes = CellRateLimit()
     /// The roster that members receive.
     var roster = ChannelRoster()
+    /// The number of listeners that the roster counts in addition to the members.
+    var otherListenerCount = 0
+    /// The channel's members at the other relays of the cluster.
+    var remoteMembers = RemoteMembers()
 
     init(_ configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration

@@ -11,12 +11,19 @@ public struct RelayStatus: Sendable, Equatable {
         public var number = 0
         /// The number of members, talkers and listeners together.
         public var memberCount = 0
+        /// The number of members that have joined since the channel was configured. A member that joins again counts
+        /// again.
+        public var joinedCount = 0
         /// The number of members that may only listen.
         public var listenerCount = 0
+        /// The number of members at the other relays of the cluster.
+        public var remoteMemberCount = 0
         /// The number of talkers that have sent a packet within the last ten seconds.
         public var talkerCount = 0
         /// The number of datagrams forwarded; a datagram counts once, not once for each member.
         public var forwardedCount = 0
+        /// The number of bytes in the forwarded datagrams, each datagram counted once.
+        public var forwardedByteCount = 0
         /// The number of packets retransmitted to single listeners.
         public var retransmittedCount = 0
         /// The number of packets whose retransmission was requested from talkers because they had not arrived.

@@ -19,6 +19,13 @@ extension Relay {
     mutating func rosterJoined(_ member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
+        rosterChanged(in: channel, at: now)
+    }
+
+    /// Sends the changed number of listeners with the next roster update.
+    mutating func rosterCountChanged(in channel: ChannelIndex, at now: Instant) {
+        channels[channel]?.roster.countChanged(at: now)
+        stateChanged(in: channel)
         expectRoster(of: channel)
     }
 
@@ -31,7 +38,11 @@ extension Relay {
         } else {
             channels[channel]?.roster.countChanged(at: now)
         }
-        if channels[channel]?.status.memberCount == 0 { channels[channel]?.roster.forgetChanges() }
+        if channels[channel]?.status.memberCount == 0 {
+            forgetRemotes(in: channel)
+            channels[channel]?.roster.forgetChanges()
+        }
+        rosterChanged(in: channel, at: now)
         rosterDeadline = channels.rosterDeadline
     }
 
@@ -58,8 +69,8 @@ extension Relay {
             if sessions[member].isListed { channels[channel]?.roster.entryChanged(of: member, at: now) }
         }
         relist(member, at: now)
+        rosterChanged(in: channel, at: now)
         sendRosterHead(to: member)
-        expectRoster(of: channel)
     }
 
     /// Lists a member for which the roster had no room before, if it has room now.
@@ -87,6 +98,7 @@ extension Relay {
     mutating func rosterRenewed(_ member: MemberID, at now: Instant) {
         guard sessions[member].wantsRoster else { return }
         relist(member, at: now)
+        mergeRoster(of: sessions[member].channel, at: now)
         sendRosterHead(to: member)
         expectRoster(of: sessions[member].channel)
     }
@@ -98,14 +110,15 @@ extension Relay {
 
     private func rosterHead(for member: MemberID, since previous: UInt32) -> Roster.Head {
         let channel = channels[sessions[member].channel]
-        let others = (channel?.status.memberCount ?? 0) - (channel?.roster.listed.count ?? 0)
+        let members = (channel?.status.memberCount ?? 0) + (channel?.status.remoteMemberCount ?? 0)
+        let others = members - (channel?.roster.listed.count ?? 0) + (channel?.otherListenerCount ?? 0)
         return Roster.Head(
             revision: channel?.roster.revision ?? 0, previous: previous, otherCount: UInt32(clamping: others),
             counter: infos[sessions[member].info]?.counter ?? 0)
     }
 
     /// Brings `rosterDeadline` forward to the next roster update of `channel`, if an update is due.
-    private mutating func expectRoster(of channel: ChannelIndex) {
+    mutating func expectRoster(of channel: ChannelIndex) {
         guard let due = channels[channel]?.roster.due else { return }
         rosterDeadline = rosterDeadline.map { min($0, due) } ?? due
     }
@@ -126,7 +139,7 @@ extension Relay {
         else { return }
         let listed = channels[channel]?.roster.listed ?? []
         let entries = changed.map {
-            listed.contains($0) ? entry(of: $0) : Roster.Entry(number: UInt32($0.rawValue), .gone)
+            listed.contains($0) ? entry(of: $0, in: channel) : Roster.Entry(number: $0.rosterNumber, .gone)
         }
         var next = sessions.first(in: channel)
         while let member = next {
@@ -136,8 +149,9 @@ extension Relay {
         }
     }
 
-    private func entry(of member: MemberID) -> Roster.Entry {
-        Roster.Entry(number: UInt32(member.rawValue), .here(infos[sessions[member].info]))
+    private func entry(of member: MemberID, in channel: ChannelIndex) -> Roster.Entry {
+        let info = member.isRemote ? channels[channel]?.remoteMembers[member] : infos[sessions[member].info]
+        return Roster.Entry(number: member.rosterNumber, .here(info))
     }
 
     // MARK: - Pages
@@ -165,7 +179,7 @@ extension Relay {
             from: page.startIndex, to: max(page.endIndex, page.startIndex + 1), by: Roster.maximumEntryCount)
         {
             head.position = UInt32(piece)
-            let entries = page[piece...].prefix(Roster.maximumEntryCount).map { entry(of: $0) }
+            let entries = page[piece...].prefix(Roster.maximumEntryCount).map { entry(of: $0, in: channel) }
             outbox.put(.rosterPage(head, entries), for: member, of: &sessions)
         }
         return .handled

@@ -19,11 +19,16 @@ struct Talker: Sendable {
     /// The SSRC that the talker has registered in its channel; nil if it has none.
     var claim: SSRC?
     var claimedAt = Instant.start
+    /// The time of the registration in milliseconds since 1970; later than that of a claim that was taken over from
+    /// another relay.
+    var claimMilliseconds: UInt64 = 0
     /// The time of the last packet of the talker's last ended stream; nil before the talker's first stream has ended.
     var talkspurtEndedAt: Instant?
     /// The talker's last announcement, without its hop tag, as it is forwarded; empty if there is none.
     private(set) var announcement: [UInt8] = []
     private(set) var announcedAt = Instant.start
+    /// The epoch of the last announcement.
+    private(set) var epoch: Epoch?
     /// The NAME item of the talker's last source description; nil if it sent none.
     var name: String?
     /// The talker's current stream; nil while it is silent.
@@ -51,7 +56,8 @@ struct Talker: Sendable {
         return bits.spend(bitCost, most: Self.saved, at: now) ? nil : .tooManyBits
     }
 
-    mutating func announced(_ datagram: Span<UInt8>, at now: Instant) {
+    mutating func announced(_ datagram: Span<UInt8>, of epoch: Epoch, at now: Instant) {
+        self.epoch = epoch
         announcement.removeAll(keepingCapacity: true)
         announcement.append(addingCapacity: datagram.count) {
             for index in datagram.indices { $0.append(datagram[index]) }
@@ -66,6 +72,7 @@ struct Talker: Sendable {
     mutating func forgetClaim() {
         claim = nil
         counts = nil
+        epoch = nil
         announcement.removeAll()
     }
 }
@@ -112,15 +119,19 @@ extension Relay {
         guard let talker = talkers[index], let ssrc = talker.claim else { return }
         let channel = sessions[talker.member].channel
         silenceTalker(index)
-        if channels[channel]?.goodbyes.spend(Self.goodbyePrice, at: now) ?? false {
-            let goodbye = Goodbye(sources: [ssrc])
-            let report = [UInt8](capacity: goodbye.byteCount) { goodbye.write(into: &$0) }
-            var next = sessions.first(in: channel)
-            while let member = next {
-                next = sessions.next(behind: member)
-                guard member != talker.member, sessions[member].state == .joined else { continue }
-                outbox.put(report: report.span, for: member, of: &sessions)
-            }
+        sendGoodbye(of: ssrc, in: channel, except: talker.member, at: now)
+    }
+
+    /// Sends BYE for a released SSRC to the joined members of a channel, within a rate limit.
+    mutating func sendGoodbye(of ssrc: SSRC, in channel: ChannelIndex, except talker: MemberID?, at now: Instant) {
+        guard channels[channel]?.goodbyes.spend(Self.goodbyePrice, at: now) ?? false else { return }
+        let goodbye = Goodbye(sources: [ssrc])
+        let report = [UInt8](capacity: goodbye.byteCount) { goodbye.write(into: &$0) }
+        var next = sessions.first(in: channel)
+        while let member = next {
+            next = sessions.next(behind: member)
+            guard member != talker, sessions[member].state == .joined else { continue }
+            outbox.put(report: report.span, for: member, of: &sessions)
         }
     }
 
@@ -132,6 +143,7 @@ extension Relay {
         ssrcs.remove(ssrc, of: talker.member)
         channels[sessions[talker.member].channel]?.claimants.removeAll { $0 == talker.member }
         talkers[index]?.forgetClaim()
+        stateChanged(in: sessions[talker.member].channel, claims: true)
     }
 
     /// Records a media packet of a talker. Returns whether to forward it: false for a duplicate, such as the

@@ -16,6 +16,7 @@ extension Relay {
         for index in talkers.talking where talkers[index].map({ sessions[$0.member].channel }) == channel {
             talkers[index]?.stream?.views[member] = nil
         }
+        remotes.forgetViews(of: member)
     }
 
     /// Polls the streams that are due: requests their missing packets, sends reports, and ends streams that have been
@@ -49,13 +50,13 @@ extension Relay {
             talkers[index]?.stream?.nextReport = now + Self.interval
             return
         }
-        let verdict = ListenersVerdict(talkers[index]?.stream?.views ?? [:], at: now) {
-            sessions[$0].endpoint.address.linePrefix
-        }
+        let verdict = ListenersVerdict(
+            talkers[index]?.stream?.views ?? [:], talkers[index]?.stream?.remoteViews ?? [:], at: now
+        ) { sessions[$0].endpoint.address.linePrefix }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
         // Repeats the report block in reports with the SSRCs of other talkers, so that the talker can compute
         // round-trip times to these SSRCs (RFC 3550 section 6.4.1).
-        let others = heard(by: member)
+        let others = heard(by: member, most: Self.maximumOtherCount)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {
             let missed = talkers[index]?.stream?.counts.listenersMiss(
@@ -71,16 +72,17 @@ extension Relay {
         talkers[index]?.stream?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
     }
 
-    /// Returns the SSRCs and names of other talkers in the channel of a member, at most `maximumOtherCount`.
-    private func heard(by member: MemberID) -> [(ssrc: SSRC, name: String?)] {
+    /// Returns the SSRCs and names of other talkers in the channel of a member, at most `most`, those of this relay
+    /// first.
+    func heard(by member: MemberID, most: Int) -> [(ssrc: SSRC, name: String?)] {
         var heard: [(ssrc: SSRC, name: String?)] = []
-        for index in talkers.talking where heard.count < Self.maximumOtherCount {
+        for index in talkers.talking where heard.count < most {
             guard let other = talkers[index]?.member, let ssrc = talkers[index]?.stream?.ssrc, other != member,
                 sessions[other].channel == sessions[member].channel
             else { continue }
             heard.append((ssrc, talkers[index]?.name))
         }
-        return heard
+        return heard + remotes.talking(in: sessions[member].channel).prefix(most - heard.count)
     }
 
     /// Sends the reports as one compound packet, with a source description that contains the loss-protection

@@ -31,6 +31,8 @@ struct TalkerStream: Sendable {
     var nextReport: Instant
     /// The last report of each listener about this stream.
     var views: [MemberID: ListenerView] = [:]
+    /// The last summary of each other relay of the cluster about its listeners.
+    var remoteViews: [BootID: RemoteView] = [:]
 
     /// The delay of the first report to the talker after the talker's first packet. It is long enough for the talker's
     /// own first report to arrive before the relay's report is sent.

@@ -1,3 +1,4 @@
+internal import TenfourAudioCore
 internal import TenfourSession
 internal import TenfourUV
 
@@ -6,6 +7,7 @@ final class PlainChannels {
     private(set) var channels: [PlainChannel] = []
 
     private let loop: EventLoop
+    private let announcer: SAPAnnouncer
     /// The channel numbers in `ShardedFanOut`: negative, to differ from the numbers of encrypted channels.
     private var numbers: [Int] = []
     /// The inputs of each channel in the order of its configuration; nil for an input that could not be opened.
@@ -14,7 +16,11 @@ final class PlainChannels {
     /// The summed statistics of the inputs that have been closed.
     private var closed = SocketStatistics()
 
-    init(on loop: EventLoop) { self.loop = loop }
+    /// `address` is that of the socket from which packets are sent.
+    init(on loop: EventLoop, sendingFrom address: IPAddress) {
+        self.loop = loop
+        announcer = SAPAnnouncer(on: loop, sendingFrom: address)
+    }
 
     /// Replaces the channels by `wanted`. Unchanged channels stay open without interruption; changed channels are
     /// closed and opened anew. Inputs that could not be opened are tried again. Each received packet is passed to
@@ -50,6 +56,9 @@ final class PlainChannels {
                 for (member, target) in channel.targets.enumerated() {
                     shardedFanOut.add(member, to: nextNumber, at: target)
                 }
+                if let gateway = channel.gateway {
+                    shardedFanOut.add(channel.targets.count, to: nextNumber, at: gateway)
+                }
                 nextNumber -= 1
             }
             let (index, number) = (numbers.count - 1, numbers[numbers.count - 1])
@@ -71,6 +80,7 @@ final class PlainChannels {
             var status = RelayServerStatus.Plain(name: channels[index].name, targetCount: channels[index].targets.count)
             for case let input? in inputs[index] {
                 status.received += input.received
+                status.receivedByteCount += input.receivedByteCount
                 status.discards.merge(input.discards, uniquingKeysWith: +)
             }
             status.fanOut = shardedFanOut.statistics(of: numbers[index])
@@ -78,12 +88,31 @@ final class PlainChannels {
         }
     }
 
-    /// The combined statistics of the sockets of all inputs, including closed sockets.
+    /// The combined statistics of the sockets of all inputs and of announcements, including closed sockets.
     var statistics: SocketStatistics {
-        inputs.joined().reduce(into: closed) { sum, input in if let input { sum.merge(input.statistics) } }
+        var sum = closed
+        sum.merge(announcer.statistics)
+        for case let input? in inputs.joined() { sum.merge(input.statistics) }
+        return sum
+    }
+
+    /// Announces the channels that are to be announced and whose encoding is known. Call it about once per second.
+    /// Returns a notice for each new announcement.
+    func announce(at now: Instant) -> [RelayNotice] {
+        var sessions: Set<SAPAnnouncer.Session> = []
+        for (channel, inputs) in zip(channels, inputs) {
+            guard let payloadType = inputs.lazy.compactMap({ $0?.payloadType }).first else { continue }
+            for group in channel.announcedGroups {
+                sessions.insert(.init(channel: channel.name, group: group, payloadType: payloadType))
+            }
+        }
+        return announcer.update(sessions, at: now).map {
+            .announcing(channel: $0.channel, $0.group, payloadType: $0.payloadType)
+        }
     }
 
     func close() {
         for input in inputs.joined() { input?.close() }
+        announcer.close()
     }
 }

@@ -10,7 +10,10 @@ internal import TenfourUV
 final class PlainInput {
     let localEndpoint: Endpoint
     private(set) var received = 0
+    private(set) var receivedByteCount = 0
     private(set) var discards: [PlainDiscard: Int] = [:]
+    /// The payload type of the latest packet; nil before the first.
+    private(set) var payloadType: UInt8?
     var statistics: SocketStatistics { socket.statistics }
 
     private let socket: UDPSocket
@@ -41,6 +44,8 @@ final class PlainInput {
                 discards[reason, default: 0] += 1
             } else {
                 received += 1
+                receivedByteCount += datagram.count
+                payloadType = datagram[1] & 0x7F
                 forward(datagram)
             }
         }

@@ -1,7 +1,7 @@
 internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourRelayCore
-internal import TenfourSession
+public import TenfourSession
 
 /// Parses a relay's configuration file, which has one setting per line. A `#` begins a comment.
 ///
@@ -12,6 +12,8 @@ public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
     /// The path of the status socket; nil if the file does not set it.
     public private(set) var statusSocket: String?
+    /// The address at which the relay serves its metrics; nil if the file does not set it.
+    public internal(set) var metrics: Endpoint?
 
     var plain: [String: Lines] = [:]
     /// The name of the channel for each channel id, which is derived from a join key.
@@ -20,9 +22,22 @@ public struct RelayFile: Sendable, Equatable {
     /// The `rtp-in` addresses parsed so far, except addresses with port 0.
     var knownInputs: Set<Endpoint> = []
     var targetCount = 0
+    public internal(set) var cluster = ClusterSettings()
+    /// The line of each setting of the cluster, for error messages.
+    var clusterPlaces: [String: RelayFileError.Place] = [:]
     private(set) var errors = RelayFileErrors()
     private var plainLimits = PlainChannel.Limits()
+    /// The places of the lines `http` and `web`, by their first words.
+    var webPlaces: [String: RelayFileError.Place] = [:]
+    /// The files of the lines `icecast`, by channel.
+    var icecastFiles: [String: IcecastLine] = [:]
     private var hasBind = false
+
+    /// One `icecast` line: the name of its file, and its place for error messages.
+    struct IcecastLine: Sendable, Equatable {
+        var file: String
+        var place: RelayFileError.Place
+    }
 
     /// The settings from the lines of one plain channel. `place` is the first of these lines, for error messages.
     struct Lines: Sendable, Equatable {
@@ -32,6 +47,7 @@ public struct RelayFile: Sendable, Equatable {
         /// The line of each target, for error messages.
         var targetPlaces: [RelayFileError.Place] = []
         var knownTargets: Set<Endpoint> = []
+        var announcedGroups: [Endpoint] = []
     }
 
     /// The maximum length of a file, in bytes. A longer file is rejected without parsing it.
@@ -78,14 +94,21 @@ public struct RelayFile: Sendable, Equatable {
                 errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
             // Reports a missing setting only if there are no other errors, because an invalid line may contain it.
-            if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
+            if lines.targets.isEmpty, !isOnWeb(name), icecastFiles[name] == nil, self.errors.isEmpty {
+                errors.note(RelayFileError(lines.place, .noTarget(name)))
+            }
             if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
-            finished.plain.append(
-                PlainChannel(name: name, inputs: lines.inputs, targets: lines.targets, limits: plainLimits))
+            var channel = PlainChannel(
+                name: name, inputs: lines.inputs, targets: lines.targets, limits: plainLimits)
+            channel.announcedGroups = lines.announcedGroups
+            finished.plain.append(channel)
         }
         if finished.plain.isEmpty, finished.relay.channels.isEmpty, self.errors.isEmpty {
             errors.note(RelayFileError(.whole, .noChannel))
         }
+        finishWeb(&finished, &errors)
+        finishCluster(&errors)
+        finishIcecast(&finished, &errors)
         guard errors.isEmpty else { throw errors }
         return finished
     }
@@ -174,8 +197,7 @@ extension RelayFile {
         case "name":
             let text = try value(.host)
             do throws(ChannelLinkError) {
-                let (host, port) = try ChannelLink.hostAndPort(text)
-                configuration.relay.names.append(RelayID(host: host, port: port))
+                configuration.relay.names.append(try RelayHost(text).id)
             } catch {
                 throw RelayFileError(place, .value("name", .host))
             }
@@ -189,6 +211,11 @@ extension RelayFile {
         case "talker-bits": configuration.relay.limits.talkerBitsPerSecond = try number(Ranges.talkerBits)
         case "plain-packets": plainLimits.packetsPerSecond = try number(1...1_000_000)
         case "plain-bits": plainLimits.bitsPerSecond = try number(1_000...10_000_000_000)
+        case "http", "web", "web-address", "web-proxy": try addWeb(words, place)
+        case "nats", "cluster-key", "nats-ca", "nats-cert", "nats-key", "nats-credentials":
+            try addCluster(words, place)
+        case "icecast": try addIcecast(try value(.icecast), place)
+        case "metrics": try addMetrics(try value(.listening), place)
         case "rtp-in": try addInput(try value(.input), place)
         case "rtp-out": try addTargets(try value(.output), place, read)
         default: throw RelayFileError(place, .unknown(RelayFileError.shown(words[0])))

@@ -60,7 +60,7 @@ extension RelayFile {
         plain[name, default: Lines(place: place)].inputs.append(PlainChannel.Input(bind: bind, from: from))
     }
 
-    /// Parses the value of `rtp-out`: `NAME=ADDRESS:PORT`, or `NAME=@FILE` for a file with one address per line.
+    /// Parses the value of `rtp-out`: `NAME=ADDRESS:PORT[,sap]`, or `NAME=@FILE` for a file with one address per line.
     mutating func addTargets(
         _ text: String, _ place: RelayFileError.Place, _ read: (String) -> [UInt8]?
     ) throws(RelayFileError) {
@@ -77,15 +77,18 @@ extension RelayFile {
     private mutating func addTarget(
         _ text: Substring, to name: String, _ place: RelayFileError.Place, _ line: RelayFileError.Place
     ) throws(RelayFileError) {
-        guard let target = Endpoint(text), target.port > 0, !target.address.isUnspecified else {
-            throw RelayFileError(line, .target)
-        }
+        let isAnnounced = text.hasSuffix(",sap")
+        guard let target = Endpoint(isAnnounced ? text.dropLast(4) : text), target.port > 0,
+            !target.address.isUnspecified
+        else { throw RelayFileError(line, .target) }
+        guard target.address.isMulticast || !isAnnounced else { throw RelayFileError(line, .announcedAddress(target)) }
         guard targetCount < Self.maximumTargetCount else { throw RelayFileError(line, .tooMany("addresses")) }
         guard plain[name, default: Lines(place: place)].knownTargets.insert(target).inserted else {
             throw RelayFileError(line, .again("rtp-out \(name)=\(target)"))
         }
         targetCount += 1
         plain[name]?.targets.append(target)
+        if isAnnounced { plain[name]?.announcedGroups.append(target) }
         plain[name]?.targetPlaces.append(line)
     }
 
@@ -100,7 +103,7 @@ extension RelayFile {
         }
     }
 
-    private func nameAndValue(
+    func nameAndValue(
         _ text: String, _ keyword: String, _ what: RelayFileError.Value, _ place: RelayFileError.Place
     ) throws(RelayFileError) -> (String, Substring) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -108,7 +111,7 @@ extension RelayFile {
         return (try channelName(String(parts[0]), place), parts[1])
     }
 
-    private func channelName(_ text: String, _ place: RelayFileError.Place) throws(RelayFileError) -> String {
+    func channelName(_ text: String, _ place: RelayFileError.Place) throws(RelayFileError) -> String {
         do throws(ChannelLinkError) { return try ChannelLink.channelName(text) } catch {
             throw RelayFileError(place, .name)
         }
@@ -143,14 +146,5 @@ extension PlainChannel.Input {
     fileprivate func takes(_ target: Endpoint) -> Bool {
         if bind.port != target.port { return false }
         return bind.address == target.address || bind.address.isUnspecified && target.address.isLoopback
-    }
-}
-
-extension IPAddress {
-    fileprivate var isLoopback: Bool {
-        switch self {
-        case .v4(let number): number >> 24 == 127
-        case .v6(let high, let low, _): high == 0 && low == 1
-        }
     }
 }

@@ -19,6 +19,12 @@ public struct RelayFileError: Error, Hashable, Sendable {
     /// that opens the file itself. `remedy` is the whole message: the problem and its remedy.
     public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
 
+    /// The error in a line of the file at `path`, or in the whole file. It is thrown by a caller that parses the file
+    /// itself. `message` is the whole message: the problem and its remedy.
+    public init(_ line: Int?, of path: String, _ message: String) {
+        self.init(line.map { .line($0, of: path) } ?? .file(path), .message(message))
+    }
+
     fileprivate var isMissingFile: Bool {
         switch reason {
         case .unreadable, .open: true
@@ -49,6 +55,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
         /// A join key that the channel of this name already has.
         case keyAgain(String)
         case target
+        case announcedAddress(Endpoint)
         case unreadable(String)
         /// A file that other users may read or change. The text is the whole message.
         case open(String)
@@ -58,10 +65,12 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case noInput(String)
         case noTarget(String)
         case noChannel
+        /// Any other error. The text is the whole message: the problem and its remedy.
+        case message(String)
     }
 
     public enum Value: Hashable, Sendable {
-        case address, host, path, input, output
+        case address, listening, host, path, icecast, input, output
         case number(ClosedRange<Int>)
     }
 
@@ -141,6 +150,8 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .key(let role): "the value of \(role)= is not a join key: a join key has 52 letters and digits"
         case .keyAgain(let name): "channel \(name) already has this key; each channel needs two keys of its own"
         case .target: "write one ADDRESS:PORT in numbers, such as 10.0.0.7:5004 or [2001:db8::7]:5004"
+        case .announcedAddress(let target):
+            "\(target) is not a multicast group, and only multicast groups can be announced; remove ,sap"
         case .unreadable(let path): "\(String(fromPeer: path)) cannot be read; check its path and permissions"
         case .open(let remedy): remedy
         case .tooMany(let what): "there are too many \(what); remove some"
@@ -149,8 +160,9 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .circle(let name, let target):
             "channel \(name) goes to \(target), where this relay itself receives RTP: packets would loop; write another address"
         case .noInput(let name): "channel \(name) has no input: add rtp-in \(name)=BIND:PORT"
-        case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT"
+        case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT or web \(name)"
         case .noChannel: "no channel is configured; `tenfour channel new` makes one"
+        case .message(let text): text
         }
     }
 }
@@ -158,12 +170,15 @@ extension RelayFileError.Reason: CustomStringConvertible {
 extension RelayFileError.Value: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .address: "ADDRESS:PORT of this machine in numbers, such as 0.0.0.0:5004 or [::]:5004"
+        case .address: "ADDRESS:PORT of this machine in numbers, such as 127.0.0.1:8080, 0.0.0.0:5004 or [::]:5004"
+        case .listening: "a port, such as 9104, or ADDRESS:PORT of this machine in numbers, such as 10.0.0.7:9104"
         case .host: "HOST or HOST:PORT, as in members' links"
+        case .icecast: "CHANNEL=FILE, such as family=icecast.conf"
         case .path: "a path of up to 107 bytes"
         case .input:
             "CHANNEL=BIND:PORT or CHANNEL=BIND:PORT,from=ADDRESS in numbers, such as studio=0.0.0.0:6000,from=10.0.0.7"
-        case .output: "CHANNEL=ADDRESS:PORT in numbers or CHANNEL=@FILE, such as studio=239.0.1.10:5004"
+        case .output:
+            "CHANNEL=ADDRESS:PORT or CHANNEL=ADDRESS:PORT,sap in numbers, or CHANNEL=@FILE, such as studio=239.0.1.10:5004"
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         }
     }

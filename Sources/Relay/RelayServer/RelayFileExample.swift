@@ -7,7 +7,7 @@ extension RelayFile {
         # The configuration of a tenfour relay: tenfour relay --config relay.conf
         # Each line is one setting, and # begins a comment. Only you should be able to read this file: chmod 600 relay.conf
         # After a change, run tenfour relay --config relay.conf --check, then kill -HUP the relay. Members of unchanged channels
-        # stay. Changes of bind, workers and status-socket need a restart.
+        # stay. Changes of bind, workers, http, nats, metrics and status-socket need a restart.
 
         # The numeric address at which members join. [::] is every address of this machine, including IPv4.
         #bind [::]:5004
@@ -42,18 +42,54 @@ extension RelayFile {
         #talker-bits \(RelayLimits().talkerBitsPerSecond / 1_000)k
 
         # A channel without a secret forwards standard RTP unchanged, only to the addresses that you list. Anybody on the path
-        # can hear it. Addresses are numeric; a file after @ holds one address per line.
+        # can hear it. Addresses are numeric; a file after @ holds one address per line. With ,sap the relay announces the
+        # multicast group (SAP) once it has received audio, so that PulseAudio and other receivers find it.
         #rtp-in studio=0.0.0.0:6000,from=10.0.0.7
         #rtp-out studio=10.0.1.20:5004
-        #rtp-out studio=239.0.1.10:5004
+        #rtp-out studio=239.0.1.10:5004,sap
         #rtp-out studio=@listeners.txt
 
         # Maximum packets and bits per second from one rtp-in.
         #plain-packets \(PlainChannel.Limits().packetsPerSecond)
         #plain-bits \(PlainChannel.Limits().bitsPerSecond / 1_000)k
 
+        # The address of the HTTP server for browsers (the page /CHANNEL) and players (/CHANNEL.ogg, /CHANNEL.webm). It is plain
+        # HTTP; for listeners on other machines, put a TLS proxy in front of it.
+        #http 127.0.0.1:8080
+
+        # The channels that can be heard over HTTP. The relay needs the listen link of an encrypted channel, in a file that only
+        # you can read; by default NAME.link in the folder of this file. The relay can then hear the channel. With a token, only
+        # people who know it can listen: http://…/family?token=TOKEN. With show-link, the page shows the listen link.
+        #web studio
+        #web family link=family.link token=family.token show-link
+
+        # The page's address as listeners type it, for links and QR codes.
+        #web-address https://radio.example.org/
+
+        # TLS proxies on other machines. The relay accepts 64 HTTP connections from one IP address; for a connection from one of
+        # these proxies, or from a proxy on this machine, it counts the address in X-Forwarded-For instead.
+        #web-proxy 10.0.0.5
+
+        # A cluster: relays that have the same NATS servers, cluster key and channels act as one relay, and members may join any
+        # of them. Make the key with (umask 077; openssl rand -hex 32 > cluster.key). The first line of the credentials file is
+        # USER:PASSWORD; it may also be a credentials file that NATS's tools have made.
+        #nats nats://10.0.0.7:4222,tls://nats.example.org:4222
+        #cluster-key cluster.key
+        #nats-credentials nats.credentials
+        #nats-ca ca.pem
+        #nats-cert relay.pem
+        #nats-key relay.key
+
         # The socket of tenfour relay status. Default: in $XDG_RUNTIME_DIR/tenfour, or in /run/tenfour.
         #status-socket /run/tenfour/relay.sock
+
+        # Sends a channel to a mount point of an Icecast server, for a public audience. The file holds the server's host, port,
+        # mount, user and password, and only you may read it. The relay needs the link of an encrypted channel, as for web.
+        #icecast family=icecast.conf
+
+        # The address of the metrics for Prometheus (/metrics) and of the health check (/healthz). With a port alone, only this
+        # machine can reach them.
+        #metrics 9104
 
         """
 }

@@ -8,13 +8,27 @@ public enum RelayNotice: Sendable, Equatable {
     case listening(Endpoint)
     /// A plain channel receives RTP at this address.
     case receiving(channel: String, Endpoint)
+    /// A plain channel with this payload type is announced on this multicast group.
+    case announcing(channel: String, Endpoint, payloadType: UInt8)
     /// A plain channel's input could not be opened when the configuration was reloaded. All other changes took effect.
     case inputRefused(channel: String, Endpoint, NetworkError)
     /// A changed listening address or number of threads takes effect only when the relay is restarted.
     case waitsForRestart
+    /// A new configuration has taken effect, as far as it can without a restart.
+    case reloaded
     /// The packets dropped since the last notice of dropped packets, most frequent reason first. This notice is posted
     /// at most once in ten seconds.
     case dropped([Drop])
+    /// The cluster has changed.
+    case cluster(ClusterChange)
+
+    public enum ClusterChange: Sendable, Equatable {
+        case connected
+        /// There is no connection to NATS, for this reason.
+        case disconnected(String)
+        /// The number of other relays that are present.
+        case relays(Int)
+    }
 
     public struct Drop: Sendable, Equatable {
         public var reason: Reason

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TenfourAudioCore
+public import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourRings
@@ -22,8 +22,10 @@ public import TenfourUV
     private let plain: PlainChannels
     private var shardedFanOut: ShardedFanOut
     private var relay: Relay
+    /// The connection to the other relays of a cluster; nil for a relay on its own.
+    private var cluster: ClusterLink?
     /// The settings whose changes take effect only after a restart.
-    private let fixed: (bind: Endpoint, workers: Int)
+    private let fixed: (bind: Endpoint, workers: Int, cluster: ClusterConfiguration?)
     private let notices: (RelayNotice) -> Void
     private let openings: [RelayNotice]
     private var drops = DropNotices()
@@ -42,11 +44,14 @@ public import TenfourUV
     private struct Shared {
         var stops = false
         var reload: RelayServerConfiguration?
+        var otherListeners: [String: Int] = [:]
         /// Whether a thread is reading a configuration.
         var isReading = false
         /// The function that reads the next configuration, after the current reading has ended; nil if there is none.
         var nextReading: Reading?
         var status: RelayServerStatus
+        /// The time at which the loop stored `status`; nil before the first time.
+        var publication: Instant?
         /// The thread of the loop; nil while `run` is not active.
         var thread: pthread_t?
     }
@@ -60,7 +65,7 @@ public import TenfourUV
         let loop = try EventLoop()
         let target = CallbackTarget<RelayServer>()
         self.loop = loop
-        fixed = (configuration.bind, configuration.workers)
+        fixed = (configuration.bind, configuration.workers, configuration.cluster)
         self.notices = notices
         start = loop.now
         var options = Self.options
@@ -77,7 +82,7 @@ public import TenfourUV
         talkerSockets = try TalkerSockets(joining: localEndpoint, on: loop) {
             target.target?.receive($0, from: $1, at: $2)
         }
-        plain = PlainChannels(on: loop)
+        plain = PlainChannels(on: loop, sendingFrom: localEndpoint.address)
         openings = plain.set(configuration.plain, shardedFanOut: &shardedFanOut) { packet, stream, channel in
             target.target?.shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }
@@ -88,6 +93,11 @@ public import TenfourUV
             configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
             using: &generator)
         relay.failedProofs(take: JoinProofCost.measured(by: relay))
+        if let wanted = configuration.cluster {
+            cluster = try ClusterLink(
+                wanted, for: &relay, on: loop, received: { target.target?.receiveFromCluster() },
+                elapsed: { target.target?.clusterTimeElapsed() })
+        }
         wakeup = try loop.makeWakeup { target.target?.wake() }
         relayTimer = try loop.makeTimer { target.target?.timeElapsed() }
         announcementTimer = try loop.makeTimer { target.target?.sendAnnouncements() }
@@ -145,6 +155,12 @@ public import TenfourUV
         wakeup.signal()
     }
 
+    /// Sets the numbers of listeners that members see in addition to the members of channels, by the channels' names.
+    public func setOtherListeners(_ counts: [String: Int]) {
+        shared.withLock { $0.otherListeners = counts }
+        wakeup.signal()
+    }
+
     /// A function that reads and returns a configuration, or returns nil if it cannot be read. The function is called
     /// on its own thread or, if no thread can be created, on the thread that calls `reload`.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
@@ -186,6 +202,10 @@ public import TenfourUV
         return isOwnThread ? currentStatus : last
     }
 
+    /// The time at which the relay's loop last published its status, by CLOCK_MONOTONIC; nil before the first time. A
+    /// loop that works publishes it once per second.
+    public var lastPublication: Instant? { shared.withLock(\.publication) }
+
     private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
 }
 
@@ -196,8 +216,24 @@ extension RelayServer {
         if case .forward(let content, let byteCount, let channel, let talker) = relay.receive(
             datagram, from: sender, at: now)
         {
+            cluster?.forwarded(datagram.extracting(..<byteCount), in: channel, of: &relay, at: now)
             forward(content, datagram.extracting(..<byteCount), channel: channel, talker: talker, at: now)
         }
+        flush(at: now)
+    }
+
+    /// Forwards what other relays have forwarded, to the members of this relay only.
+    private func receiveFromCluster() {
+        let now = loop.now
+        cluster?.receive(into: &relay, at: now) { datagram, channel, stream in
+            shardedFanOut.send(datagram, channel: channel.number, stream: stream, except: nil)
+        }
+        flush(at: now)
+    }
+
+    private func clusterTimeElapsed() {
+        let now = loop.now
+        cluster?.timeElapsed(&relay, at: now)
         flush(at: now)
     }
 
@@ -257,6 +293,7 @@ extension RelayServer {
             case .quiet(let member): talkerSockets.close(for: member)
             }
         }
+        cluster?.flush(&relay, at: now)
         if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
     }
 
@@ -272,19 +309,24 @@ extension RelayServer {
     }
 
     private func wake() {
-        let (stops, reload) = shared.withLock { shared in
-            defer { shared.reload = nil }
-            return (shared.stops, shared.reload)
+        let (stops, reload, otherListeners) = shared.withLock { shared in
+            defer { (shared.reload, shared.otherListeners) = (nil, [:]) }
+            return (shared.stops, shared.reload, shared.otherListeners)
         }
         if let reload { change(to: reload) }
+        for (name, count) in otherListeners { relay.setOtherListeners(count, of: name, at: loop.now) }
+        if !otherListeners.isEmpty { flush(at: loop.now) }
         if stops { loop.stop() }
     }
 
     private func change(to new: RelayServerConfiguration) {
         let now = loop.now
-        if (new.bind, new.workers) != fixed { notices(.waitsForRestart) }
+        if (new.bind, new.workers) != (fixed.bind, fixed.workers) || new.cluster != fixed.cluster {
+            notices(.waitsForRestart)
+        }
         let before = relay.status.channels
         relay.reload(new.relay, at: now)
+        cluster?.reconfigure(for: &relay, at: now)
         flush(at: now)
         let after = Dictionary(uniqueKeysWithValues: relay.status.channels.map { ($0.number, $0.name) })
         for old in before where after[old.number] != old.name { shardedFanOut.end(old.number) }
@@ -293,6 +335,7 @@ extension RelayServer {
         }
         publish()
         for opening in openings { notices(opening) }
+        notices(.reloaded)
     }
 
     /// Runs once per second: sets the clock, publishes the status, and reports dropped packets.
@@ -301,13 +344,16 @@ extension RelayServer {
         relay.setClock(Self.clock, at: now)
         let status = publish()
         if let news = drops.news(in: status, at: now) { notices(news) }
+        while let news = cluster?.nextNotice() { notices(news) }
+        for news in plain.announce(at: now) { notices(news) }
         pollTimer?.arm(at: now + .seconds(1))
     }
 
     @discardableResult
     private func publish() -> RelayServerStatus {
         let status = currentStatus
-        shared.withLock { $0.status = status }
+        let now = loop.now
+        shared.withLock { ($0.status, $0.publication) = (status, now) }
         return status
     }
 
@@ -317,6 +363,7 @@ extension RelayServer {
         status.workers = shardedFanOut.threadCount
         status.talkerSockets = talkerSockets.count
         status.relay = relay.status
+        status.cluster = cluster?.status
         status.fanOuts = status.relay.channels.map { shardedFanOut.statistics(of: $0.number) }
         status.plain = plain.status(shardedFanOut)
         status.socket = socket.statistics
@@ -338,6 +385,7 @@ extension RelayServer {
 
     private func close() {
         sendGoodbyes()
+        cluster?.close(&relay, at: loop.now)
         shardedFanOut.close()
         publish()
         talkerSockets.closeAll()

@@ -11,6 +11,9 @@ public struct RelayServerConfiguration: Sendable, Equatable {
     public var plain: [PlainChannel]
     /// The number of sending threads, 1…64; each serves a part of every channel's members.
     public var workers: Int
+    public var web = WebConfiguration()
+    /// The cluster that the relay belongs to; nil for a relay on its own. A change takes effect after a restart.
+    public var cluster: ClusterConfiguration?
 
     public init(
         bind: Endpoint = Endpoint(.anyV6, port: 5_004), relay: RelayConfiguration = RelayConfiguration(),
@@ -29,7 +32,12 @@ public struct PlainChannel: Sendable, Equatable {
     public var inputs: [Input]
     /// The addresses to which packets are sent; multicast groups are possible.
     public var targets: [Endpoint]
+    /// The multicast groups among `targets` that are announced by the Session Announcement Protocol.
+    public var announcedGroups: [Endpoint] = []
     public var limits: Limits
+    /// The loopback address at which this process itself listens to the channel, for listeners over HTTP; nil if it does
+    /// not. It is no target of the operator's.
+    public var gateway: Endpoint?
 
     /// An address and port that receive RTP.
     public struct Input: Sendable, Hashable {

@@ -1,3 +1,5 @@
+public import TenfourNATS
+public import TenfourRelayCluster
 public import TenfourRelayCore
 public import TenfourSession
 public import TenfourUV
@@ -19,12 +21,28 @@ public struct RelayServerStatus: Sendable, Equatable {
     /// GOODBYE), the datagrams received, the datagrams that were too long, and the failures by `errno`.
     public var socket = SocketStatistics()
 
+    /// The state of the cluster; nil for a relay on its own.
+    public var cluster: Cluster?
+
+    /// The state of the connection to the other relays of a cluster.
+    public struct Cluster: Sendable, Equatable {
+        public var relays = ClusterStatus()
+        public var nats = NATSStatus()
+
+        public init(relays: ClusterStatus = ClusterStatus(), nats: NATSStatus = NATSStatus()) {
+            self.relays = relays
+            self.nats = nats
+        }
+    }
+
     /// The status of an unencrypted channel.
     public struct Plain: Sendable, Equatable {
         public var name: String
         public var targetCount: Int
         /// The number of packets that were received and forwarded.
         public var received = 0
+        /// The number of bytes in these packets.
+        public var receivedByteCount = 0
         public var discards: [PlainDiscard: Int] = [:]
         public var fanOut = FanOutStatistics()
 

@@ -4,6 +4,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// The processing cost of datagrams from strangers, talkers and listeners.

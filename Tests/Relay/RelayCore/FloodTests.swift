@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Floods of failed proofs and of NACKs that would use all of a relay's time, and newcomers that join meanwhile.

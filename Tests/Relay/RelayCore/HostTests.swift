@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// One host cannot take resources from other hosts.

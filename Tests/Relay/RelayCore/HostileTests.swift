@@ -6,6 +6,7 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Datagrams that strangers, eavesdroppers and malicious members can send.

@@ -2,6 +2,7 @@ import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 import Testing
 
 /// The packets of one talker, and datagrams that other members, eavesdroppers and strangers make of them.

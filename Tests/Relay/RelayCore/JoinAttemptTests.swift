@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Joins that succeed and joins that are refused.

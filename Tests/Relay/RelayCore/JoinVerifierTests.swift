@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourSession
+import TestSupport
 import Testing
 
 @testable import TenfourChannelKeys

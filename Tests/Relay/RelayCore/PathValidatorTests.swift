@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourSession
+import TestSupport
 import Testing
 
 @testable import TenfourRelayCore

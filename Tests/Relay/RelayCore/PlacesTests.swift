@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// How the places of a full channel are shared among networks.

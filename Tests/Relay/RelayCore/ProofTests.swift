@@ -3,6 +3,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// A stranger learns nothing from the way in which the relay refuses it.

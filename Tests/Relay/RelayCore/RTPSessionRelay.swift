@@ -5,6 +5,7 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 
 /// Stations that talk and listen through a relay, each on a line of its own, in steps of one millisecond. The media
 /// is not encrypted, which makes no difference to the relay.

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// RTP sessions know nothing about relays, and work well through one.

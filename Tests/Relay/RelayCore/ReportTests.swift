@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Reports of members end at the relay, which combines them into its own.

@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Roster updates, sent by a relay that cannot read the members' sealed information.
@@ -32,6 +33,20 @@ struct RosterTests {
             #expect(member.names == ["Anna", "Ben"])
             #expect(member.otherCount == 1)
         }
+    }
+
+    @Test func listenersThatAreNoMembersAreCountedWithThem() {
+        everybodyJoins()
+        room.setOtherListeners(5, of: "family")
+        room.run(.milliseconds(1_050))
+        for member in [anna, ben, cleo] { member.take(room) }
+        #expect([anna, ben, cleo].map(\.otherCount) == [6, 6, 6])
+        // Cleo is a gateway that nobody listens to.
+        room.setOtherListeners(-1, of: "family")
+        room.setOtherListeners(9, of: "other")
+        room.run(.milliseconds(1_050))
+        anna.take(room)
+        #expect(anna.otherCount == 0)
     }
 
     @Test func anOpenedMicrophoneAndALeaveAreReportedWithinASecond() {
@@ -189,80 +204,4 @@ struct RosterTests {
         cleo.take(room)
         #expect(cleo.names == ["Ben"])
     }
-}
-
-/// A member that sends its information and collects roster updates.
-final class TellingMember {
-    let member: SimulatedMember
-    private let name: String?
-    private var counter: UInt64 = 0
-    private(set) var entries: [UInt32: SealedMemberInfo?] = [:]
-    private(set) var otherCount = 0
-    /// The largest number of entries in one record.
-    private(set) var largest = 0
-
-    init(_ name: String?, _ keys: ChannelKeys, _ role: Role, at endpoint: Endpoint) {
-        self.name = name
-        member = SimulatedMember(keys, role, at: endpoint)
-    }
-
-    func enter(_ room: RelayHarness) {
-        member.join(room)
-        tell(room, member.role == .talk ? .closed : .none)
-    }
-
-    func tell(_ room: RelayHarness, _ microphone: MemberInfo.Microphone) {
-        guard let name else {
-            member.say(.info(nil), room)
-            return
-        }
-        counter += 1
-        let info = MemberInfo(
-            name: name, microphone: microphone, ssrc: member.ssrc, joined: 0, microphoneChanged: 0)
-        let id = UInt64(truncatingIfNeeded: member.endpoint.hashValue) | 1
-        member.say(.info(SealedMemberInfo(info, id: id, counter: counter, under: member.keys.mediaRoot)), room)
-    }
-
-    /// Takes all records received and applies the roster updates.
-    func take(_ room: RelayHarness) {
-        member.takeReceipt(room)
-        for case .roster(let head, let entries) in member.records(room).records {
-            otherCount = Int(head.otherCount)
-            largest = max(largest, entries.count)
-            for entry in entries { apply(entry) }
-        }
-    }
-
-    private func apply(_ entry: Roster.Entry) {
-        switch entry.state {
-        case .gone: entries[entry.number] = nil
-        case .here(let info): entries[entry.number] = .some(info)
-        }
-    }
-
-    func page(
-        _ room: RelayHarness, _ part: Roster.Part, from position: UInt32
-    ) -> (entries: [SealedMemberInfo], total: UInt32, largest: Int) {
-        _ = room.take(member.endpoint)
-        room.run(.seconds(3))
-        member.renew(room)
-        member.say(.rosterRequest(part, position: position, receipt: member.receipt), room)
-        var page: (entries: [SealedMemberInfo], total: UInt32, largest: Int) = ([], 0, 0)
-        for case .rosterPage(let head, let entries) in member.records(room).records {
-            page.total = head.total
-            page.largest = max(page.largest, entries.count)
-            for case .here(.some(let info)) in entries.map(\.state) { page.entries.append(info) }
-        }
-        return page
-    }
-
-    var infos: [String: MemberInfo] {
-        var infos: [String: MemberInfo] = [:]
-        for case .some(let sealed) in entries.values {
-            if let info = sealed.opened(under: member.keys.mediaRoot) { infos[info.name] = info }
-        }
-        return infos
-    }
-
-    var names: Set<String> { Set(infos.keys) }
 }

@@ -5,6 +5,7 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Members that stay, members that move, and members whose lease ends.

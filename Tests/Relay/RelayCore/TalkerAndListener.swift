@@ -1,6 +1,7 @@
 import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
+import TestSupport
 
 extension RelayHarness {
     /// Returns a relay with one channel, a talker that has announced itself, and a listener. The datagrams sent to

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourPackets
+import TestSupport
 import Testing
 
 @testable import TenfourRelayCore

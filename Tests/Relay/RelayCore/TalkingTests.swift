@@ -3,6 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Who may talk, with which SSRC, and at which rate.

@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 /// Datagrams that wait while the socket accepts none.

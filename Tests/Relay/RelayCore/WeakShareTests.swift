@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import TenfourRelayCore
 import TenfourSession
+import TestSupport
 import Testing
 
 @testable import TenfourChannelKeys

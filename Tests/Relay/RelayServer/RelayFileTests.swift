@@ -49,6 +49,7 @@ struct RelayFileTests {
             rtp-in Studio=0.0.0.0:7000,from=10.0.0.7
             rtp-in studio=[ff02::1]:7002
             rtp-out studio=10.0.1.20:5004
+            rtp-out studio=239.0.1.10:5004,sap
             rtp-out studio=@listeners
             """, files: ["listeners": "# two\n10.0.1.21:5004\n\n  [2001:db8::8]:5006  # and one\n"])
         #expect(file.statusSocket == "/run/relay.sock")
@@ -70,18 +71,25 @@ struct RelayFileTests {
             plain.name == "studio" && plain.limits.packetsPerSecond == 60 && plain.limits.bitsPerSecond == 1_000_000)
         #expect(plain.inputs.map(\.bind.description) == ["0.0.0.0:7000", "[ff02::1]:7002"])
         #expect(plain.inputs.map(\.from) == [.v4(0x0A00_0007), nil])
-        #expect(plain.targets.map(\.description) == ["10.0.1.20:5004", "10.0.1.21:5004", "[2001:db8::8]:5006"])
+        #expect(
+            plain.targets.map(\.description) == [
+                "10.0.1.20:5004", "239.0.1.10:5004", "10.0.1.21:5004", "[2001:db8::8]:5006",
+            ])
+        #expect(plain.announcedGroups.map(\.description) == ["239.0.1.10:5004"])
         #expect(configuration.relay.channels.count == 1 && configuration.plain.count == 1)
     }
 
     @Test func defaultsAreThoseOfTheExample() throws {
         let (file, configuration) = try read(Self.family)
+        #expect(file.metrics == nil)
+        #expect(try read("metrics 9104\n" + Self.family).0.metrics == Endpoint(.loopbackV4, port: 9_104))
+        #expect(try read("metrics [::]:9104\n" + Self.family).0.metrics == Endpoint(.anyV6, port: 9_104))
         #expect(configuration.bind == Endpoint(.anyV6, port: 5004) && configuration.workers == 1)
         #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
         // Each setting of the example can be enabled, and none differs from its default except those that must be
         // filled in.
         let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
-        #expect(settings.count == 19)
+        #expect(settings.count == 32)
         let text = settings.map { line in
             let (talk, listen) = line.contains("concert") ? Self.keys(2) : (Self.talk, Self.listen)
             return line.dropFirst().replacing("talk=KEY", with: "talk=\(talk)").replacing(
@@ -94,7 +102,8 @@ struct RelayFileTests {
                 == ChannelLimits(members: 5_000, talkerPacketsPerSecond: 200, talkerBitsPerSecond: 256_000))
         #expect(other.relay.names.count == 1 && other.plain[0].targets.count == 3)
         #expect(other.plain[0].limits == PlainChannel.Limits())
-        (other.relay.names, other.plain) = ([], [])
+        #expect(other.web.channels.map(\.name) == ["studio", "family"])
+        (other.relay.names, other.plain, other.web) = ([], [], WebConfiguration())
         #expect(other == configuration)
         var empty = RelayFile()
         let example = Array(RelayFile.example.utf8)
@@ -166,6 +175,8 @@ struct RelayFileTests {
         ("rtp-out studio=0.0.0.0:5004", "write one ADDRESS:PORT", "10.0.0.7:5004"),
         ("rtp-out studio=@missing", "line 1: missing cannot be read", "permissions"),
         ("rtp-out studio=@broken", "broken, line 2: write one ADDRESS:PORT", "10.0.0.7:5004"),
+        ("rtp-in a=0.0.0.0:7\nrtp-out a=10.0.0.7:5,sap", "line 2: 10.0.0.7:5 is not a multicast group", "remove ,sap"),
+        ("rtp-in a=0.0.0.0:7\nrtp-out a=239.0.0.7:5,sip", "line 2: write one ADDRESS:PORT", "10.0.0.7:5004"),
         ("rtp-out a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: rtp-out a=10.0.0.7:5 appears a second", "keep one"),
         (
             "rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: channel a goes to 10.0.0.7:5, where this relay",
@@ -182,6 +193,9 @@ struct RelayFileTests {
             "line 2: channel family is encrypted", "rename"
         ),
         ("status-socket", "status-socket needs a path", "107"),
+        ("metrics localhost:9104", "line 1: metrics needs a port, such as 9104", "10.0.0.7:9104"),
+        ("metrics 70000", "line 1: metrics needs a port", "such as 9104"),
+        ("metrics 9104\nmetrics 9105", "line 2: metrics appears a second time", "keep one"),
         ("", "no channel is configured", "tenfour channel new"),
         ("# nothing", "no channel is configured", "tenfour channel new"),
     ])

@@ -10,26 +10,34 @@ import TestSupport
 final class SocketMember {
     let socket = PlainSocket()
     private(set) var channel: Channel
-    /// The sequence numbers of the media packets opened.
-    private(set) var heard: [UInt16] = []
+    /// The media packets opened.
+    private(set) var packets: [(ssrc: UInt32, number: UInt16, at: Instant)] = []
+    /// The time of the last packet of each talker.
+    private(set) var lastHeard: [UInt32: Instant] = [:]
+    /// The number of BYEs that the relays have sent.
+    private(set) var goodbyeCount = 0
     private(set) var events: [ChannelEvent] = []
-    private let relayPort: UInt16
-    private let ssrc: SSRC
+    let ssrc: SSRC
     private var number: UInt16 = 0
+    private var timestamp = RTPTimestamp(rawValue: 0)
+    /// The time of the last packet sent; nil before the first.
+    private var spokenAt: Instant?
 
-    /// `relayPort` is the port that the member takes for its relay. `ahead` is the offset of its wall clock from this
+    /// `relayPort` is the port that the member takes for its relay; `others` are further relays. `ahead` is the offset of its wall clock from this
     /// machine's.
     init(
-        _ role: Role, of keys: ChannelKeys, at relayPort: UInt16, ssrc: UInt32, ahead: Duration = .zero,
+        _ role: Role, of keys: ChannelKeys, at relayPort: UInt16 = 0, orAt others: [Endpoint] = [], ssrc: UInt32,
+        ahead: Duration = .zero,
         isSynchronised: Bool = true, name: String? = nil
     ) {
-        self.relayPort = relayPort
         self.ssrc = SSRC(ssrc)
         var generator = CSPRNG()
         let wall = WallClock(milliseconds: UInt64(Clocks.wallMilliseconds + Int64(ahead / .milliseconds(1))))
         var configuration = ChannelConfiguration(
-            keys: keys, role: role, relay: RelayID(host: "127.0.0.1", port: relayPort),
-            endpoints: [.loopback(relayPort)], isSynchronised: isSynchronised)
+            keys: keys, role: role,
+            relays: ((relayPort > 0 ? [.loopback(relayPort)] : []) + others).map {
+                RelayCandidate(id: RelayID(host: "127.0.0.1", port: $0.port), endpoint: $0)
+            }, isSynchronised: isSynchronised)
         configuration.name = name
         channel = Channel(
             configuration,
@@ -37,6 +45,8 @@ final class SocketMember {
     }
 
     var isJoined: Bool { channel.isJoined }
+    /// The sequence numbers of the media packets opened.
+    var heard: [UInt16] { packets.map(\.number) }
 
     func microphone(isOpen: Bool) {
         channel.microphone(isOpen: isOpen, at: Clocks.now)
@@ -53,25 +63,32 @@ final class SocketMember {
         flush()
     }
 
-    /// Sends the next packet of 20 ms.
+    /// Sends the next packet of 20 ms. After a silence of a second or more the RTP timestamp has run on, as members
+    /// refuse packets as late otherwise.
     func speak() {
+        let now = Clocks.now
+        if let spokenAt, now - spokenAt >= .seconds(1) {
+            timestamp = RTPTimestamp(rawValue: timestamp.rawValue &+ UInt32((now - spokenAt) / .milliseconds(20)) * 960)
+        }
+        spokenAt = now
         let packet = [UInt8](capacity: 100) {
             RTPHeader(
                 marker: number == 0, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
-                timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: ssrc
+                timestamp: timestamp, ssrc: ssrc
             ).write(into: &$0)
             $0.append(31 << 3)
             $0.append(repeating: 0xAA, count: 79)
         }
         number += 1
+        timestamp = RTPTimestamp(rawValue: timestamp.rawValue &+ 960)
         channel.send(packet.span, isControl: false, at: Clocks.now)
         flush()
     }
 
     /// Handles all datagrams received and the timers that are due.
     func pump() {
-        while let datagram = socket.receive(within: 0) {
-            _ = channel.receive(datagram.span, from: .loopback(relayPort), at: Clocks.now)
+        while let (datagram, host, port) = socket.receiveFrom(within: 0) {
+            _ = channel.receive(datagram.span, from: Endpoint(.v4(host), port: port), at: Clocks.now)
             takeOpened()
         }
         if let deadline = channel.nextDeadline, deadline <= Clocks.now { channel.timeElapsed(at: Clocks.now) }
@@ -84,7 +101,13 @@ final class SocketMember {
             var kind: Channel.Opened?
             let packet = [UInt8](capacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
             guard let kind else { return }
-            if kind == .media { heard.append(UInt16(packet[2]) << 8 | UInt16(packet[3])) }
+            if kind == .media {
+                let ssrc = packet[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+                lastHeard[ssrc] = Clocks.now
+                packets.append((ssrc, UInt16(packet[2]) << 8 | UInt16(packet[3]), Clocks.now))
+            } else if packet[1] == 203 {
+                goodbyeCount += 1
+            }
         }
     }
 
@@ -92,8 +115,8 @@ final class SocketMember {
         while true {
             var to: Endpoint?
             let datagram = [UInt8](capacity: Channel.maximumDatagramByteCount) { to = channel.nextDatagram(into: &$0) }
-            guard to != nil else { return }
-            socket.send(datagram, toPort: relayPort)
+            guard let to, case .v4(let host) = to.address else { return }
+            socket.send(datagram, toPort: to.port, at: host)
         }
     }
 }

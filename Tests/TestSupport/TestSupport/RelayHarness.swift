@@ -1,58 +1,66 @@
-import TenfourAudioCore
-import TenfourChannelKeys
+package import TenfourAudioCore
+package import TenfourChannelKeys
 import TenfourNetworkEmulator
-import TenfourPackets
-import TenfourRelayCore
-import TenfourSeededRandom
-import TenfourSession
+package import TenfourPackets
+package import TenfourRelayCore
+package import TenfourSeededRandom
+package import TenfourSession
 
 /// A relay and all datagrams that it sends, on a clock that only the test moves.
-final class RelayHarness {
-    var relay: Relay
-    var now = Instant.start
-    var events: [RelayEvent] = []
+package final class RelayHarness {
+    package var relay: Relay
+    package var now = Instant.start
+    package var events: [RelayEvent] = []
     /// Datagrams that the relay has sent and the test has not taken, by destination.
-    var inbox: [Endpoint: [[UInt8]]] = [:]
+    package var inbox: [Endpoint: [[UInt8]]] = [:]
     /// Whether the relay's output is left in its queues, as if the socket accepted nothing.
-    var isBlocked = false
-    var bytesIn = 0
-    var bytesOut = 0
-    var randomness: SeededRandom
+    package var isBlocked = false
+    package var bytesIn = 0
+    package var bytesOut = 0
+    package var randomness: SeededRandom
+    /// Called with each datagram and what the relay made of it, before the relay's output is taken.
+    package var received: (Relay.Reception, [UInt8]) -> Void = { _, _ in }
 
-    static let address = PeerAddress(v4: 0xC633_6401, port: 5004)
-    static let name = RelayID(host: "relay.example", port: 5004)
-    static let clock = WallClock(milliseconds: 1_700_000_000_000)
+    package static let address = PeerAddress(v4: 0xC633_6401, port: 5004)
+    package static let name = RelayID(host: "relay.example", port: 5004)
+    package static let clock = WallClock(milliseconds: 1_700_000_000_000)
 
-    init(_ configuration: RelayConfiguration, seed: UInt64 = 1) {
+    package init(_ configuration: RelayConfiguration, seed: UInt64 = 1) {
         randomness = SeededRandom(seed: seed)
         relay = Relay(configuration, address: Self.address, at: now, clock: Self.clock, using: &randomness)
     }
 
     /// Creates a relay with these channels.
-    convenience init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits(), seed: UInt64 = 1) {
+    package convenience init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits(), seed: UInt64 = 1) {
         self.init(RelayConfiguration(channels, limits: limits), seed: seed)
     }
 
     @discardableResult
-    func receive(_ datagram: [UInt8], from sender: Endpoint) -> Relay.Reception {
+    package func receive(_ datagram: [UInt8], from sender: Endpoint) -> Relay.Reception {
         bytesIn += datagram.count
         let reception = relay.receive(datagram.span, from: sender, at: now)
+        received(reception, datagram)
         flush()
         return reception
     }
 
-    func stop(for reason: Refusal.Reason = .stopping) {
+    package func stop(for reason: Refusal.Reason = .stopping) {
         relay.stop(for: reason, at: now)
         flush()
     }
 
-    func reload(_ configuration: RelayConfiguration) {
+    package func reload(_ configuration: RelayConfiguration) {
         relay.reload(configuration, at: now)
         flush()
     }
 
+    package func setOtherListeners(_ count: Int, of channel: String) {
+        relay.setOtherListeners(count, of: channel, at: now)
+        flush()
+    }
+
     /// Advances the clock by `duration` and calls the relay at each of its deadlines.
-    func run(_ duration: Duration) {
+    package func run(_ duration: Duration) {
         let end = now + duration
         while let deadline = relay.nextDeadline, deadline <= end {
             now = max(now, deadline)
@@ -62,14 +70,14 @@ final class RelayHarness {
         now = end
     }
 
-    func take(_ endpoint: Endpoint) -> [[UInt8]] { inbox.removeValue(forKey: endpoint) ?? [] }
+    package func take(_ endpoint: Endpoint) -> [[UInt8]] { inbox.removeValue(forKey: endpoint) ?? [] }
 
-    func takeEvents() -> [RelayEvent] {
+    package func takeEvents() -> [RelayEvent] {
         defer { events = [] }
         return events
     }
 
-    func flush() {
+    package func flush() {
         if isBlocked { return }
         while true {
             var endpoint: Endpoint?
@@ -83,7 +91,7 @@ final class RelayHarness {
 }
 
 extension RelayConfiguration {
-    init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits()) {
+    package init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits()) {
         self.init(
             channels: channels.map { Channel(name: $0.name, talkJoin: $0.talkJoin!, listenJoin: $0.listenJoin) },
             names: [RelayHarness.name], limits: limits)
@@ -91,7 +99,7 @@ extension RelayConfiguration {
 }
 
 extension ChannelKeys {
-    static func drawn(_ name: String, seed: UInt64 = 7) -> ChannelKeys {
+    package static func drawn(_ name: String, seed: UInt64 = 7) -> ChannelKeys {
         var randomness = SeededRandom(seed: seed)
         return ChannelKeys(name: name, secret: Secret(.talk, using: &randomness))
     }
@@ -99,33 +107,34 @@ extension ChannelKeys {
 
 extension Endpoint {
     /// Returns the endpoint of a host. Each host is in a network of its own.
-    static func host(_ number: Int, port: UInt16 = 40_000) -> Endpoint {
+    package static func host(_ number: Int, port: UInt16 = 40_000) -> Endpoint {
         Endpoint(.v4(0x0A00_0001 + UInt32(number) << 8), port: port)
     }
 }
 
 /// A member that speaks the control protocol with a relay.
-final class SimulatedMember {
-    let keys: ChannelKeys
-    let role: Role
-    var endpoint: Endpoint
-    var ssrc: SSRC
-    var randomness: SeededRandom
-    var session: SessionKeys?
-    var sealer: RecordSealer?
-    var opener: RecordOpener?
-    var tagger: HopTagger?
-    var terms: Welcome.Terms?
+package final class SimulatedMember {
+    package let keys: ChannelKeys
+    package let role: Role
+    package var endpoint: Endpoint
+    package var ssrc: SSRC
+    package var randomness: SeededRandom
+    package var session: SessionKeys?
+    package var sealer: RecordSealer?
+    package var opener: RecordOpener?
+    package var tagger: HopTagger?
+    package var terms: Welcome.Terms?
     /// The member's id at the relay.
-    var number: MemberID?
+    package var number: MemberID?
     /// The sequence number of the next packet.
-    var sequenceNumber = SequenceNumber(rawValue: 65_530)
+    package var sequenceNumber = SequenceNumber(rawValue: 65_530)
+    private var rolloverCounter: UInt32 = 0
     /// The receipt of the last RENEWED, which the next renewal returns.
-    var receipt: UInt64 = 0
-    var joinDatagram: [UInt8] = []
-    var helloDatagram: [UInt8] = []
+    package var receipt: UInt64 = 0
+    package var joinDatagram: [UInt8] = []
+    package var helloDatagram: [UInt8] = []
 
-    init(_ keys: ChannelKeys, _ role: Role, at endpoint: Endpoint, seed: UInt64 = 99) {
+    package init(_ keys: ChannelKeys, _ role: Role, at endpoint: Endpoint, seed: UInt64 = 99) {
         self.keys = keys
         self.role = role
         self.endpoint = endpoint
@@ -136,7 +145,7 @@ final class SimulatedMember {
 
     /// Sends HELLO and JOIN, and returns the answer to the JOIN.
     @discardableResult
-    func knock(_ room: RelayHarness, relay: RelayID = RelayHarness.name) -> JoinAttempt.Answer {
+    package func knock(_ room: RelayHarness, relay: RelayID = RelayHarness.name) -> JoinAttempt.Answer {
         var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &randomness)
         helloDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
         room.receive(helloDatagram, from: endpoint)
@@ -160,7 +169,7 @@ final class SimulatedMember {
 
     /// Joins and sends the first renewal. Returns whether the member has joined.
     @discardableResult
-    func join(_ room: RelayHarness) -> Bool {
+    package func join(_ room: RelayHarness) -> Bool {
         guard case .welcome = knock(room) else { return false }
         renew(room)
         for case .joined(let member, _, let endpoint) in room.events where endpoint == self.endpoint { number = member }
@@ -168,14 +177,14 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func renew(_ room: RelayHarness, token: UInt64 = 5) -> Relay.Reception {
+    package func renew(_ room: RelayHarness, token: UInt64 = 5) -> Relay.Reception {
         let reception = say(.renewal(token: token, receipt: receipt), room)
         takeReceipt(room)
         return reception
     }
 
     /// Reads the newest receipt from the inbox and leaves the datagrams there.
-    func takeReceipt(_ room: RelayHarness) {
+    package func takeReceipt(_ room: RelayHarness) {
         guard var opener else { return }
         for datagram in room.inbox[endpoint]?.suffix(32) ?? [] {
             var bytes = datagram
@@ -185,25 +194,25 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func say(_ record: Record, _ room: RelayHarness, from sender: Endpoint? = nil) -> Relay.Reception {
+    package func say(_ record: Record, _ room: RelayHarness, from sender: Endpoint? = nil) -> Relay.Reception {
         room.receive(sealed(record), from: sender ?? endpoint)
     }
 
-    func sealed(_ record: Record) -> [UInt8] { [UInt8](capacity: 160) { sealer!.seal(record, into: &$0) } }
+    package func sealed(_ record: Record) -> [UInt8] { [UInt8](capacity: 160) { sealer!.seal(record, into: &$0) } }
 
     /// Sends an RTCP report to the relay.
     @discardableResult
-    func report(_ room: RelayHarness, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
+    package func report(_ room: RelayHarness, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
         room.receive(sealed(write), from: endpoint)
     }
 
-    func sealed(_ write: (inout OutputSpan<UInt8>) -> Void) -> [UInt8] {
+    package func sealed(_ write: (inout OutputSpan<UInt8>) -> Void) -> [UInt8] {
         let report = [UInt8](capacity: 1_232, initializingWith: write)
         return [UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }
     }
 
     /// Takes all datagrams for this member: records, RTCP reports and all others.
-    func records(_ room: RelayHarness) -> (records: [Record], reports: [[UInt8]], others: [[UInt8]]) {
+    package func records(_ room: RelayHarness) -> (records: [Record], reports: [[UInt8]], others: [[UInt8]]) {
         var result: (records: [Record], reports: [[UInt8]], others: [[UInt8]]) = ([], [], [])
         for datagram in room.take(endpoint) {
             var bytes = datagram
@@ -217,17 +226,19 @@ final class SimulatedMember {
         return result
     }
 
-    func announcement(_ ssrc: SSRC? = nil) -> [UInt8] {
+    package func announcement(_ ssrc: SSRC? = nil) -> [UInt8] {
         let announcement = Announcement(
             suite: SRTPSuite.allCases.first!, ssrc: ssrc ?? self.ssrc, epoch: Self.epoch,
-            index: PacketIndex(rolloverCounter: 0, sequenceNumber), at: RelayHarness.clock, under: keys.mediaRoot)
+            index: PacketIndex(rolloverCounter: rolloverCounter, sequenceNumber), at: RelayHarness.clock,
+            under: keys.mediaRoot)
         return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
 
     /// Returns an RTP packet with arbitrary payload, which a relay cannot tell from SRTP.
-    func packet(_ ssrc: SSRC? = nil, byteCount: Int = 100) -> [UInt8] {
+    package func packet(_ ssrc: SSRC? = nil, byteCount: Int = 100) -> [UInt8] {
         let number = sequenceNumber
         sequenceNumber = number.advanced(by: 1)
+        if sequenceNumber.rawValue == 0 { rolloverCounter += 1 }
         return [UInt8](capacity: byteCount) {
             RTPHeader(
                 marker: false, payloadType: 111, sequenceNumber: number,
@@ -237,7 +248,7 @@ final class SimulatedMember {
         }
     }
 
-    func tagged(_ datagram: [UInt8]) -> [UInt8] {
+    package func tagged(_ datagram: [UInt8]) -> [UInt8] {
         [UInt8](capacity: datagram.count + HopTag.byteCount) {
             for byte in datagram { $0.append(byte) }
             _ = tagger!.tag(&$0)
@@ -245,24 +256,24 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func announce(_ room: RelayHarness, _ ssrc: SSRC? = nil) -> Relay.Reception {
+    package func announce(_ room: RelayHarness, _ ssrc: SSRC? = nil) -> Relay.Reception {
         room.receive(tagged(announcement(ssrc)), from: endpoint)
     }
 
     @discardableResult
-    func talk(_ room: RelayHarness) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
+    package func talk(_ room: RelayHarness) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
 }
 
 extension Relay.Forwarded {
     /// The reception of the announcement that `SimulatedMember.announce` makes.
-    static let announced = Self.announcement(SimulatedMember.epoch)
+    package static let announced = Self.announcement(SimulatedMember.epoch)
 }
 
 extension SimulatedMember {
-    static let epoch = Epoch(rawValue: 1 << 80)
+    package static let epoch = Epoch(rawValue: 1 << 80)
 
     /// Sends HELLO, takes the cookie and prepares `joinDatagram`, which is not sent yet.
-    func helloAndCookie(_ room: RelayHarness) {
+    package func helloAndCookie(_ room: RelayHarness) {
         var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &randomness)
         room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
         for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
@@ -270,41 +281,45 @@ extension SimulatedMember {
     }
 
     /// Sends the JOIN once more and returns the answers.
-    func refusals(_ room: RelayHarness) -> [[UInt8]] {
+    package func refusals(_ room: RelayHarness) -> [[UInt8]] {
         room.receive(joinDatagram, from: endpoint)
         return room.take(endpoint)
     }
 
-    func opened(_ datagram: [UInt8]) throws -> Record {
+    package func opened(_ datagram: [UInt8]) throws -> Record {
         var bytes = datagram
         var span = bytes.mutableSpan
         return try opener!.open(&span)
     }
 
     /// Takes the RTCP reports for this member.
-    func reports(_ room: RelayHarness) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
+    package func reports(_ room: RelayHarness) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
 
-    func goodbyes(_ room: RelayHarness) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
+    package func goodbyes(_ room: RelayHarness) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
 }
 
 /// A compound RTCP packet, split into its packets.
-struct ReadReport {
-    var packets: [RTCPPacket] = []
+package struct ReadReport {
+    package var packets: [RTCPPacket] = []
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         guard var compound = try? RTCPCompound(parsing: bytes.span, allowsReducedSize: true) else { return }
         while let packet = try? compound.next() { packets.append(packet) }
     }
 
-    var goodbyes: [SSRC] {
+    package var goodbyes: [SSRC] {
         packets.flatMap { packet -> [SSRC] in if case .goodbye(let goodbye) = packet { goodbye.sources } else { [] } }
     }
 
-    var questions: [GenericNACK] { packets.compactMap { if case .genericNACK(let nack) = $0 { nack } else { nil } } }
+    package var questions: [GenericNACK] {
+        packets.compactMap { if case .genericNACK(let nack) = $0 { nack } else { nil } }
+    }
 
-    var receiverReports: [ReceiverReport] {
+    package var receiverReports: [ReceiverReport] {
         packets.compactMap { if case .receiverReport(let report) = $0 { report } else { nil } }
     }
 
-    func blocks(about ssrc: SSRC) -> [ReportBlock] { receiverReports.flatMap(\.blocks).filter { $0.ssrc == ssrc } }
+    package func blocks(about ssrc: SSRC) -> [ReportBlock] {
+        receiverReports.flatMap(\.blocks).filter { $0.ssrc == ssrc }
+    }
 }

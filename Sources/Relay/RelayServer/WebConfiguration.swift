@@ -1,0 +1,57 @@
+public import TenfourChannelKeys
+public import TenfourSession
+
+/// The configuration of listening over HTTP.
+public struct WebConfiguration: Sendable, Equatable {
+    /// The address and port of the HTTP server; nil if there is none.
+    public var bind: Endpoint?
+    /// The address of the page as listeners type it, with a slash at the end: `https://radio.example.org/`. If it is
+    /// nil, the Host of each request takes its place.
+    public var address: String?
+    /// The addresses of proxies on other machines, which name their clients in X-Forwarded-For. Proxies on this machine
+    /// need not be named.
+    public var proxies: Set<IPAddress> = []
+    /// The channels that the gateway receives, to serve them over HTTP or to feed an Icecast server.
+    public var channels: [Channel] = []
+
+    /// A channel that can be heard over HTTP or from an Icecast server.
+    public struct Channel: Sendable, Equatable {
+        public var name: String
+        /// Whether the channel can be heard over HTTP.
+        public var isServed = true
+        /// The file with the settings of an Icecast server that gets the channel's audio; nil if none does.
+        public var icecastFile: String?
+        /// The file that holds the link of an encrypted channel; nil for a plain channel.
+        public var linkFile: String?
+        /// The file that holds the token which a request must have; nil if everybody may listen.
+        public var tokenFile: String?
+        /// Whether the page shows the listen link.
+        public var showsLink = false
+        /// The keys of an encrypted channel and its listen link, which the caller reads from `linkFile`.
+        public var membership: Membership?
+        /// The token, which the caller reads from `tokenFile`.
+        public var token: String?
+
+        public init(name: String) { self.name = name }
+    }
+
+    /// The permission to listen to an encrypted channel.
+    public struct Membership: Sendable, Equatable {
+        public var keys: ChannelKeys
+        /// The listen link. It contains no talk secret, even if it was made from a talk link.
+        public var link: ChannelLink
+
+        /// Derives the keys from a talk link or a listen link. If the link contains a passphrase, this takes about
+        /// 0.1 s.
+        public init(_ link: ChannelLink) throws(PassphraseError) {
+            keys = try ChannelKeys(link)
+            guard
+                let listenLink = try? ChannelLink(
+                    relays: link.relays, port: link.port, name: link.name, opening: .secret(keys.listenSecret))
+            else { preconditionFailure("the parts of a link make a link") }
+            self.link = listenLink
+        }
+    }
+
+    public init() {}
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourSeededRandom
+import TenfourSession
+import TestSupport
+import Testing
+
+/// Members of three relays, which are processes, change over by themselves.
+@Suite(.onItsOwnThread, .inRealTime, .serialized)
+struct ClusterProcessTests {
+    private let cluster: ClusterProcesses
+
+    init() throws {
+        cluster = try ClusterProcesses()
+        cluster.add(.talk, orderingRelays: [0, 1, 2])
+        cluster.add(.talk, orderingRelays: [1, 2, 0])
+        cluster.add(.listen, orderingRelays: [2, 0, 1])
+        cluster.talkers = [0, 1]
+        try cluster.settle()
+    }
+
+    private func reached(_ relay: Int, insteadOf former: Int) -> ChannelEvent {
+        .relayReached(cluster.endpoint(relay), insteadOf: cluster.endpoint(former), because: nil)
+    }
+
+    /// The changes of a member from one relay to another.
+    private func changes(of member: Int) -> [ChannelEvent] {
+        cluster.members[member].events.filter { if case .relayReached(_, .some, _) = $0 { true } else { false } }
+    }
+
+    /// Ends relay 0, and checks that its member, a talker, hears and is heard again within two seconds.
+    private func checkChangeover(_ end: () -> Void) {
+        let start = Clocks.now
+        end()
+        cluster.run(.seconds(4))
+        let gap = cluster.longestGap(0, 1, since: start)
+        let unheard = [1, 2].map { cluster.longestGap($0, 0, since: start) }
+        print(
+            "heard again after \(gap / .milliseconds(1)) ms, was heard after \(unheard.map { $0 / .milliseconds(1) })")
+        #expect(gap < .seconds(2))
+        #expect(unheard.allSatisfy { $0 < .seconds(2) })
+        #expect(changes(of: 0) == [reached(1, insteadOf: 0)])
+        // The others stay where they are, and are not delayed.
+        #expect(cluster.longestGap(2, 1, since: start) < .milliseconds(300))
+        #expect(changes(of: 1).isEmpty && changes(of: 2).isEmpty)
+        #expect(cluster.repeatedCount == 0)
+        #expect(cluster.members.allSatisfy { $0.goodbyeCount == 0 })
+    }
+
+    @Test func membersOfAKilledRelayHearAgainWithinTwoSeconds() { checkChangeover { cluster.killRelay(0) } }
+
+    /// The kernel takes the datagrams for the stopped process, and no ICMP comes.
+    @Test func membersOfAStoppedRelayHearAgainWithinTwoSeconds() throws {
+        checkChangeover { cluster.signalRelay(0, SIGSTOP) }
+        // It finds LEAVE among all that has waited, and tells nobody that the talker has left.
+        cluster.signalRelay(0, SIGCONT)
+        let start = Clocks.now
+        cluster.run(.seconds(2))
+        #expect(cluster.longestGap(2, 0, since: start) < .milliseconds(300))
+        #expect(cluster.members.allSatisfy { $0.goodbyeCount == 0 })
+        #expect(cluster.repeatedCount == 0)
+        #expect(cluster.members[0].channel.relay == cluster.endpoint(1))
+    }
+
+    @Test func withoutNATSNobodyChangesOverAndItComesBack() throws {
+        cluster.add(.listen, orderingRelays: [0, 1, 2])
+        try cluster.settle()
+        let start = Clocks.now
+        cluster.killNATS()
+        cluster.run(.seconds(2))
+        #expect(cluster.longestGap(3, 0, since: start) < .milliseconds(300), "at the same relay")
+        try cluster.startNATS()
+        let since = Clocks.now
+        #expect(cluster.run(.seconds(10)) { cluster.everyoneHears(since: since) })
+        #expect(cluster.members.indices.allSatisfy { changes(of: $0).isEmpty })
+        #expect(cluster.repeatedCount == 0)
+    }
+
+    /// Every half minute a relay or the nats-server is killed, and started again 1 to 5 s later.
+    @Test(.enabled(if: isLong)) func tenMinutesWithTwentyKills() throws {
+        var randomness = SeededRandom(seed: 17)
+        var longestGap = Duration.zero
+        for round in 0..<20 {
+            let victim = Int.random(in: 0..<4, using: &randomness)
+            let start = Clocks.now
+            if victim < 3 { cluster.killRelay(victim) } else { cluster.killNATS() }
+            cluster.run(.milliseconds(Int.random(in: 1_000...5_000, using: &randomness)))
+            if victim < 3 { try cluster.startRelay(victim) } else { try cluster.startNATS() }
+            let since = Clocks.now
+            let isAlive = cluster.run(.seconds(10)) { cluster.everyoneHears(since: since) }
+            #expect(isAlive, "in round \(round), after the end of \(victim)")
+            // Only the end of nats-server parts the relays for longer than their members need.
+            if victim < 3 {
+                for (listener, talker) in [(0, 1), (1, 0), (2, 0), (2, 1)] {
+                    longestGap = max(longestGap, cluster.longestGap(listener, talker, since: start))
+                }
+            }
+            cluster.run(.seconds(30) - (Clocks.now - start))
+            try cluster.settle()
+        }
+        let count = cluster.members.reduce(0) { $0 + $1.heard.count }
+        print("heard \(count) packets; longest silence after the end of a relay \(longestGap / .milliseconds(1)) ms")
+        #expect(longestGap < .seconds(2))
+        #expect(cluster.repeatedCount == 0)
+    }
+}
+
+private let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
