@@ -19,10 +19,12 @@ func dependencies(_ modules: [String], others: [Target.Dependency] = []) -> [Tar
 }
 
 /// A library in a folder of Sources. Its name is the folder's with `Tenfour` before it. It may import only what is listed.
-func module(_ folder: String, uses modules: [String] = [], others: [Target.Dependency] = []) -> Target {
+func module(
+    _ folder: String, uses modules: [String] = [], others: [Target.Dependency] = [], embedding files: [String] = []
+) -> Target {
     .target(
         name: "Tenfour" + lastComponent(folder), dependencies: dependencies(modules, others: others),
-        path: "Sources/" + folder, swiftSettings: settings)
+        path: "Sources/" + folder, resources: files.map { .embedInCode($0) }, swiftSettings: settings)
 }
 
 /// A C library: a module map and a shim, nothing else. One without `pkgConfig` is opened by the first call that needs it
@@ -100,11 +102,11 @@ let package = Package(
         clib("CCairo"),
         clib("CAV"),
         clib("CSDBus"),
-
-        // Headers of the system that Glibc's module does not hold, and helpers of ours.
         clib("CMicroHTTPD"),
         clib("CShout"),
         clib("CNATS"),
+
+        // Headers of the system that Glibc's module does not hold, and helpers of ours.
         clib("CTee"),
         clib("CTimerFD"),
         clib("CTimex"),
@@ -116,9 +118,9 @@ let package = Package(
         module("Support/Pacing", uses: ["AudioCore"]),
         module("Support/SeededRandom"),
         module("Support/JSON"),
+        module("Support/QRCode", others: ["CQRencode"]),
 
         module("Audio/AudioCore"),
-        module("Support/QRCode", others: ["CQRencode"]),
         module("Audio/AudioCodec", uses: ["AudioCore"]),
         module("Audio/OpusCodec", uses: ["AudioCodec", "AudioCore"], others: ["COpus"]),
         module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
@@ -139,20 +141,20 @@ let package = Package(
 
         module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module(
-            "Relay/RelayServer",
-        module(
             "Relay/RelayCluster", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore"]),
+        module(
+            "Relay/RelayServer",
             uses: [
                 "Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore",
                 "RelayCluster", "UV", "NATS",
             ]),
 
         module("Network/UV", uses: ["Threads", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
-        module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
-        module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
         module(
             "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
         module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CNATS"]),
+        module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
+        module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
 
         module(
             "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
@@ -182,6 +184,21 @@ let package = Package(
                 "JSON", "SeededRandom",
                 "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "ChannelKeys",
                 "NetworkEmulator", "Radio", "Simulation",
+            ]),
+
+        module("Web/LiveStream", uses: ["AudioCore", "Packets"], others: ["COgg"]),
+        module(
+            "Web/WebGateway",
+            uses: [
+                "JSON", "QRCode", "Rings", "Threads", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember",
+                "RelayCore", "RelayServer", "UV", "HTTPServer", "LiveStream",
+            ], embedding: ["page.html"]),
+        module("Web/Icecast", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CShout"]),
+        module(
+            "Web/Metrics",
+            uses: [
+                "Rings", "Threads", "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember",
+                "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "HTTPServer", "Icecast", "Radio",
             ]),
 
         module(
@@ -261,7 +278,7 @@ let package = Package(
                     "JitterBuffer",
                     "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
-                    "MediaSource", "HTTPSource",
+                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -269,6 +286,7 @@ let package = Package(
         tests("Support/SeededRandom", uses: ["SeededRandom"]),
         tests("Support/JSON", uses: ["JSON"]),
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
+        tests("Support/QRCode", uses: ["QRCode"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
         tests("Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"]),
         tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"]),
@@ -286,7 +304,6 @@ let package = Package(
         tests(
             "Channel/ChannelMember",
             uses: [
-        tests("Support/QRCode", uses: ["QRCode"]),
                 "SeededRandom",
                 "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore",
                 "NetworkEmulator", "Radio",
@@ -296,6 +313,12 @@ let package = Package(
             uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
             others: ["CAllocations", "CMACs"]),
         tests(
+        tests(
+            "Relay/RelayCluster",
+            uses: [
+                "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "RelayCluster",
+                "NetworkEmulator",
+            ]),
             "Relay/RelayServer",
             uses: [
                 "SeededRandom",
@@ -305,6 +328,8 @@ let package = Package(
             ], others: ["CAllocations"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
         tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
+        tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
+        tests("Network/NATS", uses: ["NATS"]),
         tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
         tests("Player/MediaSource", uses: ["SeededRandom", "AudioCore", "NetworkEmulator", "MediaSource"]),
         tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),
@@ -314,12 +339,6 @@ let package = Package(
         tests(
             "Player/Player", uses: ["Rings", "AudioCore", "Effects", "AudioFile", "SoundCard", "MediaSource", "Player"]),
         tests(
-        tests(
-            "Relay/RelayCluster",
-            uses: [
-                "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "RelayCluster",
-                "NetworkEmulator",
-            ]),
             "Radio/Radio",
             uses: [
                 "SeededRandom",
@@ -328,8 +347,6 @@ let package = Package(
                 "Radio",
             ], others: ["CAllocations"]),
         tests(
-        tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
-        tests("Network/NATS", uses: ["NATS"]),
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
         tests(
@@ -338,7 +355,17 @@ let package = Package(
                 "JSON", "SeededRandom",
                 "AudioCore", "Packets", "Session", "CallQuality", "NetworkEmulator", "Radio", "Simulation", "LinkTest",
             ]),
-        tests("Command/CommandSupport", uses: ["CommandSupport"]),
+        tests(
+            "Web/LiveStream",
+            uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "LiveStream"]),
+        tests("Web/WebGateway", uses: ["AudioCore", "WebGateway"]),
+        tests("Web/Icecast", uses: ["Icecast"]),
+        tests(
+            "Web/Metrics",
+            uses: [
+                "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer", "RelayCore", "RelayCluster",
+                "RelayServer", "UV", "NATS", "Radio", "Icecast", "Metrics",
+            ]),
         tests("SupportTests", in: "TestSupport/Tests"),
         tests(
             "ConversationTests", in: "RTP/Conversation",

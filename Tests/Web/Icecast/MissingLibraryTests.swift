@@ -1,0 +1,10 @@
+import TestSupport
+import Testing
+
+@testable import TenfourIcecast
+
+@Suite struct MissingLibraryTests {
+    @Test func withoutLibshoutThereIsASentenceThatBringsIt() {
+        expectMissingLibrary("libshout", package: "libshout3") { _ = try openShout($0) }
+    }
+}
