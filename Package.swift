@@ -211,8 +211,9 @@ let package = Package(
                 [
                     "JSON", "QRCode", "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
                     "JitterBuffer",
-                    "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "MediaSource",
-                    "Player", "Radio", "CommandSupport",
+                    "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer",
+                    "UV", "MediaSource",
+                    "Player", "Radio", "WebGateway", "Icecast", "Metrics", "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -285,8 +286,8 @@ let package = Package(
         tests("Support/DBus", uses: ["DBus"]),
         tests("Support/SeededRandom", uses: ["SeededRandom"]),
         tests("Support/JSON", uses: ["JSON"]),
-        tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Support/QRCode", uses: ["QRCode"]),
+        tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
         tests("Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"]),
         tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"]),
@@ -313,12 +314,12 @@ let package = Package(
             uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
             others: ["CAllocations", "CMACs"]),
         tests(
-        tests(
             "Relay/RelayCluster",
             uses: [
                 "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "RelayCluster",
                 "NetworkEmulator",
             ]),
+        tests(
             "Relay/RelayServer",
             uses: [
                 "SeededRandom",
@@ -327,9 +328,9 @@ let package = Package(
                 "UV", "NetworkEmulator",
             ], others: ["CAllocations"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
-        tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
         tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
         tests("Network/NATS", uses: ["NATS"]),
+        tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
         tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
         tests("Player/MediaSource", uses: ["SeededRandom", "AudioCore", "NetworkEmulator", "MediaSource"]),
         tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),

@@ -24,7 +24,10 @@ import Testing
         for package in headers { #expect(try DebianPackage.isInstalled(package), "\(package)") }
     }
 
-    @Test(arguments: ["libcurl.so.4", "libcairo.so.2", "libsndfile.so.1", "libsystemd.so.0", "libavformat.so"])
+    @Test(arguments: [
+        "libcurl.so.4", "libcairo.so.2", "libsndfile.so.1", "libsystemd.so.0", "libmicrohttpd.so.12", "libshout.so.3",
+        "libavformat.so",
+    ])
     func theLibrariesThatAreOpenedOnDemandAreNamed(library: String) throws {
         let versioned = library.last?.isNumber == true ? library : "\(library).*"
         let package = try #require(try DebianPackage.owner(of: versioned), "\(library)")

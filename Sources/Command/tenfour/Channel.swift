@@ -3,6 +3,7 @@ import TenfourCallQuality
 import TenfourChannelKeys
 import TenfourCommandSupport
 import TenfourJSON
+import TenfourQRCode
 import TenfourRadio
 
 /// `tenfour channel`: creates channels, and derives keys from a link.

@@ -38,7 +38,7 @@ struct ChannelKeysCommand: ParsableCommand {
         let listen: ChannelLink
         do throws(ChannelLinkError) {
             listen = try ChannelLink(
-                host: talk.host, port: talk.port, name: talk.name, opening: .secret(keys.listenSecret))
+                relays: talk.relays, port: talk.port, name: talk.name, opening: .secret(keys.listenSecret))
         } catch {
             throw RadioError(.failure, error.description)
         }

@@ -2,12 +2,15 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourPackets
 import TenfourRadio
+import TenfourSession
 
 /// Tracks whether a session is in its channel, and composes the notices about joining, leaving and members.
 struct ChannelStatus {
-    /// The address of the relay, or of the tenfour that serves the channel. It is nil without a channel, and if this
-    /// process serves the channel itself.
-    private let place: String?
+    /// The relays of the channel, or the tenfour that serves it. It is empty without a channel, and if this process
+    /// serves the channel itself.
+    private let relays: [ChannelSettings.Relay]
+    /// The address of the relay that has let us in last; nil before the first one has, and if there is only one.
+    private var relay: Endpoint?
     private var isInside = false
     private var wasInside = false
     /// Whether the session is in a channel, or is trying to join one.
@@ -22,18 +25,36 @@ struct ChannelStatus {
 
     init(_ configuration: RadioConfiguration) {
         isChannel = if case .channel = configuration.protection { true } else { false }
-        guard case .channel(let settings) = configuration.protection, let relay = settings.relay else {
-            place = nil
+        guard case .channel(let settings) = configuration.protection else {
+            relays = []
             return
         }
-        absence = .nobodyAnswers
-        let endpoint = "\(relay.endpoints[0])"
-        place = relay.host.map { endpoint.hasPrefix($0) ? endpoint : "\($0) (\(endpoint))" } ?? endpoint
+        relays = settings.relays
+        if !relays.isEmpty { absence = .nobodyAnswers }
+    }
+
+    /// The address of the relay that we are in the channel through, or of the first one that is tried, with the host in
+    /// the link.
+    private var place: String? { (relay ?? relays.first?.endpoints.first).map(text) }
+
+    private func text(_ endpoint: Endpoint) -> String {
+        guard let host = host(endpoint), !"\(endpoint)".hasPrefix(host.name) else { return "\(endpoint)" }
+        return "\(host.name) (\(endpoint))"
+    }
+
+    private func host(_ endpoint: Endpoint) -> RelayHost? {
+        relays.first { $0.endpoints.contains(endpoint) }?.host
+    }
+
+    /// The host in the link that we are in the channel through; nil if the link names only one, and while we are outside.
+    var relayName: String? {
+        guard relays.count > 1, let relay, isInside else { return nil }
+        return host(relay).map(\.description) ?? "\(relay)"
     }
 
     /// Whether our packets reach the relay or the tenfour that serves the channel. It is always true if there is
     /// neither, because nothing confirms delivery.
-    var isReached: Bool { isInside || place == nil }
+    var isReached: Bool { isInside || relays.isEmpty }
 
     /// The reason why we are not in the channel; nil while we are in it, or if the session has no channel.
     private(set) var absence: RadioError?
@@ -43,6 +64,7 @@ struct ChannelStatus {
         case .joined:
             (isInside, wasInside) = (true, true)
             absence = nil
+        case .relayReached(let endpoint, _, _): relay = endpoint
         case .lost: leave(because: .nobodyAnswers)
         case .refused(let reason): leave(because: RadioError(refusedFor: reason))
         case .closed(let reason): leave(because: RadioError(closedFor: reason))
@@ -55,7 +77,7 @@ struct ChannelStatus {
 
     private mutating func leave(because reason: RadioError) {
         isInside = false
-        if place != nil { absence = reason }
+        if !relays.isEmpty { absence = reason }
     }
 
     private mutating func apply(_ talker: ChannelMember) {
@@ -89,7 +111,15 @@ struct ChannelStatus {
         switch event {
         case .joined(let role, let endpoint):
             (role == .talk ? "in the channel" : "in the channel, listening only")
+                + (relayName.map { ", through \($0)" } ?? "")
                 + (verbose ? " (this station's address: \(endpoint))" : "")
+        case .relayReached(_, .none, _): nil
+        case .relayReached(let endpoint, .some(let former), let reason):
+            "now in the channel through \(text(endpoint)): "
+                + (reason.map { "\($0)" } ?? "\(text(former)) no longer answers")
+        case .lost where relays.count > 1:
+            "none of the channel's \(relays.count) relays answers\(wasInside ? " any more" : ""); "
+                + "trying again until one does"
         case .lost:
             "nobody answers at \(place ?? "the link's address")\(wasInside ? " any more" : ""); "
                 + "trying again until somebody answers"

@@ -10,11 +10,11 @@ enum Environment {
         "buffer-all", "allow-http", "anonymous",
     ]
     /// The options that take several values. The variable contains the values separated by spaces.
-    private static let lists: Set = ["rtp-in", "rtp-out"]
+    private static let lists: Set = ["rtp-in", "rtp-out", "web", "icecast"]
     /// The options of all sessions.
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",
-        "report",
+        "report", "metrics",
     ]
     private static let coding: Set = [
         "codec", "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
@@ -22,7 +22,10 @@ enum Environment {
     /// The encoder's options that apply to Opus only.
     private static let opus: Set = ["bitrate", "fec", "expect-loss", "speech", "music"]
     private static let playing: Set = ["jitter", "period-time", "max-latency", "decoder"]
-    private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
+    private static let relaying: Set = [
+        "config", "bind", "workers", "rtp-in", "rtp-out", "http", "web", "web-address", "icecast", "status-socket",
+        "nats", "cluster-key", "metrics", "quiet",
+    ]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
     /// The permitted options of each command.

@@ -128,7 +128,7 @@ extension RadioConfiguration {
     /// empty for a channel with a relay.
     var meetingPlace: String {
         guard case .channel(let settings) = protection else { return "" }
-        guard let relay = settings.relay else {
+        guard let relay = settings.relays.first else {
             return ", other members connect to port \(local.port) of this machine"
         }
         return relay.host == nil ? ", through the station on port \(relay.endpoints[0].port) of this machine" : ""

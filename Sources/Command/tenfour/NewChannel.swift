@@ -23,7 +23,8 @@ struct NewChannel: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The relay of the channel. Default: none; a station forwards the packets.", valueName: "host[:port]"))
+            "The relay of the channel, or the relays of its cluster, separated by commas. Default: none; a station forwards the packets.",
+            valueName: "host[:port][,…]"))
     var relay: String?
 
     @Flag(help: "Write secrets as words, to read them over the telephone.")
@@ -43,20 +44,20 @@ struct NewChannel: ParsableCommand {
 
     func run() throws {
         var randomness = CSPRNG()
-        let place = try relay.map { text throws(RadioError) in try Self.place(text) }
+        let relays = try relay.map { text throws(RadioError) in try Self.relays(text) } ?? []
         // Checks the name before a passphrase is asked for.
-        let trial = try Self.link(place, name, .secret(Secret(.talk, using: &randomness)))
+        let trial = try Self.link(relays, name, .secret(Secret(.talk, using: &randomness)))
         if save { try SavedLink.check(trial.name) }
         var opening = ChannelLink.Opening.secret(Secret(.talk, using: &randomness))
         if passphrase {
             opening = .passphrase(try PassphraseInput.read(tag: .random(in: 0 ... .max, using: &randomness)))
         }
-        let talk = try Self.link(place, name, opening)
+        let talk = try Self.link(relays, name, opening)
         let keys: ChannelKeys
         do throws(PassphraseError) { keys = try ChannelKeys(talk) } catch {
             throw RadioError(.failure, error.description)
         }
-        let listen = try Self.link(place, name, .secret(keys.listenSecret))
+        let listen = try Self.link(relays, name, .secret(keys.listenSecret))
         let print = ChannelPrint(talk: talk, listen: listen, keys: keys, form: words ? .words : .letters)
         let saved = save ? try SavedLink.write(talk) : nil
         if json { return Terminal.write(print.json.text) }
@@ -68,7 +69,7 @@ struct NewChannel: ParsableCommand {
     }
 
     private func explain(_ talk: ChannelLink) {
-        if talk.host == nil {
+        if talk.relays.isEmpty {
             Terminal.log(
                 """
 
@@ -82,19 +83,23 @@ struct NewChannel: ParsableCommand {
             "\nSend the links only over a connection that you trust. To remove a member, make a new channel.")
     }
 
-    private static func place(_ text: String) throws(RadioError) -> (host: String, port: UInt16) {
-        do throws(ChannelLinkError) { return try ChannelLink.hostAndPort(text) } catch {
-            throw RadioError(
-                .usage, "'\(text)' is not a relay's address: write HOST or HOST:PORT, and IPv6 addresses in brackets")
+    private static func relays(_ text: String) throws(RadioError) -> [RelayHost] {
+        var relays: [RelayHost] = []
+        for host in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            do throws(ChannelLinkError) { relays.append(try RelayHost(host)) } catch {
+                throw RadioError(
+                    .usage,
+                    "'\(host)' is not a relay's address: write HOST or HOST:PORT, and IPv6 addresses in brackets")
+            }
         }
+        return relays
     }
 
     private static func link(
-        _ place: (host: String, port: UInt16)?, _ name: String, _ opening: ChannelLink.Opening
+        _ relays: [RelayHost], _ name: String, _ opening: ChannelLink.Opening
     ) throws(RadioError) -> ChannelLink {
         do throws(ChannelLinkError) {
-            return try ChannelLink(
-                host: place?.host, port: place?.port ?? ChannelLink.defaultPort, name: name, opening: opening)
+            return try ChannelLink(relays: relays, name: name, opening: opening)
         } catch {
             throw RadioError(.usage, error.description)
         }

@@ -50,6 +50,9 @@ struct CommonOptions: ParsableArguments {
             valueName: "file"), completion: .file(extensions: ["json"]))
     var report: String?
 
+    @Option(help: MetricsAddress.help)
+    var metrics: MetricsAddress?
+
     @Flag(
         name: [.customShort("V"), .long], help: "Show a live level meter of the last seconds; lost audio is red."
     )

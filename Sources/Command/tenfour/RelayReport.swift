@@ -1,5 +1,6 @@
 import TenfourCallQuality
 import TenfourCommandSupport
+import TenfourIcecast
 internal import TenfourJSON
 import TenfourRelayCore
 import TenfourRelayServer
@@ -8,8 +9,16 @@ import TenfourUV
 /// A relay's status as a table for people and as JSON.
 struct RelayReport {
     private let status: RelayServerStatus
+    /// The number of listeners over HTTP of each channel that can be heard over HTTP.
+    private let webListeners: [String: Int]
 
-    init(_ status: RelayServerStatus) { self.status = status }
+    private let feeds: [IcecastStatus]
+
+    init(_ status: RelayServerStatus, _ webListeners: [String: Int] = [:], _ feeds: [IcecastStatus] = []) {
+        self.status = status
+        self.webListeners = webListeners
+        self.feeds = feeds
+    }
 
     /// The bytes that the status socket sends: the table, a zero byte, the JSON.
     var answer: [UInt8] { Array(text.utf8) + [0] + Array(json.text.utf8) }
@@ -71,21 +80,27 @@ struct RelayReport {
                 + "\(status.workers) \(status.workers == 1 ? "thread" : "threads")",
             "",
         ]
-        let heads = [
-            "channel", "members", "listeners", "talkers", "packets in", "sent", "dropped", "retransmitted", "requested",
-        ]
+        let heads =
+            ["channel", "members", "listeners"] + (webListeners.isEmpty ? [] : ["over HTTP"])
+            + ["talkers", "packets in", "sent", "dropped", "retransmitted", "requested"]
         let cells = rows.map { row in
             [row.isEncrypted ? row.name : "\(row.name) (plain)"]
-                + [row.members, row.listeners, row.talkers, row.packets, row.fanOut.sent, row.fanOut.dropped]
-                .map(String.init)
+                + [row.members, row.listeners].map(String.init) + webCells(of: row)
+                + [row.talkers, row.packets, row.fanOut.sent, row.fanOut.dropped].map(String.init)
                 + (row.isEncrypted ? ["\(row.retransmitted)", "\(row.requested)"] : ["", ""])
         }
         lines += Self.table([heads] + cells)
+        if !feeds.isEmpty { lines += [""] + feeds.map { "channel \($0.channel) \($0.sentence)" } }
+        if let cluster = status.cluster { lines += ["", cluster.line] }
         if !drops.isEmpty { lines += ["", "dropped"] }
         for drop in drops {
             lines.append("  \(drop.count)  \(drop.reason)" + (drop.channel.map { ", channel \($0)" } ?? ""))
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func webCells(of row: Row) -> [String] {
+        webListeners.isEmpty ? [] : [webListeners[row.name].map(String.init) ?? ""]
     }
 
     /// Returns the rows as lines with aligned columns: names to the left, numbers to the right.
@@ -105,6 +120,7 @@ struct RelayReport {
             ("listening", .text("\(status.listening)")),
             ("uptime_s", .decimal(status.uptime / .seconds(1), places: 1)),
             ("workers", .integer(status.workers)),
+            ("cluster", status.cluster?.json ?? .null),
             ("talker_sockets", .integer(status.talkerSockets)),
             (
                 "channels",
@@ -113,10 +129,26 @@ struct RelayReport {
                         .object([
                             ("name", .text(row.name)), ("encrypted", .boolean(row.isEncrypted)),
                             ("members", .integer(row.members)), ("listeners", .integer(row.listeners)),
+                            ("http_listeners", webListeners[row.name].map { .integer($0) } ?? .null),
                             ("talkers", .integer(row.talkers)), ("packets_in", .integer(row.packets)),
                             ("offered", .integer(row.fanOut.offered)), ("sent", .integer(row.fanOut.sent)),
                             ("dropped", .integer(row.fanOut.dropped)), ("failed", .integer(row.fanOut.failed)),
                             ("mended", .integer(row.retransmitted)), ("asked_for", .integer(row.requested)),
+                        ])
+                    })
+            ),
+            (
+                "icecast",
+                .list(
+                    feeds.map { feed in
+                        .object([
+                            ("channel", .text(feed.channel)), ("target", .text(feed.target)),
+                            ("connected", .boolean(feed.isConnected)),
+                            ("connections", .integer(feed.connectedCount)),
+                            ("failures", .integer(feed.failures.values.reduce(0, +))),
+                            ("last_failure", feed.lastFailure.map { .text("\($0)") } ?? .null),
+                            ("sent_bytes", .integer(feed.sentByteCount)),
+                            ("dropped_bytes", .integer(feed.droppedByteCount)),
                         ])
                     })
             ),

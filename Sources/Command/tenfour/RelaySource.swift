@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TenfourIcecast
 import TenfourRadio
 import TenfourRelayCore
 import TenfourRelayServer
@@ -26,7 +27,7 @@ struct RelaySource: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Forward the RTP of an unencrypted channel: CHANNEL=ADDRESS:PORT, or CHANNEL=@FILE to forward to every address in a file.",
+            "Forward the RTP of an unencrypted channel: CHANNEL=ADDRESS:PORT, or CHANNEL=@FILE to forward to every address in a file. ADDRESS:PORT,sap also announces a multicast group.",
             valueName: "output"))
     var rtpOut: [String] = []
 
@@ -35,12 +36,55 @@ struct RelaySource: ParsableArguments {
             "The Unix socket for status requests; overrides the file.", valueName: "path"), completion: .file())
     var statusSocket: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The address of the HTTP server, at which browsers and players hear the channels of --web; overrides the file.",
+            valueName: "address:port"))
+    var http: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A channel that can be heard over HTTP: NAME[,link=FILE][,token=FILE][,show-link].",
+            valueName: "channel"))
+    var web: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The page's address as listeners type it, such as https://radio.example.org/; overrides the file.",
+            valueName: "url"))
+    var webAddress: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send a channel to a mount point of an Icecast server: CHANNEL=FILE. The file holds the server's host, port, mount, user and password.",
+            valueName: "feed"))
+    var icecast: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The URLs of the NATS servers that connect the relays of a cluster, separated by commas; overrides the file.",
+            valueName: "urls"))
+    var nats: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with the cluster's key, 64 hexadecimal digits; overrides the configuration.", valueName: "file"),
+        completion: .file())
+    var clusterKey: String?
+
+    @Option(help: MetricsAddress.help)
+    var metrics: MetricsAddress?
+
     var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }
 
     /// The result of reading a relay's configuration.
     struct Read {
         var configuration: RelayServerConfiguration
         var statusSocket: (path: String, isNamed: Bool)
+        /// The Icecast servers to be fed, by channel.
+        var icecast: [String: IcecastSettings]
+        /// The address at which the relay serves its metrics; nil if it does not.
+        var metrics: Endpoint?
     }
 
     func validate() throws {
@@ -64,15 +108,19 @@ struct RelaySource: ParsableArguments {
                     throw RelayFileErrors(RelayFileError(unreadable: config))
                 }
                 access = itsAccess
-                let folder = config.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
-                    separator: "/")
-                file.add(bytes.span, of: config) { path in
-                    WholeFile.content(of: path.hasPrefix("/") || folder.isEmpty ? path : "\(folder)/\(path)")?.bytes
-                }
+                file.add(bytes.span, of: config) { WholeFile.content(of: Self.path($0, besides: config))?.bytes }
             }
             for text in rtpIn { file.add("rtp-in", text) }
             for text in rtpOut { file.add("rtp-out", text) { WholeFile.content(of: $0)?.bytes } }
+            if let http { file.replace("http", http) }
+            for text in web { file.add("web", Self.withAbsolutePaths(text)) }
+            if let webAddress { file.replace("web-address", webAddress) }
+            for text in icecast { file.add("icecast", Self.withAbsolutePaths(text)) }
+            if let nats { file.replaceCluster("nats", nats) }
+            if let clusterKey { file.replaceCluster("cluster-key", Self.absolutePath(clusterKey)) }
             var configuration = try file.finished()
+            try configuration.readCluster(file.cluster, besides: config)
+            try configuration.readWebSecrets(besides: config)
             if let config, !configuration.relay.channels.isEmpty, let reason = access?.weakness(of: config) {
                 throw RelayFileErrors(RelayFileError(open: config, reason))
             }
@@ -80,7 +128,9 @@ struct RelaySource: ParsableArguments {
             if let workers { configuration.workers = workers }
             let named = statusSocket ?? file.statusSocket
             return Read(
-                configuration: configuration, statusSocket: (named ?? StatusSocket.path, named != nil))
+                configuration: configuration, statusSocket: (named ?? StatusSocket.path, named != nil),
+                icecast: try configuration.icecastSettings(besides: config),
+                metrics: metrics?.endpoint ?? file.metrics)
         } catch {
             throw RadioError(error.isMissingFile ? .unavailable : .configuration, error.description)
         }
@@ -102,6 +152,10 @@ extension RelaySource.Read {
             "listens on \(configuration.bind), sends from \(configuration.workers) \(configuration.workers == 1 ? "thread" : "threads")",
             "status socket: \(statusSocket.path)",
         ]
+        for (channel, settings) in icecast.sorted(by: { $0.key < $1.key }) {
+            lines.append("feeds channel \(channel) to the Icecast server \(settings.target)")
+        }
+        if let metrics { lines.append("metrics: http://\(metrics)/metrics") }
         if !configuration.relay.channels.isEmpty {
             let names = configuration.relay.names.count
             lines.append(
@@ -119,6 +173,9 @@ extension RelaySource.Read {
             lines.append(
                 "channel \(channel.name), not encrypted: \(inputs.joined(separator: ", ")) to \(channel.targets.count) "
                     + (channel.targets.count == 1 ? "address" : "addresses"))
+        }
+        if let bind = configuration.web.bind {
+            lines.append("over HTTP on \(bind): \(configuration.web.channels.map(\.name).joined(separator: ", "))")
         }
         return lines.map { $0 + "\n" }.joined()
     }
@@ -138,14 +195,14 @@ extension ChannelLimits {
 }
 
 /// Reads a whole file together with its owner and mode.
-private enum WholeFile {
+enum WholeFile {
     /// The owner and mode of the file when it was read.
     struct Access {
         var owner: uid_t
         var mode: mode_t
 
-        /// The reason why the channels' secret keys in this file are not safe, with the remedy; nil if they are safe.
-        /// Keys in systemd's credentials directory are always safe, since systemd restricts who can read its files,
+        /// The reason why the secrets in this file are not safe, with the remedy; nil if they are safe.
+        /// Secrets in systemd's credentials directory are always safe, since systemd restricts who can read its files,
         /// whatever owner and mode they show.
         func weakness(of path: String) -> String? {
             if Self.isCredential(path) { return nil }
@@ -155,7 +212,7 @@ private enum WholeFile {
             }
             guard mode & 0o077 != 0 else { return nil }
             return
-                "other users may read it (mode \(String(mode & 0o777, radix: 8))), and anyone who knows its keys can join: "
+                "other users may read it (mode \(String(mode & 0o777, radix: 8))), and it contains secrets: "
                 + "run chmod 600 \(path)"
         }
 

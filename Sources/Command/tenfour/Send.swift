@@ -153,7 +153,7 @@ struct Send: ParsableCommand {
         }
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report,
-            streamer: streamer
+            metrics: common.metrics?.endpoint, streamer: streamer
         ).run(configuration) { _ in
             streamer?.play()
             return title

@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import TenfourCommandSupport
+import TenfourMetrics
 import TenfourPackets
 import TenfourPlayer
 import TenfourRadio
@@ -17,6 +18,8 @@ struct SessionRunner {
     var levels = false
     /// The path of the file for the call quality report; nil if none is written.
     var report: String?
+    /// The address at which the session serves its metrics; nil if it does not.
+    var metrics: Endpoint?
     /// The player whose audio is sent; nil if no player is used. If there is one, the keys control it.
     var streamer: Streamer?
 
@@ -35,6 +38,10 @@ struct SessionRunner {
     func run(_ configuration: RadioConfiguration, doing what: (RadioSession) -> String) throws {
         let file = try report.map { path throws(RadioError) in try QualityFile(path: path) }
         let session = try RadioSession(configuration)
+        let server = try metrics.map { address throws(RadioError) in
+            try MetricsServer.started(at: address, .station(session, StationMetrics(configuration)))
+        }
+        defer { server?.stop() }
         Signals.catchEnd()
         try session.start()
         let keyboard = Self.readsStandardInput(configuration) ? nil : Keyboard()
@@ -44,6 +51,7 @@ struct SessionRunner {
                 "\(own) is the address of this station itself: write the other station's port, such as :\(own.port + 2)"
             )
         }
+        if let server { log("metrics are at http://\(server.endpoint)/metrics") }
         if verbose { for line in session.openings { log(line) } }
         if keys { log(microphone(session, hasKeyboard: keyboard != nil)) }
         var monitor = QualityMonitor(keepsSeconds: file != nil, coding: configuration.coding)

@@ -39,6 +39,7 @@ struct StatusLine {
     ) {
         var fields = streamer.map { PlayStatusLine.fields($0.state, $0.progress) } ?? StatusFields()
         if !channelStatus.isReached { fields.addPart("not in the channel") }
+        if let relay = channelStatus.relayName { fields.addPart("through \(relay)", rank: 9) }
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, channelStatus, to: &fields) }
         if let playback = snapshot.playback {
             let people = People(snapshot, isChannel: channelStatus.isChannel)

@@ -111,7 +111,8 @@ struct Talk: ParsableCommand {
         configuration.output = .card(device.name)
         if let output { AudioLocation(output).apply(to: &configuration) }
         try SessionRunner(
-            quiet: common.quiet, verbose: common.verbose, keys: true, levels: common.levels, report: common.report
+            quiet: common.quiet, verbose: common.verbose, keys: true, levels: common.levels, report: common.report,
+            metrics: common.metrics?.endpoint
         ).run(
             configuration
         ) { _ in

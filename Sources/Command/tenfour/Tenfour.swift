@@ -19,11 +19,14 @@ struct Tenfour: ParsableCommand {
 
             \(Console.exitCodes)
             """,
-        version: "tenfour 0.3",
+        version: "tenfour \(number)",
         subcommands: [
             Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
             RelayCommand.self, Devices.self,
         ], helpNames: .help)
+
+    /// The version number.
+    static let number = "0.4"
 
     static func main() {
         // Removes the secrets first, because until then other users can see them in the arguments.

@@ -17,6 +17,6 @@ enum UsualOptions {
         ],
         "tenfour play": ["device", "output", "rate", "pitch", "volume", "start", "loop"],
         "tenfour plot": ["output", "json", "bars", "size", "peak", "position", "floor", "dark", "blocks"],
-        "tenfour relay": ["config", "check", "example", "bind", "rtp-in", "rtp-out"],
+        "tenfour relay": ["config", "check", "example", "rtp-in", "rtp-out", "http", "web"],
     ]
 }

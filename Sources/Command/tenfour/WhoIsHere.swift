@@ -42,7 +42,11 @@ struct WhoIsHere {
         isAsked = false
         nextPage = page.next
         guard !page.members.isEmpty else {
-            return [page.position > 0 ? "there are no more listeners" : "no listeners are here any more"]
+            return [
+                page.position > 0
+                    ? "there are no more listeners"
+                    : "no listener here has a name; those in browsers and players have none"
+            ]
         }
         var lines = ["listening" + (page.position > 0 ? ", from number \(page.position + 1) on" : "") + ":"]
         for name in page.members.map({ People.name(of: $0) }) {

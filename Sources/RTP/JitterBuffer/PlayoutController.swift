@@ -275,6 +275,7 @@ struct PlayoutController: ~Copyable, Sendable {
         case .recover(let frames):
             guard let head = queue.head else { preconditionFailure("a decision to recover names the head") }
             statistics.recovered += frames
+            statistics.recoveredPacketCount += 1
             after.position += frames
             operation = .recover(frames, from: head)
         case .conceal(let frames):

@@ -14,6 +14,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var concealedByModel = FrameCount(0)
     /// The number of frames that were lost, and recovered from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
+    /// The number of packets that were lost, and recovered from the in-band FEC of the next packet.
+    public var recoveredPacketCount = 0
     /// The number of frames that were lost or late, and decoded from a copy in a later packet.
     public var recoveredByCopy = FrameCount(0)
     /// The number of frames that were lost or late, and decoded from a retransmission.

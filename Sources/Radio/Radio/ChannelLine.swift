@@ -10,7 +10,7 @@ internal import TenfourUV
 final class ChannelLine: Protection {
     private var channel: Channel
     private let relay: OwnRelay?
-    private let tracker: HostTracker?
+    private var relays: [FoundRelay]
     private let clockTrust: ClockTrust
     private var lastClockReading: Instant
     /// Decrypted packets for the RTP session.
@@ -26,18 +26,16 @@ final class ChannelLine: Protection {
     ) {
         settings.suite.prepare()
         var generator = CSPRNG()
-        relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, Self.clock, using: &generator) : nil
-        tracker = settings.relay.flatMap { relay in
-            relay.host.map {
-                HostTracker(
-                    $0, port: relay.endpoints[0].port, every: Self.findInterval, atMost: Self.findInterval, at: now)
-            }
-        }
+        relay = settings.relays.isEmpty ? OwnRelay(settings.keys, at: local, now, Self.clock, using: &generator) : nil
+        relays = settings.relays.map { FoundRelay($0, at: now) }
         lastClockReading = now
         clockTrust = settings.clock
         var configuration = ChannelConfiguration(
-            keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
-            endpoints: settings.relay?.endpoints ?? [OwnRelay.endpoint], suite: settings.suite,
+            keys: settings.keys, role: settings.role,
+            relays: relay == nil
+                ? relays.flatMap(\.candidates)
+                : [RelayCandidate(id: RelayID(host: "", port: local.port), endpoint: OwnRelay.endpoint)],
+            suite: settings.suite,
             bitRate: coding.bitRate, frameCount: FrameCount(coding.frame),
             isSynchronised: settings.clock.isSynchronised)
         configuration.name = settings.name
@@ -81,9 +79,9 @@ final class ChannelLine: Protection {
             channel.setClock(Self.clock, isSynchronised: clockTrust.isSynchronised, at: now)
             relay?.setClock(Self.clock, at: now)
         }
-        if let endpoints = tracker?.poll(isReached: channel.isJoined, at: now) {
-            channel.setRelay(at: endpoints, now)
-        }
+        var hasFound = false
+        for index in relays.indices where relays[index].poll(isReached: channel.isJoined, at: now) { hasFound = true }
+        if hasFound { channel.setRelays(relays.flatMap(\.candidates), at: now) }
         route(at: now)
     }
 
@@ -121,6 +119,9 @@ final class ChannelLine: Protection {
     func nextEvent() -> ChannelEvent? { channel.nextEvent() }
 
     var nextDeadline: Instant? { [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min() }
+
+    /// The address of the relay that has let us in last; nil before the first one has, and if we are the relay.
+    var relayEndpoint: Endpoint? { relay == nil ? channel.relay : nil }
 
     /// The other members; nil if the relay does not list them.
     var members: ChannelMembers? { channel.members }
@@ -172,8 +173,6 @@ final class ChannelLine: Protection {
     }
 
     private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
-    /// The shortest time between two lookups of the relay's name.
-    static let findInterval = Duration.seconds(30)
     /// The time between two readings of the wall clock.
     private static let clockInterval = Duration.seconds(1)
 }

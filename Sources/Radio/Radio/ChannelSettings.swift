@@ -7,8 +7,10 @@ public struct ChannelSettings: Sendable {
     public var keys: ChannelKeys
     /// Whether we may talk, or only listen.
     public var role: Role
-    /// The relay to join; nil if we are the relay of the channel's members, which needs a talk link.
-    public var relay: Relay?
+    /// The relays of the channel, in the order in which they are tried. The session joins one of them, and changes over
+    /// to another one if that no longer answers. Empty if we are the relay of the channel's members, which needs a talk
+    /// link.
+    public var relays: [Relay]
     /// The SRTP suite of our own packets.
     public var suite = SRTPSuite.aesCounterMode
     public var clock = ClockTrust.kernel
@@ -19,24 +21,24 @@ public struct ChannelSettings: Sendable {
     public struct Relay: Sendable {
         /// The relay's id, made from the host and port in the link.
         public var id: RelayID
-        /// The host name to look up again when the relay stops answering. If it is nil, the addresses in `endpoints`
-        /// are kept.
-        public var host: String?
-        /// The addresses of the relay, at least one, which are tried in turn.
+        /// The host to look up again when no relay answers. If it is nil, the addresses in `endpoints` are kept.
+        public var host: RelayHost?
+        /// The addresses of the relay, which are tried in turn. They may be empty if the address of `host` is not known
+        /// yet and there are other relays.
         public var endpoints: [Endpoint]
 
-        public init(id: RelayID, host: String? = nil, endpoints: [Endpoint]) {
-            precondition(!endpoints.isEmpty, "a relay is somewhere")
+        public init(id: RelayID, host: RelayHost? = nil, endpoints: [Endpoint]) {
+            precondition(host != nil || !endpoints.isEmpty, "a relay is somewhere")
             self.id = id
             self.host = host
             self.endpoints = endpoints
         }
     }
 
-    public init(keys: ChannelKeys, role: Role, relay: Relay?) {
+    public init(keys: ChannelKeys, role: Role, relays: [Relay]) {
         self.keys = keys
         self.role = role
-        self.relay = relay
+        self.relays = relays
     }
 }
 

@@ -267,7 +267,7 @@ internal import TenfourUV
             controls.isConnected.store(true, ordering: .releasing)
         case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
-        case .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
+        case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
         case .refused(let reason), .closed(let reason):
             let trouble =
                 if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
@@ -352,7 +352,7 @@ internal import TenfourUV
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount
         snapshot.playbackQueueDropCount = droppedCount
-        state.publish(snapshot)
+        state.publish(snapshot, at: loop.now)
     }
 
     private static func protection(

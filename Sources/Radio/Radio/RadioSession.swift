@@ -1,4 +1,5 @@
 internal import Synchronization
+public import TenfourAudioCore
 public import TenfourChannelMember
 internal import TenfourRings
 public import TenfourSession
@@ -147,6 +148,9 @@ public final class RadioSession: Sendable {
         snapshot?.playback?.unrecordedSampleCount += controls.timePitchLoss.load(ordering: .relaxed)
         return snapshot
     }
+
+    /// The time at which the network thread last updated `snapshot`, by CLOCK_MONOTONIC; nil before the start.
+    public var lastPublication: Instant? { state.publication }
 
     /// Returns the events since the last call, at most the latest 1024.
     public func takeEvents() -> [Event] { state.takeEvents() }

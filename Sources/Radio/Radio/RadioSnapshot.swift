@@ -47,6 +47,10 @@ public struct RadioSnapshot: Sendable {
         public var level = Level.floor
         /// The number of RTP packets received.
         public var receivedCount = 0
+        /// The number of bytes in these packets, headers included.
+        public var receivedByteCount = 0
+        /// The number of received packets that arrived after a packet with a higher sequence number.
+        public var reorderedCount = 0
         /// The number of RTP packets that were sent and have not arrived (RFC 3550 section 6.4.1); below zero if
         /// duplicates outnumber losses.
         public var lostCount = 0
@@ -94,6 +98,8 @@ public struct RadioSnapshot: Sendable {
         /// The highest sequence number; nil before the first packet.
         var highest: SequenceNumber?
         var receivedCount = 0
+        var receivedByteCount = 0
+        var reorderedCount = 0
         var lostCount = 0
         var duplicateCount = 0
         var losses = BurstMetrics()
@@ -212,6 +218,7 @@ extension RadioSnapshot.TalkerSnapshot {
         stay = RadioSnapshot.Stay(source)
         let all = earlier + stay
         (receivedCount, lostCount, duplicateCount) = (all.receivedCount, all.lostCount, all.duplicateCount)
+        (receivedByteCount, reorderedCount) = (all.receivedByteCount, all.reorderedCount)
         (losses, recovery) = (all.losses, all.recovery)
         looksEncrypted = source.looksEncrypted
     }
@@ -227,6 +234,8 @@ extension RadioSnapshot.Stay {
     fileprivate init(_ source: Source) {
         highest = source.reception.highestSequenceNumber
         receivedCount = source.reception.receivedCount
+        receivedByteCount = source.receivedByteCount
+        reorderedCount = source.reception.reorderedCount
         lostCount = source.reception.cumulativeLost
         duplicateCount = source.reception.duplicateCount
         losses = source.reception.losses
@@ -246,6 +255,8 @@ extension RadioSnapshot.Stay {
     fileprivate static func + (earlier: Self, later: Self) -> Self {
         var sum = later
         sum.receivedCount += earlier.receivedCount
+        sum.receivedByteCount += earlier.receivedByteCount
+        sum.reorderedCount += earlier.reorderedCount
         sum.lostCount += earlier.lostCount
         sum.duplicateCount += earlier.duplicateCount
         sum.losses.add(earlier.losses)

@@ -7,6 +7,7 @@ internal import TenfourSession
 final class RadioState: Sendable {
     private struct Contents {
         var snapshot: RadioSnapshot?
+        var publication: Instant?
         var events: [Event] = []
         var channelEvents: [ChannelEvent] = []
         var failure: RadioError?
@@ -17,7 +18,9 @@ final class RadioState: Sendable {
     /// The maximum number of events that are stored for the session's owner. If there are more, the oldest are dropped.
     private static let maximumEventCount = 1_024
 
-    func publish(_ snapshot: RadioSnapshot) { contents.withLock { $0.snapshot = snapshot } }
+    func publish(_ snapshot: RadioSnapshot, at now: Instant) {
+        contents.withLock { ($0.snapshot, $0.publication) = (snapshot, now) }
+    }
 
     func post(_ event: Event) {
         contents.withLock { contents in
@@ -37,6 +40,7 @@ final class RadioState: Sendable {
     func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
 
     var snapshot: RadioSnapshot? { contents.withLock { $0.snapshot } }
+    var publication: Instant? { contents.withLock { $0.publication } }
     var failure: RadioError? { contents.withLock { $0.failure } }
 
     func takeEvents() -> [Event] {

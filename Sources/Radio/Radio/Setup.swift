@@ -83,17 +83,13 @@ extension RadioConfiguration {
             throw RadioError(
                 .usage, "this is a listen link, which does not let you talk: ask for the channel's talk link")
         }
-        let neighbour = link.host == nil ? Self.neighbour(onPort: link.port) : nil
-        guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
+        var relays = try Self.relays(of: link)
+        if relays.isEmpty, let neighbour = Self.neighbour(onPort: link.port) { relays = [neighbour] }
+        guard !relays.isEmpty || keys.talkJoin != nil else {
             throw RadioError(
                 .usage,
                 "this link has no host: write the name of the relay's or the station's machine into it, as in tenfour://HOST/\(link.name)#…"
             )
-        }
-        var relay = neighbour
-        if let host = link.host, let id = link.relay {
-            relay = .init(
-                id: id, host: host, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
         }
         var rtpSession = rtpSession
         let name = rtpSession.name
@@ -103,12 +99,29 @@ extension RadioConfiguration {
         rtpSession.accepted = .anyone
         rtpSession.controlPort = .multiplexed
         rtpSession.lossProtection.sourcesSupportNACK = true
-        let port = localPort ?? (relay == nil ? link.port : 0)
+        let port = localPort ?? (relays.isEmpty ? link.port : 0)
         var configuration = Self(local: Endpoint(.anyV6, port: port), rtpSession: rtpSession)
-        var settings = ChannelSettings(keys: keys, role: role, relay: relay)
+        var settings = ChannelSettings(keys: keys, role: role, relays: relays)
         settings.name = name
         configuration.protection = .channel(settings)
         return configuration
+    }
+
+    /// Looks up the relays of a link. One that is not found is looked up again later, unless it is the only one.
+    private static func relays(of link: ChannelLink) throws(RadioError) -> [ChannelSettings.Relay] {
+        var failure: RadioError?
+        var relays: [ChannelSettings.Relay] = []
+        for host in link.relays {
+            var found: [Endpoint] = []
+            do throws(RadioError) {
+                found = try endpoints(of: StreamAddress(host: host.name, port: host.port))
+            } catch {
+                failure = failure ?? error
+            }
+            relays.append(.init(id: host.id, host: host, endpoints: found))
+        }
+        if let failure, relays.allSatisfy(\.endpoints.isEmpty) { throw failure }
+        return relays
     }
 
     /// Returns the settings for joining the channel through another tenfour process on this machine; nil if no such
