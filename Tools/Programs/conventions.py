@@ -151,8 +151,8 @@ def check():
         if not product.startswith("Tenfour"):
             breaches["products"].append(f"Package.swift: the library {product} does not begin with Tenfour")
     folders = [path for path in (ROOT / "Sources").iterdir() if path.is_dir()]
-    if len(folders) > 10:
-        breaches["folders"].append(f"Sources has {len(folders)} folders, more than ten")
+    if len(folders) > 11:
+        breaches["folders"].append(f"Sources has {len(folders)} folders, more than eleven")
 
 
 check()

@@ -1,26 +1,14 @@
 # Sourced by Tools/demo: runs a relay, a talker and three listeners on this machine, in a channel with a new secret.
 
-need "${build_packages[@]}" alsa-utils
-build tenfour
-
-tenfour=$root/.build/release/tenfour
-folder=$(mktemp -d "${TMPDIR:-/tmp}/tenfour-relay.XXXXXX")
-speech=(/usr/share/sounds/alsa/{Front,Rear,Side}_*.wav)
-[[ -e ${speech[0]} ]] || fail "there is no speech in /usr/share/sounds/alsa: reinstall alsa-utils"
-
-started=()
-trap 'for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done' EXIT
+prepare relay tenfour
 
 port=$((20000 + RANDOM % 20000 / 2 * 2))
-umask 077
-"$tenfour" channel new demo --relay "127.0.0.1:$port" >"$folder/channel" 2>/dev/null
-grep -m 1 -o 'tenfour://.*#talk-.*' "$folder/channel" >"$folder/talk.link"
-grep -m 1 -o 'tenfour://.*#listen-.*' "$folder/channel" >"$folder/listen.link"
+make_channel "127.0.0.1:$port"
 {
     echo "bind 127.0.0.1:$port"
     echo "name 127.0.0.1:$port"
     echo "status-socket $folder/status"
-    grep -m 1 -o 'channel demo .*' "$folder/channel"
+    cat "$folder/channel.conf"
 } >"$folder/relay.conf"
 
 say "a relay on port $port carries the channel 'demo'; it has the keys to admit members, but cannot decrypt the audio"
@@ -40,8 +28,7 @@ done
 sleep 1
 
 say "alice has the talk link, and speaks"
-for recording in "${speech[@]}"; do tail -c +45 "$recording"; done |
-    "$tenfour" send --link-file "$folder/talk.link" --name alice --input - -f S16_LE -r 48000 &
+speak | "$tenfour" send --link-file "$folder/talk.link" --name alice --input - -f S16_LE -r 48000 &
 talker=$!
 started+=("$talker")
 sleep 2

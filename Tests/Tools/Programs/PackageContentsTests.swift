@@ -43,7 +43,9 @@ import Testing
         #expect(result.end == .code(0), "\(result.errors)")
         let packages = result.output.split(separator: "\n").map(String.init)
         let libraries = [
-            "libcurl.so.4", "libcairo.so.2", "libsndfile.so.1", "libsystemd.so.0", "libavformat.so.[0-9]*",
+            "libcurl.so.4", "libcairo.so.2", "libsndfile.so.1", "libsystemd.so.0", "libmicrohttpd.so.12",
+            "libshout.so.3",
+            "libavformat.so.[0-9]*",
         ]
         for library in libraries {
             let owner = try #require(try DebianPackage.owner(of: library))

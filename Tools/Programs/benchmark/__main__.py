@@ -7,17 +7,19 @@ import cpu
 import latency
 import play
 import relay
+import web
 from table import Table, print_json
 
 
 def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark")
-    parser.add_argument("what", choices=["latency", "cpu", "audio", "play", "relay", "short", "all"])
+    parser.add_argument("what", choices=["latency", "cpu", "audio", "play", "relay", "web", "short", "all"])
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--peers", action="store_true")
     arguments = parser.parse_args()
-    isShort = arguments.what == "short"
+    isShort = arguments.short or arguments.what == "short"
     tables = []
 
     def extent(room):
@@ -37,6 +39,8 @@ def main():
         play.run(table("The streamer, over HTTP on loopback to labcard"), extent(play))
     if arguments.what == "relay":
         relay.run(table("A relay on loopback, 112-byte packets, 50 a second and stream"), extent(relay))
+    if arguments.what == "web":
+        web.run(table("Listeners of a relay over HTTP, speech at 32 kbit/s, over loopback"), extent(web))
     if arguments.json:
         print_json(tables)
     if isShort:

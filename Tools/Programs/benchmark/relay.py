@@ -91,21 +91,26 @@ class Talking(Program):
     def __init__(self, *command):
         self.command = [str(word) for word in command]
         self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0)
+        self.unread = b""
 
     def expect(self, word, within=60):
         deadline = time.monotonic() + within
-        while select.select([self.process.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:
-            line = self.process.stdout.readline()
-            if line.startswith(word):
-                return line
-            if not line:
+        while True:
+            while b"\n" in self.unread:
+                line, self.unread = self.unread.split(b"\n", 1)
+                if line.decode().startswith(word):
+                    return line.decode()
+            if not select.select([self.process.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:
                 break
+            some = self.process.stdout.read(65536)
+            if not some:
+                break
+            self.unread += some
         raise SystemExit(f"benchmark: {' '.join(self.command)[:200]} did not say {word}")
 
     def say(self, text):
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
+        self.process.stdin.write(text.encode() + b"\n")
 
     def __exit__(self, *error):
         super().__exit__(*error)

@@ -21,6 +21,8 @@ HELP = """Runs tenfour, or another program, on the current desktop, and prints d
   send               send captures the microphone, recv writes a file
   talk               two stations, both ways; the second on the PCM "far"
   listen             talk in a channel of a relay, listen plays
+  chromium, firefox  the same, the relay's page plays
+  announced          a relay announces a group, PulseAudio plays it
   play, aplay        a file
   ffmpeg, gstreamer, gstreamer-pulse, trx
                      as call, by other programs

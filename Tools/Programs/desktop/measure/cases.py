@@ -1,12 +1,14 @@
 """The programs measured on the desktop: tenfour's commands, and other programs with the same purpose. Each case is a
 function of a port and of further options for tenfour; it yields the commands to start one after the other."""
 
+import pathlib
 import subprocess
 
 from rig import FAR_FEED, FAR_SINK, FEED, FOLDER, SINK, at_priority, pause
 
 TONE = FOLDER / "tone.wav"
 HEARD = FOLDER / "heard.wav"
+WEBPAGE = pathlib.Path(__file__).resolve().parent.parent / "webpage"
 
 
 class Case:
@@ -47,8 +49,8 @@ def talk(port, options):
                *options]
 
 
-def listen(port, options):
-    """A relay on loopback serves a channel; its talker sends the microphone's audio."""
+def channel_and_relay(port, web=None):
+    """Creates a channel and starts its relay on loopback, which also serves the channel's page at the TCP port `web`."""
     new = ["tenfour", "channel", "new", "desktop", "--relay", f"127.0.0.1:{port}"]
     lines = subprocess.run(new, check=True, capture_output=True, text=True).stdout.splitlines()
     for kind in ("talk", "listen"):
@@ -57,12 +59,37 @@ def listen(port, options):
         link.chmod(0o600)
     configuration = FOLDER / f"relay-{port}.conf"
     keys = next(line for line in lines if line.strip().startswith("channel desktop ")).strip()
-    configuration.write_text(f"bind 127.0.0.1:{port}\nname 127.0.0.1:{port}\n{keys}\n")
+    page = f"http 127.0.0.1:{web}\nweb desktop link={FOLDER}/listen-{port}.link\n" if web else ""
+    configuration.write_text(f"bind 127.0.0.1:{port}\nname 127.0.0.1:{port}\n{keys}\n{page}")
     configuration.chmod(0o600)
-    yield ["tenfour", "relay", "--config", configuration]
+    return ["tenfour", "relay", "--config", configuration]
+
+
+def listen(port, options):
+    """A relay on loopback serves a channel; its talker sends the microphone's audio."""
+    yield channel_and_relay(port)
     yield ["tenfour", "listen", "--link-file", FOLDER / f"listen-{port}.link", "-D", "default", "-q", "--report", report("listen"),
            *options]
     yield ["tenfour", "send", "--link-file", FOLDER / f"talk-{port}.link", "-D", "default", "-q"]
+
+
+def browser(name):
+    """The same, heard by a browser that has the relay's page open."""
+    def start(port, options):
+        yield channel_and_relay(port, web=port + 1)
+        yield ["tenfour", "send", "--link-file", FOLDER / f"talk-{port}.link", "-D", "default", "-q"]
+        yield ["python3", "-B", WEBPAGE, "--browser", name, "--seconds", 100_000, "--every", 5, f"http://127.0.0.1:{port + 1}/"]
+
+    return start
+
+
+def announced(port, options):
+    """PulseAudio itself plays a multicast group that a relay announces."""
+    group = f"239.1.{port >> 8}.{port & 255}:{port + 2}"
+    yield ["pactl", "load-module", "module-rtp-recv"]
+    yield ["tenfour", "relay", "--bind", f"0.0.0.0:{port + 4}", "--rtp-in", f"desktop=127.0.0.1:{port}", "--rtp-out",
+           f"desktop={group},sap"]
+    yield ["tenfour", "send", "--input", TONE, "--payload-type", "127", f"rtp://127.0.0.1:{port}", "-q", *options]
 
 
 def play(port, options):
@@ -119,6 +146,9 @@ CASES = {case.name: case for case in [
     Case("send", [f"{FEED}:{SINK}"], send, output=HEARD),
     Case("talk", [f"{FEED}:{FAR_SINK}", f"{FAR_FEED}:{SINK}"], talk),
     Case("listen", CALL, listen),
+    Case("chromium", CALL, browser("chromium"), pause=1),
+    Case("firefox", CALL, browser("firefox"), pause=1),
+    Case("announced", [f":{SINK}"], announced, tone=True),
     Case("play", [f":{SINK}"], play, tone=True),
     Case("aplay", [f":{SINK}"], aplay, tone=True),
     Case("ffmpeg", CALL, ffmpeg, pause=1.5),

@@ -12,6 +12,8 @@ from table import Row, Table, print_json
 
 PIPEWIRE, PULSE = "pipewire", "pulseaudio"
 PEERS = {"ffmpeg", "gstreamer", "gstreamer-pulse", "trx", "aplay"}
+BROWSERS = {"chromium", "firefox"}
+BROWSER_DELAY = 1500  # ms
 # What is allowed where ffmpeg itself has gaps, by the quantum imposed; ms.
 OTHERWISE = {256: 55, 1024: 97, 2048: 160}
 EVERY = ["recv", "call", "talk", "listen", "play", "send"]
@@ -22,10 +24,12 @@ COMINGS = ["5:join", "12:leave", "20:move=far", "27:move=back"]
 def check(is_long):
     if not is_long:
         yield Sitting(PIPEWIRE, ["ffmpeg", "call", "recv", "talk"], user=True)
-        yield Sitting(PULSE, ["gstreamer-pulse", "call", "recv"], user=True)
+        yield Sitting(PULSE, ["gstreamer-pulse", "call", "recv", "announced"], user=True)
         yield Sitting(PIPEWIRE, ["talk"])
         yield Sitting(PIPEWIRE, ["talk"], quantum=1024, settle=5)
         yield Sitting(PIPEWIRE, ["call"], changes=["4:quantum=1024"])
+        yield Sitting(PIPEWIRE, ["chromium"], settle=8)
+        yield Sitting(PULSE, ["chromium", "firefox"], settle=8)
         return
     for user in (False, True):
         yield Sitting(PIPEWIRE, ["ffmpeg", *EVERY], user=user)
@@ -36,6 +40,8 @@ def check(is_long):
         yield Sitting(PIPEWIRE, ["call", "talk"], changes=changes, seconds=50 if changes is QUANTA else 40)
     yield Sitting(PULSE, ["call"], changes=["5:move=far", "15:move=back", "25:restart"], seconds=40)
     yield Sitting(PIPEWIRE, ["ffmpeg", "gstreamer", "call"], user=True, busy=1)
+    for server in (PIPEWIRE, PULSE):
+        yield Sitting(server, ["chromium", "firefox"], settle=8)
 
 
 def benchmark(is_long):
@@ -58,7 +64,9 @@ def rows(sitting, results, is_short=False):
     allowed = most_of(peers.values()) if sitting.user and not sitting.quantum else 0
     for name, result in results.items():
         if name not in PEERS and is_short:
-            yield from heard(str(sitting), result)
+            yield from heard(str(sitting), result, BROWSER_DELAY if name in BROWSERS else None)
+        elif name in BROWSERS:
+            yield from rows_of(str(sitting), result, BROWSER_DELAY)
         elif name not in PEERS:
             yield from of_changes(str(sitting), result) if sitting.changes else rows_of(str(sitting), result, ask, allowed)
     for name in sitting.cases:

@@ -16,22 +16,24 @@ def rows_of(title, result, delay_ask=None, allowed=0, must=True):
         yield row(f"{title}, {result['case']}{way}", result, path, delay_ask, allowed, must)
 
 
-def heard(title, result):
-    """Adds a row for each path of a 10 s run, which is too short to judge single gaps: there must be audio, and it must be
-    nearly complete."""
+def heard(title, result, delay_ask=None):
+    """Adds a row for each path of a 10 s run, which is too short to judge single gaps: there must be audio, it must be nearly
+    complete, and its delay at most `delay_ask` ms."""
+    ask = WHOLE + (f", <= {delay_ask} ms" if delay_ask else "")
     for number, path in enumerate(result["paths"]):
         way = f" {number + 1}" if len(result["paths"]) > 1 else ""
         name = f"{title}, {result['case']}{way}"
         if path["first_sound_s"] < 0:
-            yield Row(name, WHOLE, "silence", False, broken=True)
+            yield Row(name, ask, "silence", False, broken=True)
             continue
         share = 100 * path["missing_s"] / max(path["watched_s"], 1)
         delay = f", {path['delay_ms']['median']:.0f} ms" if path["delay_ms"] else ""
         figure = f"{share:.1f} % missing, {breaks(path)} gaps{delay}"
         if share > MOST_MISSING and (is_void(result) or result["others"] > OTHERS):
-            yield Row(name, WHOLE, f"{figure} (void)", None, worst(result))
+            yield Row(name, ask, f"{figure} (void)", None, worst(result))
         else:
-            yield Row(name, WHOLE, figure, share <= MOST_MISSING)
+            is_late = delay_ask and path["delay_ms"] and path["delay_ms"]["median"] > delay_ask
+            yield Row(name, ask, figure, share <= MOST_MISSING and not is_late)
 
 
 def row(name, result, path, delay_ask, allowed, must):
