@@ -35,7 +35,7 @@ import Testing
         var hearsTheTone: Bool { frequency.map { abs($0 - Tone.telling) < 5 } ?? false }
     }
 
-    /// What the page has done since it was opened.
+    /// The page's console messages and requests since it was opened.
     private struct Summary: Decodable {
         var console: [String]
         var requests: [String]

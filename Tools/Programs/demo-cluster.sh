@@ -53,6 +53,7 @@ started+=("$talker")
 sleep 4
 say "the relay of alice and bob is killed (SIGKILL)"
 kill -KILL "${relays[0]}"
+# Its exit status is that of a killed program.
 wait "${relays[0]}" 2>/dev/null || true
 sleep 3
 "$tenfour" relay status --socket "$folder/status1"

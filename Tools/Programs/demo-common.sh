@@ -13,6 +13,7 @@ prepare() {
     trap stop EXIT
 }
 
+# Ends the programs of the demo. Some have ended by themselves, and cannot be killed.
 stop() {
     for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done
 }

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// What a member that changes over to another relay has yet to tell its former relay and its user.
+/// A member's change to another relay: the LEAVE that its former relay gets later, and the event that its user gets.
 struct Changeover: Sendable {
     /// The relay that has let us in last; nil before the first one has.
     private(set) var relay: Endpoint?
@@ -47,7 +47,7 @@ struct Changeover: Sendable {
         return .relayReached(endpoint, insteadOf: relay, because: goodbye)
     }
 
-    /// What the user is told when all relays have been tried in vain.
+    /// The standing that the user sees when no relay has let the member in.
     func failure(isJoined: Bool) -> MembershipStanding.Standing {
         if isJoined, let goodbye { return .closed(goodbye) }
         return refusal.map { .refused($0) } ?? .lost

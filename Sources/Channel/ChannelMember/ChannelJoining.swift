@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
 
-/// How a member joins a relay, and changes over to another one.
+/// Joining a relay, and changing over to another one.
 extension Channel {
     mutating func readHandshake(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant

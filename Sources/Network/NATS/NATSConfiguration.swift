@@ -32,19 +32,23 @@ public struct NATSConfiguration: Sendable, Equatable {
         for scheme in ["nats://", "tls://"] where text.hasPrefix(scheme) {
             let rest = text.dropFirst(scheme.count)
             let isHost = !rest.isEmpty && rest.utf8.allSatisfy { $0 > 32 && $0 < 127 }
-            let afterAddress = rest.lastIndex(of: "]").map { rest[rest.index(after: $0)...] } ?? rest[...]
-            let port = afterAddress.lastIndex(of: ":").map { afterAddress[afterAddress.index(after: $0)...] }
-            if let port, (UInt16(port) ?? 0) == 0 { return false }
+            if let port = hostAndPort(in: rest).port, (UInt16(port) ?? 0) == 0 { return false }
             return isHost && !rest.contains { "@/,\"'".contains($0) }
         }
         return false
     }
 
-    /// Returns the host in a server's URL.
+    /// Returns the host in a server's URL, an IPv6 address without its brackets.
     static func host(of server: String) -> String {
-        let rest = server.drop { $0 != "/" }.drop { $0 == "/" }
-        if rest.hasPrefix("[") { return String(rest.dropFirst().prefix { $0 != "]" }) }
-        return String(rest.prefix { $0 != ":" })
+        let host = hostAndPort(in: server.drop { $0 != "/" }.drop { $0 == "/" }).host
+        return String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host)
+    }
+
+    /// Splits what follows `//` in a URL; the port is nil if there is no colon before one.
+    private static func hostAndPort(in text: Substring) -> (host: Substring, port: Substring?) {
+        let afterAddress = text.lastIndex(of: "]").map(text.index(after:)) ?? text.startIndex
+        guard let colon = text[afterAddress...].lastIndex(of: ":") else { return (text, nil) }
+        return (text[..<colon], text[text.index(after: colon)...])
     }
 
     /// Throws if libnats is missing, or refuses a certificate or credentials.

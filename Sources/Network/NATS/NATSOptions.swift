@@ -71,7 +71,8 @@ internal import Glibc
         throw .option(file: file, text(of: status))
     }
 
-    /// What has happened and what helps, or libnats's text of a status with what it says about it on this thread.
+    /// Returns the error and its remedy. For a status without a sentence of ours, returns libnats's text and the details
+    /// that it has recorded on this thread.
     static func text(of status: natsStatus) -> String {
         switch status {
         case NATS_NO_SERVER: return "nothing answers there; check the address, and that nats-server runs"

@@ -36,11 +36,13 @@ package struct SAPPacket: Sendable, Equatable {
             if isDeletion { flags |= 1 << 2 }
             bytes.append(flags)
             bytes.append(0)
-            for byte in Self.bigEndian(identifier) { bytes.append(byte) }
+            bytes.append(bigEndian: identifier)
             switch source {
-            case .v4(let number): for byte in Self.bigEndian(number) { bytes.append(byte) }
+            case .v4(let number): bytes.append(bigEndian: number)
             case .v6(let high, let low, _):
-                for byte in Self.bigEndian(high) + Self.bigEndian(low) { bytes.append(byte) }
+                for word in [high >> 32, high, low >> 32, low] {
+                    bytes.append(bigEndian: UInt32(truncatingIfNeeded: word))
+                }
             }
             for byte in mediaType.utf8 { bytes.append(byte) }
             bytes.append(0)
@@ -57,9 +59,5 @@ package struct SAPPacket: Sendable, Equatable {
     /// Returns the same number for the same text in every process (FNV-1a).
     package static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
-
-    private static func bigEndian(_ number: some FixedWidthInteger) -> [UInt8] {
-        (0..<number.bitWidth / 8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 }

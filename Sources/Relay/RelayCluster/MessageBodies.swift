@@ -123,8 +123,6 @@ struct ClusterReport: Equatable {
 }
 
 extension ChannelState {
-    private static let announcementByteCount = 56
-
     /// Returns nil if the bytes are no state of a channel.
     init?(parsing body: Span<UInt8>) {
         guard body.count >= 5 else { return nil }

@@ -65,6 +65,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case noInput(String)
         case noTarget(String)
         case noChannel
+        /// A line about a channel that has no line of its own.
+        case unknownChannel(String)
         /// Any other error. The text is the whole message: the problem and its remedy.
         case message(String)
     }
@@ -162,6 +164,7 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .noInput(let name): "channel \(name) has no input: add rtp-in \(name)=BIND:PORT"
         case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT or web \(name)"
         case .noChannel: "no channel is configured; `tenfour channel new` makes one"
+        case .unknownChannel(let name): "there is no channel \(name); add its line, or correct the name"
         case .message(let text): text
         }
     }

@@ -24,9 +24,7 @@ extension RelayFile {
         for (name, line) in icecastFiles.sorted(by: { $0.key < $1.key }) {
             let isEncrypted = configuration.relay.channels.contains { $0.name == name }
             guard isEncrypted || configuration.plain.contains(where: { $0.name == name }) else {
-                errors.note(
-                    RelayFileError(
-                        line.place, .message("there is no channel \(name); add its line, or correct the name")))
+                errors.note(RelayFileError(line.place, .unknownChannel(name)))
                 continue
             }
             if let index = configuration.web.channels.firstIndex(where: { $0.name == name }) {

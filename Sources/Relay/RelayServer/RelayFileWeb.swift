@@ -80,9 +80,7 @@ extension RelayFile {
             let isEncrypted = configuration.relay.channels.contains { $0.name == channel.name }
             let isPlain = configuration.plain.contains { $0.name == channel.name }
             if !isEncrypted, !isPlain {
-                errors.note(
-                    RelayFileError(
-                        place, .message("there is no channel \(channel.name); add its line, or correct the name")))
+                errors.note(RelayFileError(place, .unknownChannel(channel.name)))
             } else if isPlain, channel.linkFile != nil || channel.showsLink {
                 errors.note(
                     RelayFileError(

@@ -47,6 +47,7 @@ struct FeedRun {
 
     /// Feeds until the connection fails, and returns the reason; nil if the feed was stopped.
     private func feed() -> IcecastFailure? {
+        guard ShoutConnection.hasDescriptor else { return .tooManyOpenFiles }
         guard let connection = ShoutConnection(settings) else { return .other }
         let deadline = ContinuousClock.now + Self.loginTime
         while true {

@@ -43,6 +43,8 @@ public enum IcecastFailure: Int, CaseIterable, Sendable {
     case ended
     /// The server no longer takes data.
     case stalled
+    /// The relay has nearly 1024 files open, and libshout can use no more.
+    case tooManyOpenFiles
     case other
 }
 
@@ -58,6 +60,8 @@ extension IcecastFailure: CustomStringConvertible {
             "the server offers no encrypted connection with a trusted certificate; check its certificate, or write tls no"
         case .ended: "the server has closed the connection; its log says why"
         case .stalled: "the server takes no more data; check its load and the network"
+        case .tooManyOpenFiles:
+            "libshout can use only the first 1024 files that the relay has open; feed this server from another relay"
         case .other: "the server refuses the stream; its log says why"
         }
     }

@@ -13,13 +13,16 @@ internal import Glibc
         case failed(Int32)
     }
 
-    /// Begins to connect. Returns nil if libshout has no memory, or if nearly 1024 files are open: libshout waits with
-    /// select(2), which aborts the process for a descriptor of 1024 or more. The C functions are `shout_new` and
-    /// `shout_open`.
-    init?(_ settings: IcecastSettings) {
+    /// Whether a descriptor is free that libshout can use. libshout waits with select(2), which aborts the process for
+    /// a descriptor of 1024 or more. Some below 1024 stay free for the files that other threads open meanwhile.
+    static var hasDescriptor: Bool {
         let free = open("/dev/null", O_RDONLY | O_CLOEXEC)
         if free >= 0 { close(free) }
-        guard (0..<960).contains(free) else { return nil }
+        return (0..<960).contains(free)
+    }
+
+    /// Begins to connect. Returns nil if libshout has no memory. The C functions are `shout_new` and `shout_open`.
+    init?(_ settings: IcecastSettings) {
         guard let handle = unsafe shout.shout_new() else { return nil }
         unsafe self.handle = handle
         // Makes a write to a closed connection return an error instead of ending the process.

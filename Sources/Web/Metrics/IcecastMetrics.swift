@@ -40,6 +40,7 @@ extension IcecastFailure {
         case .encryption: "encryption"
         case .ended: "ended"
         case .stalled: "stalled"
+        case .tooManyOpenFiles: "too_many_open_files"
         case .other: "other"
         }
     }

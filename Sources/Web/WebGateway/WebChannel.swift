@@ -24,6 +24,8 @@ final class WebChannel {
 
     private let loop: EventLoop
     private let pagesMade: WebGateway.PageOutput
+    /// The link that the page shows; nil if it shows none.
+    private let link: String?
     private var receiver: WebReceiver?
     private var timeline: LiveTimeline
     private let oggMuxer: OggMuxer
@@ -58,6 +60,7 @@ final class WebChannel {
         self.settings = settings
         self.pagesMade = pagesMade
         self.loop = loop
+        link = settings.channel.showsLink ? settings.channel.membership?.link.text() : nil
         let title = settings.channel.name
         oggMuxer = OggMuxer(serial: .random(in: 0 ... .max), title: title)
         webMMuxer = WebMMuxer(title: title)
@@ -153,8 +156,7 @@ final class WebChannel {
             listenerCount: relayListenerCount + listenerCount,
             talker: timeline.talk.map { WebState.Talker(name: name(of: $0.ssrc), since: $0.since) },
             others: timeline.others.compactMap { name(of: $0) },
-            link: settings.channel.showsLink ? settings.channel.membership?.link.text() : nil,
-            address: settings.address.map { $0 + settings.channel.name }, isLive: isJoined,
+            link: link, address: settings.address.map { $0 + settings.channel.name }, isLive: isJoined,
             period: webM.period, version: settings.version)
     }
 

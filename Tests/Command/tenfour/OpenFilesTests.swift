@@ -43,7 +43,7 @@ import Testing
         let last = try #require(others.last)
         #expect(!last.read(seconds: 1) { $0.status != 0 })
         #expect(isHeardOn())
-        // Those who wait are served as soon as others have gone.
+        // The waiting listeners are served as soon as others have disconnected.
         others.removeFirst(60)
         #expect(last.read(seconds: 5) { $0.status == 200 })
         #expect(isHeardOn() && relay.isRunning)

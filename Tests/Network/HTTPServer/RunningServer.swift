@@ -109,7 +109,11 @@ final class Client {
 
     /// Connects to a port of 127.0.0.1. `receiveBufferSize` bounds what the kernel takes for a client who does not read.
     init(_ port: UInt16, receiveBufferSize: Int32? = nil) {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let low = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Leaves the low descriptors to Icecast's tests in the same process, because libshout needs one below 1024.
+        let high = fcntl(low, F_DUPFD_CLOEXEC, 1024)
+        if high >= 0 { close(low) }
+        descriptor = max(low, high)
         if var size = receiveBufferSize {
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }

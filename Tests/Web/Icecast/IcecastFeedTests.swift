@@ -103,6 +103,22 @@ import Testing
         wait(feed) { $0.failures[.other] == 1 }
     }
 
+    /// libshout would abort the process.
+    @Test func aFeedBeginsOnlyWithADescriptorBelow1024() async {
+        await #expect(processExitsWith: .success) {
+            var files: [Int32] = []
+            while files.last ?? 0 < 1000, let file = Optional(open("/dev/null", O_RDONLY)), file >= 0 {
+                files.append(file)
+            }
+            let feed = try IcecastFeed(
+                channel: "family", IcecastSettings(host: "127.0.0.1", mount: "/b", password: "c"))
+            let deadline = ContinuousClock.now + .seconds(20)
+            while feed.status.failures.isEmpty, ContinuousClock.now < deadline { usleep(10_000) }
+            #expect(feed.status.lastFailure == .tooManyOpenFiles)
+            for file in files { close(file) }
+        }
+    }
+
     /// Adding pages never waits, and what waits for the server is bounded.
     @Test func aServerThatStopsReadingIsGivenUp() throws {
         let server = try StubServer(answer: "HTTP/1.0 200 OK\r\n\r\n")
