@@ -32,16 +32,18 @@ class Sitting:
         return ", ".join(words)
 
     def measure(self, seconds, programs):
-        """Returns the result of each case by name: the first of three that is not void, or the last."""
+        """Returns the result of each case by name: the first of three that is not void, or the last. A case without a result has
+        not run in any of them, for example because a browser did not start."""
         results, left = {}, self.cases
         for turn in range(TRIES):
             for result in self.run(left, self.seconds or seconds, programs):
                 results[result["case"]] = result
-            left = [case for case in left if case in results and is_void(results[case])]
+            left = [case for case in left if case not in results or is_void(results[case])]
             if not left:
                 break
             for case in left:
-                say(f"{self}, {case}: void, {worst(results[case])}" + ("; again" if turn + 1 < TRIES else ""))
+                why = f"void, {worst(results[case])}" if case in results else "it did not run"
+                say(f"{self}, {case}: {why}" + ("; again" if turn + 1 < TRIES else ""))
         return results
 
     def run(self, cases, seconds, programs):
