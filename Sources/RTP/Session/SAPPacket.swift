@@ -10,7 +10,10 @@ package struct SAPPacket: Sendable, Equatable {
     /// The session's description. PulseAudio understands it only if its lines end with LF.
     package var description: String
 
-    package static let port: UInt16 = 9_875
+    /// The port of SAP.
+    private static let port: UInt16 = 9_875
+    /// The port on which PulseAudio 17.0 listens: that of SAP with its bytes exchanged. Later versions have this mended.
+    private static let portOfPulseAudio17 = port.byteSwapped
 
     package init(isDeletion: Bool = false, source: IPAddress, description: String) {
         self.isDeletion = isDeletion
@@ -18,12 +21,17 @@ package struct SAPPacket: Sendable, Equatable {
         self.description = description
     }
 
-    /// The groups to which a session on `group` is announced: for IPv4 that of RFC 2974 and that of PulseAudio and
+    /// The groups and ports to which a session on `group` is announced: for IPv4 those of RFC 2974, and of PulseAudio and
     /// PipeWire, for IPv6 that of RFC 2974 with the scope of `group`.
-    package static func groups(for group: IPAddress) -> [IPAddress] {
+    package static func destinations(for group: IPAddress) -> [Endpoint] {
         switch group {
-        case .v4: [.v4(0xE002_7FFE), .v4(0xE000_0038)]
-        case .v6(let high, _, let scope): [.v6(high: 0xFF << 56 | high & 0x0F << 48, low: 0x2_7FFE, scope: scope)]
+        case .v4:
+            [
+                Endpoint(.v4(0xE002_7FFE), port: port), Endpoint(.v4(0xE000_0038), port: port),
+                Endpoint(.v4(0xE000_0038), port: portOfPulseAudio17),
+            ]
+        case .v6(let high, _, let scope):
+            [Endpoint(.v6(high: 0xFF << 56 | high & 0x0F << 48, low: 0x2_7FFE, scope: scope), port: port)]
         }
     }
 

@@ -84,8 +84,8 @@ final class SAPAnnouncer {
     private func send(_ packet: SAPPacket, about session: Session) {
         guard let socket = sockets[packet.source] ?? (try? open(at: packet.source)) else { return }
         sockets[packet.source] = socket
-        for group in SAPPacket.groups(for: session.group.address) {
-            socket.send(packet.bytes.span, to: Endpoint(group, port: SAPPacket.port))
+        for destination in SAPPacket.destinations(for: session.group.address) {
+            socket.send(packet.bytes.span, to: destination)
         }
     }
 

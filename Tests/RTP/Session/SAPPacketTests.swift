@@ -34,8 +34,10 @@ struct SAPPacketTests {
     }
 
     @Test func theGroupsAreThoseOfTheProtocolAndOfPulseAudio() {
-        func groups(_ group: String) -> [String] { SAPPacket.groups(for: IPAddress(group)!).map { "\($0)" } }
-        #expect(groups("239.0.1.10") == ["224.2.127.254", "224.0.0.56"])
-        #expect(groups("ff15::7") == ["ff05::2:7ffe"])
+        func destinations(_ group: String) -> [String] {
+            SAPPacket.destinations(for: IPAddress(group)!).map { "\($0)" }
+        }
+        #expect(destinations("239.0.1.10") == ["224.2.127.254:9875", "224.0.0.56:9875", "224.0.0.56:37670"])
+        #expect(destinations("ff15::7") == ["[ff05::2:7ffe]:9875"])
     }
 }
