@@ -12,7 +12,7 @@ package struct SAPPacket: Sendable, Equatable {
 
     /// The port of SAP.
     private static let port: UInt16 = 9_875
-    /// The port on which PulseAudio 17.0 listens: that of SAP with its bytes exchanged. Later versions have this mended.
+    /// The port on which PulseAudio 17.0 listens: that of SAP with its bytes exchanged. Later versions use SAP's.
     private static let portOfPulseAudio17 = port.byteSwapped
 
     package init(isDeletion: Bool = false, source: IPAddress, description: String) {
