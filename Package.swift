@@ -127,6 +127,7 @@ let package = Package(
         module("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "Resampling"]),
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
+        module("Audio/SignalTones", uses: ["AudioCore"]),
         module("Audio/AudioFile", uses: ["AudioCore"], others: ["CSndFile"]),
         module("Audio/SoundCard", uses: ["Threads", "DBus", "Pacing", "AudioCore"], others: ["CALSA", "CLinux"]),
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
@@ -174,7 +175,7 @@ let package = Package(
             "Radio/Radio",
             uses: [
                 "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch",
-                "AudioFile", "SoundCard",
+                "Effects", "SignalTones", "AudioFile", "SoundCard",
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
@@ -294,6 +295,7 @@ let package = Package(
         tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),
         tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"]),
         tests("Audio/Effects", uses: ["AudioCore", "TimePitch", "Effects"]),
+        tests("Audio/SignalTones", uses: ["AudioCore", "SignalTones"]),
         tests("Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"]),
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
         tests("Audio/Waveform", uses: ["AudioCore", "Waveform"]),
@@ -343,8 +345,8 @@ let package = Package(
             "Radio/Radio",
             uses: [
                 "SeededRandom",
-                "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "AudioFile", "SoundCard", "Packets",
-                "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
+                "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones", "AudioFile", "SoundCard",
+                "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
                 "Radio",
             ], others: ["CAllocations"]),
         tests(

@@ -53,13 +53,16 @@ struct DelayControl: ~Copyable, Sendable {
     }
 
     /// Records an original packet that begins at `start` in the talker's time and arrived at the position `arrival`.
+    /// `startsTalkspurt` is true for the first packet of a talkspurt.
     ///
     /// If the card requests in bursts, `requestedPosition` is ahead of its clock after each burst. A packet that
     /// arrives before the clock reaches `requestedPosition` counts as if it had arrived at that position.
     @_noAllocation @_noLocks
-    mutating func insert(start: FrameCount, at arrival: FrameCount) {
+    mutating func insert(start: FrameCount, at arrival: FrameCount, startsTalkspurt: Bool) {
         let available = max(arrival, requestedPosition ?? arrival)
-        delays.insert(available - start, at: arrival, driftPartsPerMillion: drift.partsPerMillion)
+        delays.insert(
+            available - start, at: arrival, startsTalkspurt: startsTalkspurt,
+            driftPartsPerMillion: drift.partsPerMillion)
         drift.insert(arrival - start, at: arrival)
     }
 

@@ -6,9 +6,10 @@ public import TenfourAudioCore
 /// of the fastest packet of the last ten seconds. The jitter buffer must delay playout by the difference between the
 /// base and the delay of the slowest packets of half seconds (`DelayPeaks`).
 ///
-/// Two events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted by
-/// the same amount, so that the estimate follows within two seconds. When a stall is too long to be buffered, only its
-/// first packet counts, and not each of the packets that arrive when it ends.
+/// Three events are not counted as jitter. When the route becomes shorter or longer, earlier measurements are shifted
+/// by the same amount, so that the estimate follows within two seconds. When a stall is too long to be buffered, only
+/// its first packet counts, and not each of the packets that arrive when it ends. When a talkspurt begins with packets
+/// that were captured before it was sent (`TalkspurtStart`), they do not count.
 ///
 /// A pause does not clear the estimate: measurements age only while packets arrive, and by one second for each pause.
 /// They are corrected for the drift of the two clocks at all times.
@@ -68,6 +69,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The newest packet, if its delay exceeds the fastest packet's by more than `longestHeld`; nil otherwise. It is
     /// the first packet after a stall, or the first on a longer route.
     private var stall: Sample?
+    /// The first packets of a talkspurt, until one has come that shows the network's delay; nil otherwise.
+    private var talkspurt: TalkspurtStart?
     /// The time of the last check for a change of the route.
     private var lastPoll = FrameCount(0)
     /// The sum of all pauses, each less one second. It is not counted in the age of measurements.
@@ -114,12 +117,14 @@ public struct DelayEstimate: ~Copyable, Sendable {
 
     /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than ten seconds
     /// (`window`). Pauses do not count towards the age of a packet. `driftPartsPerMillion` is the rate at which delays
-    /// grow because the clocks differ.
+    /// grow because the clocks differ. `startsTalkspurt` is true for the first packet of a talkspurt.
     ///
     /// Delays more than two seconds apart do not fit into one estimate. The caller then clears the estimate
     /// (`removeAll`).
     @_noAllocation @_noLocks
-    public mutating func insert(_ delay: FrameCount, at arrival: FrameCount, driftPartsPerMillion: Double = 0) {
+    public mutating func insert(
+        _ delay: FrameCount, at arrival: FrameCount, startsTalkspurt: Bool = false, driftPartsPerMillion: Double = 0
+    ) {
         if count > 0 {
             origin += Double((arrival - newest.arrival).rawValue) * driftPartsPerMillion * 1e-6
             endPause(until: arrival)
@@ -145,9 +150,25 @@ public struct DelayEstimate: ~Copyable, Sendable {
         } else {
             isUncertain = false
             enter(sample)
-            if !wasHeldBackWithLast { peaks.insert(sample.bucket, at: now) }
+            // A sender that marks every packet does not begin anew with each.
+            if startsTalkspurt, talkspurt?.isUndecided(about: arrival - delay) != true {
+                if let highest = talkspurt?.undecidedPeak { peaks.insert(highest, at: now) }
+                talkspurt = TalkspurtStart(at: arrival, delay: delay)
+            }
+            if !wasHeldBackWithLast || talkspurt != nil { insertPeak(sample, delay, at: arrival) }
         }
         followRoute(at: now)
+    }
+
+    /// Inserts the peak of a packet, after those of the talkspurt's first packets if they count.
+    private mutating func insertPeak(_ sample: Sample, _ delay: FrameCount, at arrival: FrameCount) {
+        switch talkspurt?.insert(sample.bucket, at: arrival, delay: delay) {
+        case .undecided, .wasCapturedEarlier: return
+        case .network(let highest):
+            talkspurt = nil
+            peaks.insert(highest, at: sample.at)
+        case nil: peaks.insert(sample.bucket, at: sample.at)
+        }
     }
 
     /// Adds `frames` to all recorded arrivals, because the clock that measures arrivals was adjusted by this number.
@@ -157,6 +178,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         origin += Double(frames.rawValue)
         newest.arrival += frames
         newest.delay += frames
+        talkspurt?.shift(by: frames)
     }
 
     /// Handles a pause before this arrival. Earlier measurements age by one second only, and are uncertain until a
@@ -185,6 +207,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     public mutating func removeAll() {
         while count > 0 { removeFirst() }
         stall = nil
+        talkspurt = nil
         isUncertain = false
         routeBase = .min
         peaks.removeAll()

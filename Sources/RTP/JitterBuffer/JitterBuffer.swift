@@ -270,7 +270,9 @@ public struct JitterBuffer: ~Copyable, Sendable {
 
     /// Time-scales the decoded audio if the delay differs from the target delay.
     private mutating func scale(at position: FrameCount) {
-        let change = timeScaling.change(for: controller.delayError, includesRecovery: controller.includesRecovery)
+        let change = timeScaling.change(
+            for: controller.delayError, includesRecovery: controller.includesRecovery,
+            hasBegunLate: controller.hasBegunLate)
         step = change > .zero ? .lookAhead(at: position, limit: change) : .play
         guard change < .zero else { return }
         recordScaling(syncBuffer.lengthen(with: &timeScaler, atMost: .zero - change, timeScaling))

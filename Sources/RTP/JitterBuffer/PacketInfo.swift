@@ -12,11 +12,14 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     /// Whether the payload carries a coarse copy of the packet before it (in-band FEC).
     public var carriesFEC: Bool
     public var origin: PacketOrigin
+    /// Whether the packet is the first of a talkspurt (the marker bit, RFC 7587 section 4.1). It may then have been
+    /// captured some time before it was sent, with the packets after it: audio from before the microphone was opened.
+    public var startsTalkspurt: Bool
 
     @_noAllocation @_noLocks
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount, carriesFEC: Bool = false,
-        origin: PacketOrigin = .original, encoding: AudioEncoding = .opus
+        origin: PacketOrigin = .original, encoding: AudioEncoding = .opus, startsTalkspurt: Bool = false
     ) {
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
@@ -24,6 +27,7 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
         self.carriesFEC = carriesFEC
         self.origin = origin
         self.encoding = encoding
+        self.startsTalkspurt = startsTalkspurt
     }
 }
 

@@ -28,6 +28,10 @@ struct PlayoutController: ~Copyable, Sendable {
     /// The end of the audio that was skipped because the card stood still, in the talker's time; nil if none was
     /// skipped. A packet that begins before this position does not count as late.
     private var skippedTo: FrameCount?
+    /// The position of the newest packet that starts a talkspurt, in the talker's time.
+    private var talkspurtStart: FrameCount?
+    /// Whether the talkspurt that plays began later than its target delay, because it was sent late.
+    private(set) var hasBegunLate = false
 
     /// The position and the delay of playout while audio plays.
     private struct Playing {
@@ -135,7 +139,8 @@ struct PlayoutController: ~Copyable, Sendable {
         _ payload: Span<UInt8>, _ packet: PacketInfo, _ sequence: Int64, _ start: FrameCount,
         arrivedAt arrival: FrameCount
     ) -> Arrival {
-        delay.insert(start: start, at: arrival)
+        delay.insert(start: start, at: arrival, startsTalkspurt: packet.startsTalkspurt)
+        if packet.startsTalkspurt { talkspurtStart = start }
         if let last, sequence <= last.sequence {
             let isDuplicate = sequence == last.sequence && !missing.isMissing(sequence)
             missing.recordArrival(sequence, at: arrival)
@@ -212,6 +217,7 @@ struct PlayoutController: ~Copyable, Sendable {
         }
         guard now >= start + target else { return min(wanted, start + target - now) }
         // Excludes the recovered audio from the silence: the sequence numbers alone would count its packet as missing.
+        hasBegunLate = head.start == talkspurtStart && now - start > target
         underrun.advanceBuffering(by: head.start - start)
         playing = Playing(position: start, frameCount: head.frameCount, delay: now - start)
         return nil
@@ -391,6 +397,8 @@ struct PlayoutController: ~Copyable, Sendable {
         last = nil
         underrun = Underrun()
         skippedTo = nil
+        talkspurtStart = nil
+        hasBegunLate = false
         missing.removeAll()
     }
 }

@@ -4,7 +4,8 @@ public import TenfourAudioCore
 ///
 /// Pauses are changed first, because nobody hears a tempo in a pause. Speech is changed only if the change cannot wait
 /// for a pause. If the delay is much too short, speech is changed immediately, because packets will be late. If the
-/// delay is much too long, speech is changed after a second without a pause.
+/// delay is much too long, speech is changed after a second without a pause, or immediately if the talkspurt was sent
+/// late. So a talkspurt that begins with 150 ms from before the microphone was opened has its normal delay within 2 s.
 public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     /// Whether nobody speaks in the audio recorded last.
     public private(set) var isPause = false
@@ -49,12 +50,17 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
 
     /// Returns the number of frames to remove (positive) or to insert (negative), when the delay exceeds its target by
     /// `delayError`. Returns zero if nothing is to be changed now. `includesRecovery` is true if the target delay
-    /// includes time for recovery.
+    /// includes time for recovery. `hasBegunLate` is true if the talkspurt began later than its target delay.
     @_noAllocation @_noLocks
-    public mutating func change(for delayError: FrameCount, includesRecovery: Bool) -> FrameCount {
+    public mutating func change(
+        for delayError: FrameCount, includesRecovery: Bool, hasBegunLate: Bool = false
+    ) -> FrameCount {
         if delayError <= Self.highestError { timeWithHighError = .zero }
         let lowestError = includesRecovery ? Self.lowestErrorInRecovery : Self.lowestError
-        if timeWithHighError >= Self.errorTimeout || delayError < .zero - lowestError { isCatchingUp = true }
+        let cannotWait = hasBegunLate && delayError > Self.highestError
+        if cannotWait || timeWithHighError >= Self.errorTimeout || delayError < .zero - lowestError {
+            isCatchingUp = true
+        }
         if FrameCount(abs(delayError.rawValue)) < TimeScaler.shortest { isCatchingUp = false }
         guard isPause || isCatchingUp || sincePause >= Self.pauseTimeout else { return .zero }
         // Waits until the budget allows a whole pitch period, so that two similar periods are joined.

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import TenfourSignalTones
 
 /// Settings and flags that other threads share with the audio threads.
 final class Controls: Sendable {
@@ -11,6 +12,10 @@ final class Controls: Sendable {
     /// The index of the first listener to request from the relay; negative if there is no request.
     let listenerPage = Atomic<Int>(-1)
     let isSpeakerMuted = Atomic<Bool>(false)
+    /// Whether received audio is muted while the microphone is open.
+    let isHalfDuplex: Bool
+    /// The tone to be played next, as its raw value plus one; zero if there is none.
+    private let tone = Atomic<UInt8>(0)
     /// Whether the input has ended and all of it is in the ring buffer.
     let hasInputEnded = Atomic<Bool>(false)
     /// The encoder settings that the network thread requests, as an `EncoderDemand`; zero if there is no request.
@@ -33,10 +38,22 @@ final class Controls: Sendable {
     /// then processes the remaining audio and ends.
     let isPlaybackOver = Atomic<Bool>(false)
 
-    init(isMicrophoneOpen: Bool, isConnected: Bool) {
+    init(isMicrophoneOpen: Bool, isConnected: Bool, isHalfDuplex: Bool = false) {
+        self.isHalfDuplex = isHalfDuplex
         self.isMicrophoneOpen = Atomic(isMicrophoneOpen)
         self.isConnected = Atomic(isConnected)
     }
 
     var stops: Bool { isStopping.load(ordering: .relaxed) }
+
+    /// Whether received audio is muted now, because the user talks.
+    var mutesForHalfDuplex: Bool { isHalfDuplex && isMicrophoneOpen.load(ordering: .relaxed) }
+
+    func play(_ tone: SignalTone) { self.tone.store(tone.rawValue + 1, ordering: .relaxed) }
+
+    /// Returns the tone to be played next, once.
+    func takeTone() -> SignalTone? {
+        let number = tone.exchange(0, ordering: .relaxed)
+        return number > 0 ? SignalTone(rawValue: number - 1) : nil
+    }
 }

@@ -7,7 +7,8 @@ internal import TenfourRings
 /// of one packet each, and encodes these.
 ///
 /// The microphone opens and closes between two such frames, with a fade of 5 ms so that nothing clicks. The frame in
-/// which the microphone closes is sent too. It fades out, so that the other end conceals silence after it.
+/// which the microphone closes is sent too. It fades out, so that the other end conceals silence after it. The frames
+/// from before the microphone opens (`PreRoll`) are sent as soon as it opens.
 ///
 /// Use it on the capture thread only. Nothing is allocated after `init`.
 struct EncoderPipeline: ~Copyable, Sendable {
@@ -29,6 +30,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var converter: RateConverter?
     private var frame: FixedBuffer<Float>
     private var filled = 0
+    private var preRoll: PreRoll
     /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate)
     /// s.
     private var remainder = 0
@@ -56,6 +58,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         rampLength = FrameCount(.milliseconds(5), at: rate).rawValue
         frameCount = FrameCount(coding.frame, at: rate).rawValue
         frame = FixedBuffer(repeating: 0, count: frameCount * format.channelCount)
+        preRoll = PreRoll(lasting: coding.preRoll, of: coding.frame, sampleCount: frameCount * format.channelCount)
     }
 
     /// Applies a requested `EncoderDemand` from the next frame on; zero requests no change.
@@ -75,7 +78,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         into packets: borrowing RingBufferProducer<OutgoingPacket>
     ) -> Bool {
         var used = 0
-        var hasPushed = false
+        var hasPushed = isOpen && !wasOpen && sendPreRoll(into: packets)
         while used < captured.rawValue {
             used += fill(sound, from: used, to: captured.rawValue)
             guard filled == frameCount else { continue }
@@ -108,6 +111,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
         position += FrameCount(rest)
         wasOpen = false
+        preRoll.removeAll()
         return hasPushed
     }
 
@@ -138,16 +142,45 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return count
     }
 
+    /// Ends the current packet's audio: sends it, or keeps it as pre-roll. Returns whether a packet was pushed.
     @_noAllocation @_noLocks
     private mutating func complete(isOpen: Bool, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
         meanSquare = Self.meanSquare(of: frame)
         let (start, startsTalkspurt) = (position, !wasOpen)
         let isSent = isOpen || wasOpen
-        if isOpen != wasOpen { fade(in: isOpen) }
+        if isOpen != wasOpen { Self.fade(&frame, in: isOpen, rampLength, format.channelCount) }
         position += FrameCount(frameCount)
         filled = 0
         wasOpen = isOpen
-        guard isSent else { return false }
+        guard isSent else {
+            preRoll.append(frame)
+            return false
+        }
+        return encodeAndPush(at: start, startsTalkspurt: startsTalkspurt, into: packets)
+    }
+
+    /// Sends the frames from before the microphone opened, which begin the talkspurt. Returns whether there were any.
+    @_noAllocation @_noLocks
+    private mutating func sendPreRoll(into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
+        let count = preRoll.count
+        guard count > 0 else { return false }
+        for index in 0..<count {
+            // The frame that is being captured waits in the place of the one that is sent.
+            preRoll.exchangeOldest(with: &frame)
+            if index == 0 { Self.fade(&frame, in: true, rampLength, format.channelCount) }
+            _ = encodeAndPush(
+                at: position - FrameCount((count - index) * frameCount), startsTalkspurt: index == 0, into: packets)
+            preRoll.exchangeOldest(with: &frame)
+            preRoll.removeOldest()
+        }
+        wasOpen = true
+        return true
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func encodeAndPush(
+        at start: FrameCount, startsTalkspurt: Bool, into packets: borrowing RingBufferProducer<OutgoingPacket>
+    ) -> Bool {
         let byteCount = Self.encode(frame, with: &encoder, into: &packet)
         guard byteCount > 0 else { return false }
         let isTaken = Self.push(
@@ -157,12 +190,13 @@ struct EncoderPipeline: ~Copyable, Sendable {
         return isTaken
     }
 
-    /// Fades the current packet's audio in from silence if `comes` is true, or out to silence if it is false.
+    /// Fades a packet's audio in from silence if `comes` is true, or out to silence if it is false, over `ramp` frames.
     @_noAllocation @_noLocks
-    private mutating func fade(in comes: Bool) {
-        let length = min(rampLength, frameCount)
-        for index in 0..<(comes ? length : frameCount) * format.channelCount {
-            let share = min(Float(index / format.channelCount) / Float(length), 1)
+    private static func fade(_ frame: inout FixedBuffer<Float>, in comes: Bool, _ ramp: Int, _ channelCount: Int) {
+        let frameCount = frame.count / channelCount
+        let length = min(ramp, frameCount)
+        for index in 0..<(comes ? length : frameCount) * channelCount {
+            let share = min(Float(index / channelCount) / Float(length), 1)
             frame[index] *= comes ? share : 1 - share
         }
     }

@@ -71,7 +71,7 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         info = PacketInfo(
             sequenceNumber: media.sequenceNumber, timestamp: media.timestamp, frameCount: media.description.frameCount,
             carriesFEC: media.encoding == .opus && OpusDecoder.hasInBandFEC(payload), origin: media.origin,
-            encoding: media.encoding)
+            encoding: media.encoding, startsTalkspurt: media.marker)
         packet.fill(payload)
     }
 }

@@ -21,14 +21,15 @@ struct PlaybackLoop: ~Copyable, Sendable {
         self.controls = controls
         self.card = card
         self.reports = reports
-        player = PlaybackStep(output, pipeline, packets: packets, tap: tap)
+        let loudspeaker = card == nil ? LoudspeakerStage(format: output.format, controls) : nil
+        player = PlaybackStep(output, pipeline, loudspeaker, packets: packets, tap: tap)
     }
 
     consuming func run(priority: RealTime) {
         player.report.priority = priority
         player.fit(priority)
         while !controls.stops {
-            player.isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
+            player.loudspeaker?.update(from: controls)
             player.pullPeriod()
             if let card { player.setInterruptions(card.interruptions) }
             if player.isReportDue {
@@ -66,7 +67,8 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
 /// The work of the playback thread for one period of the card. It neither allocates nor locks.
 struct PlaybackStep: ~Copyable, Sendable {
     var report = PlaybackReport()
-    var isMuted = false
+    /// Nil if another thread drives the card.
+    var loudspeaker: LoudspeakerStage?
 
     private var output: PlaybackOutput
     private var pipeline: PlayoutPipeline
@@ -79,11 +81,13 @@ struct PlaybackStep: ~Copyable, Sendable {
 
     init(
         _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline,
-        packets: consuming RingBufferConsumer<IncomingPacket>, tap: consuming RingBufferProducer<RecordedAudio>?
+        _ loudspeaker: consuming LoudspeakerStage?, packets: consuming RingBufferConsumer<IncomingPacket>,
+        tap: consuming RingBufferProducer<RecordedAudio>?
     ) {
         sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         self.output = output
         self.pipeline = pipeline
+        self.loudspeaker = loudspeaker
         self.packets = packets
         self.tap = tap
         report.rate = self.output.format.rate
@@ -106,7 +110,7 @@ struct PlaybackStep: ~Copyable, Sendable {
             if report.interruptions.isCardLost { report.interruptions.missed += output.period }
             pipeline.mixer.recordUnplayed(report.interruptions.isCardLost ? output.period : .zero)
             record(concealed)
-            if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
+            loudspeaker?.apply(to: &sound)
             output.write(sound)
         }
     }

@@ -33,6 +33,8 @@ public struct RadioConfiguration: Sendable {
     public var playout = PlayoutSettings()
     /// Whether the microphone is open at the start.
     public var beginsOpen = true
+    /// Whether received audio is heard while the microphone is open.
+    public var duplex = Duplex.full
     /// The time after which the session ends; nil if there is no limit.
     public var duration: Duration?
     /// Whether the session ends when all talkers have left.
@@ -44,6 +46,14 @@ public struct RadioConfiguration: Sendable {
         /// The time without a datagram after which the name is looked up again.
         var interval = PartnerTracker.interval
         var resolve = HostTracker.system
+    }
+
+    /// Whether received audio is heard while the microphone is open.
+    public enum Duplex: Hashable, Sendable {
+        /// Both ends are heard at once.
+        case full
+        /// The loudspeaker is muted while the microphone is open, so that it makes no echo.
+        case half
     }
 
     /// The settings for reaching a multicast group.
@@ -152,6 +162,10 @@ public struct CodingSettings: Hashable, Sendable {
     public var captureChannel = CaptureChannel.mix
     /// The complexity of the encoder, 0…10. A higher complexity needs more processor time and sounds better.
     public var complexity = 10
+    /// The duration of the audio from before the microphone is opened with which a transmission begins, so that the
+    /// first word is whole: up to 500 ms, rounded up to whole packets. Until then it stays in the memory of this
+    /// process. Zero: none.
+    public var preRoll = Duration.zero
 
     /// The kind of audio.
     public enum Content: Hashable, Sendable { case speech, music }

@@ -3,6 +3,7 @@ public import TenfourAudioCore
 public import TenfourChannelMember
 internal import TenfourRings
 public import TenfourSession
+public import TenfourSignalTones
 internal import TenfourSoundCard
 internal import TenfourUV
 
@@ -37,7 +38,9 @@ public final class RadioSession: Sendable {
     public init(_ configuration: RadioConfiguration) throws(RadioError) {
         try configuration.checkEncoding()
         let isPlain = if case .channel = configuration.protection { false } else { true }
-        let controls = Controls(isMicrophoneOpen: configuration.beginsOpen, isConnected: isPlain)
+        let controls = Controls(
+            isMicrophoneOpen: configuration.beginsOpen, isConnected: isPlain,
+            isHalfDuplex: configuration.duplex == .half)
         if let timePitch = configuration.playout.timePitch {
             controls.rate.store(timePitch.rate.bitPattern, ordering: .relaxed)
             controls.pitch.store(timePitch.pitch.bitPattern, ordering: .relaxed)
@@ -114,6 +117,9 @@ public final class RadioSession: Sendable {
         get { controls.isSpeakerMuted.load(ordering: .relaxed) }
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
+
+    /// Plays a tone on the card, in place of a tone that is playing. It is neither sent nor recorded.
+    public func play(_ tone: SignalTone) { controls.play(tone) }
 
     /// Requests up to fifty listeners of the channel from its relay, from index `position` on. `ChannelEvent.listeners`
     /// delivers them within three seconds; no event comes if the relay does not list listeners.

@@ -10,6 +10,7 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
     private let sharedState: TimePitchSharedState
     private var output: PlaybackOutput
     private var source: TimePitchSource
+    private var loudspeaker: LoudspeakerStage
     private var sound: FixedBuffer<Float>
 
     init(
@@ -18,6 +19,7 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
     ) {
         sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         source = TimePitchSource(pieces)
+        loudspeaker = LoudspeakerStage(format: output.format, controls)
         self.output = output
         self.controls = controls
         self.sharedState = sharedState
@@ -30,9 +32,8 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
             case .interrupted(let interruption): sharedState.record(interruption)
             case .demand:
                 sharedState.consumedCount.add(source.fill(&sound), ordering: .releasing)
-                if controls.isSpeakerMuted.load(ordering: .relaxed) {
-                    for index in 0..<sound.count { sound[index] = 0 }
-                }
+                loudspeaker.update(from: controls)
+                loudspeaker.apply(to: &sound)
                 output.write(sound)
                 sharedState.recordDemand(output.period)
             }

@@ -20,6 +20,8 @@ struct SimulatedTalk: ~Copyable {
     var repair: (Int) -> (origin: PacketOrigin, delay: FrameCount)? = { _ in nil }
     /// Whether the talker sends packet `n` at all.
     var isSpoken: (Int) -> Bool = { _ in true }
+    /// Whether packet `n` has the marker bit.
+    var startsTalkspurt: (Int) -> Bool = { _ in false }
     /// What the numbers of packet `n` are moved by.
     var jump: (Int) -> (sequence: Int, frames: Int) = { _ in (0, 0) }
 
@@ -119,7 +121,7 @@ struct SimulatedTalk: ~Copyable {
                         sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
                         timestamp: firstTimestamp.advanced(
                             by: FrameCount(first.number * frameCount.rawValue + jump.frames)), frameCount: frameCount,
-                        carriesFEC: carriesFEC, origin: first.origin),
+                        carriesFEC: carriesFEC, origin: first.origin, startsTalkspurt: startsTalkspurt(first.number)),
                     arrivedAt: FrameCount(Int(first.at.rounded()))))
         }
     }

@@ -107,6 +107,51 @@ import Testing
         #expect(talker.say(tone(440, seconds: 0.04)).map(\.startsTalkspurt) == [true, false])
     }
 
+    @Test func aTransmissionBeginsWithTheAudioFromBeforeTheKey() throws {
+        var coding = CodingSettings()
+        coding.preRoll = .milliseconds(150)
+        let talker = try SimulatedTalker(coding: coding)
+        talker.isOpen = false
+        #expect(talker.say(tone(440, seconds: 0.5) + tone(1_000, seconds: 0.5)).isEmpty)
+        talker.isOpen = true
+        // They are sent before the frame that is being captured is full.
+        let before = talker.say(tone(440, seconds: 0.005))
+        #expect(before.map(\.position.rawValue) == (42..<50).map { $0 * 960 })
+        #expect(before.map(\.startsTalkspurt) == [true] + Array(repeating: false, count: 7))
+        #expect(try amplitude(of: 1_000, in: decoded(before)[960...]) > 0.3)
+        let after = talker.say(tone(440, seconds: 0.095))
+        #expect(after.map(\.position.rawValue) == (50..<55).map { $0 * 960 })
+        #expect(!after.contains(where: { $0.startsTalkspurt }))
+        // What was sent is not sent again: only one frame is left from between the two transmissions.
+        talker.isOpen = false
+        #expect(talker.say(tone(440, seconds: 0.04)).count == 1)
+        talker.isOpen = true
+        #expect(talker.say(tone(440, seconds: 0.02)).map(\.position.rawValue) == [56 * 960, 57 * 960])
+    }
+
+    @Test func audioFromBeforeAGapIsNotSent() throws {
+        var coding = CodingSettings()
+        coding.preRoll = .milliseconds(150)
+        let talker = try SimulatedTalker(coding: coding)
+        talker.isOpen = false
+        _ = talker.say(tone(440, seconds: 1))
+        _ = talker.skip(4_800)
+        talker.isOpen = true
+        #expect(talker.say(tone(440, seconds: 0.02)).map(\.position.rawValue) == [48_000 + 4_800])
+    }
+
+    @Test(arguments: CodingSettings.frames) func thePreRollIsRoundedUpToWholePackets(frame: Duration) throws {
+        var coding = CodingSettings()
+        coding.frame = frame
+        coding.preRoll = .milliseconds(150)
+        let talker = try SimulatedTalker(coding: coding)
+        talker.isOpen = false
+        _ = talker.say(tone(440, seconds: 0.6))
+        talker.isOpen = true
+        let count = talker.say(tone(440, seconds: 0.001)).count
+        #expect(count == Int((0.15 / (frame / .seconds(1))).rounded(.up)))
+    }
+
     @Test func theGateOpensAndClosesWithoutAClick() throws {
         // The tone is at its peak at the start of each frame, where switching it on is worst. By itself it changes by
         // 0.013 a frame at most.

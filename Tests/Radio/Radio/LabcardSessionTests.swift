@@ -5,6 +5,7 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourRadio
 import TenfourSession
+import TenfourSignalTones
 import TenfourSoundCard
 import TestSupport
 import Testing
@@ -51,6 +52,56 @@ extension RealTimeTests {
                 #expect(loudness(of: onCard) == 0)
                 let loudness = amplitude(of: 440, in: heard.samples[24_000..<96_000])
                 return loudness > 0.3 ? nil : "recorded \(loudness)"
+            }
+        }
+
+        @Test func aToneIsHeardOnTheCardOnly() throws {
+            try retrying {
+                let heard = Heard()
+                let pair = try Pair(playingOn: "labcard:tone_ear", into: heard)
+                let ear = try Ear("labcard:tone_ear")
+                try pair.start()
+                #expect(waiting { heard.samples.count > 48_000 })
+                pair.hearing.play(.busy)
+                #expect(waiting { heard.samples.count > 96_000 })
+                try pair.finish()
+                let onCard = ear.finish()
+                // The tone lasts 300 ms, so one of these pieces is full of it.
+                func loudest(_ sound: [Float]) -> Double {
+                    stride(from: 0, to: sound.count - 4_800, by: 4_800).map {
+                        amplitude(of: 310, in: sound[$0..<($0 + 4_800)])
+                    }.max() ?? 0
+                }
+                #expect(loudest(heard.samples) < 0.05, "\(loudest(heard.samples))")
+                return loudest(onCard) > 0.1 ? nil : "\(loudest(onCard)) on the card"
+            }
+        }
+
+        @Test func inHalfDuplexNobodyIsHeardWhileTheMicrophoneIsOpen() throws {
+            try retrying {
+                let (port, otherPort) = (UDPPort.free(), UDPPort.free())
+                var configuration = try RadioConfiguration.talking(from: port, to: otherPort, wires: "half")
+                configuration.duplex = .half
+                let alice = try RadioSession(configuration)
+                let bob = try RadioSession(.talking(from: otherPort, to: port, wires: "other"))
+                let mouth = try Mouth("labcard:other_mic", saying: 1_000)
+                let ownMouth = try Mouth("labcard:half_mic", saying: 440)
+                let ear = try Ear("labcard:half_ear")
+                alice.isMicrophoneOpen = false
+                try alice.start()
+                try bob.start()
+                usleep(2_000_000)
+                alice.isMicrophoneOpen = true
+                usleep(2_000_000)
+                for session in [alice, bob] { session.stop() }
+                for session in [alice, bob] { try session.wait() }
+                mouth.finish()
+                ownMouth.finish()
+                let sound = ear.finish()
+                let during = loudness(of: sound.suffix(48_000))
+                let before = amplitude(of: 1_000, in: sound.dropLast(110_000).suffix(24_000))
+                #expect(during < 0.001, "\(during) while talking")
+                return before > 0.3 ? nil : "\(before) before"
             }
         }
 
