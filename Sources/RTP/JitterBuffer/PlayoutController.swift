@@ -22,7 +22,7 @@ struct PlayoutController: ~Copyable, Sendable {
     private var delay: DelayControl
     private var missing = MissingPackets()
     private var underrun = Underrun()
-    private var playing: Playing?
+    private var playing: PlayoutPosition?
     /// The packet that was decoded or skipped last. No audio before its end is decoded any more.
     private var last: DecodedPacket?
     /// The end of the audio that was skipped because the card stood still, in the talker's time; nil if none was
@@ -30,18 +30,6 @@ struct PlayoutController: ~Copyable, Sendable {
     private var skippedTo: FrameCount?
     /// The position of the newest packet that starts a talkspurt, in the talker's time.
     private var talkspurtStart: FrameCount?
-    /// Whether the talkspurt that plays began later than its target delay, because it was sent late.
-    private(set) var hasBegunLate = false
-
-    /// The position and the delay of playout while audio plays.
-    private struct Playing {
-        /// The position of the next frame to be played, in the talker's time.
-        var position: FrameCount
-        /// The duration of the packet that was decoded last or, at the start of a talkspurt, of its first packet.
-        var frameCount: FrameCount
-        /// The playout delay: the card's position less `position`.
-        var delay: FrameCount
-    }
 
     /// The maximum age of the packet with which a talkspurt begins: 5 s after the fastest packet, or the target delay
     /// if it is longer. Older packets are dropped.
@@ -64,6 +52,9 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// The playout delay less the target delay.
     var delayError: FrameCount { @_noAllocation @_noLocks get { delay.error } }
+
+    /// Whether the talkspurt began later than its target delay, because it was sent late.
+    var hasBegunLate: Bool { @_noAllocation @_noLocks get { playing?.hasBegunLate ?? false } }
 
     /// Whether the target delay includes time for the recovery of lost packets.
     var includesRecovery: Bool { @_noAllocation @_noLocks get { delay.includesRecovery } }
@@ -217,9 +208,10 @@ struct PlayoutController: ~Copyable, Sendable {
         }
         guard now >= start + target else { return min(wanted, start + target - now) }
         // Excludes the recovered audio from the silence: the sequence numbers alone would count its packet as missing.
-        hasBegunLate = head.start == talkspurtStart && now - start > target
         underrun.advanceBuffering(by: head.start - start)
-        playing = Playing(position: start, frameCount: head.frameCount, delay: now - start)
+        playing = PlayoutPosition(
+            position: start, frameCount: head.frameCount, delay: now - start,
+            hasBegunLate: head.start == talkspurtStart && now - start > target)
         return nil
     }
 
@@ -229,7 +221,7 @@ struct PlayoutController: ~Copyable, Sendable {
         return packet.sequence > last.sequence + 1 && packet.start - packet.frameCount >= last.end
     }
 
-    private mutating func updateDelay(_ playing: Playing, at now: FrameCount) {
+    private mutating func updateDelay(_ playing: PlayoutPosition, at now: FrameCount) {
         let target = targetDelay(at: now)
         delay.update(playoutDelay: playing.delay, target: target, lookAhead: lookAhead(at: now), at: now)
         statistics.delay = playing.delay - (delay.base ?? playing.delay)
@@ -240,7 +232,7 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Ends an underrun when a packet has arrived. If the delay need not grow, the timeline is unchanged: the concealed
     /// audio replaces lost packets, or the beginning of this packet. If the delay must grow, playout becomes later by
     /// the duration of the concealed audio.
-    private mutating func endUnderrun(_ playing: inout Playing, at now: FrameCount) {
+    private mutating func endUnderrun(_ playing: inout PlayoutPosition, at now: FrameCount) {
         guard underrun.concealed > .zero, let head = queue.head, let last else { return }
         let gap = head.start - playing.position
         let replaced: FrameCount
@@ -267,7 +259,7 @@ struct PlayoutController: ~Copyable, Sendable {
     }
 
     private mutating func apply(
-        _ decision: DecisionLogic, _ before: Playing, at now: FrameCount, wanting wanted: FrameCount
+        _ decision: DecisionLogic, _ before: PlayoutPosition, at now: FrameCount, wanting wanted: FrameCount
     ) -> PlayoutOperation {
         var after = before
         let operation: PlayoutOperation
@@ -276,7 +268,7 @@ struct PlayoutController: ~Copyable, Sendable {
             guard let head = queue.head else { preconditionFailure("a decision to decode names the head") }
             queue.removeHead()
             recordDecoding(head, skipping: skipping, at: now)
-            after = Playing(position: head.end, frameCount: head.frameCount, delay: before.delay)
+            (after.position, after.frameCount) = (head.end, head.frameCount)
             operation = .decode(head, skipping: skipping)
         case .recover(let frames):
             guard let head = queue.head else { preconditionFailure("a decision to recover names the head") }
@@ -397,8 +389,6 @@ struct PlayoutController: ~Copyable, Sendable {
         last = nil
         underrun = Underrun()
         skippedTo = nil
-        talkspurtStart = nil
-        hasBegunLate = false
         missing.removeAll()
     }
 }
