@@ -178,6 +178,7 @@ let package = Package(
                 "Effects", "SignalTones", "AudioFile", "SoundCard",
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
+        module("Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "AudioCore"], others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module(
             "Radio/LinkTest",
@@ -349,6 +350,8 @@ let package = Package(
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
                 "Radio",
             ], others: ["CAllocations"]),
+        tests(
+            "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "AudioFile", "PushToTalk"]),
         tests(
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
