@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* unistd.h declares it for _GNU_SOURCE only, which Swift's Glibc does not define. */
@@ -12,6 +13,19 @@ pid_t gettid(void);
 static inline int clinux_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, (unsigned long)dumpable, 0UL, 0UL, 0UL); }
 
 static inline int clinux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL); }
+
+/* The user of the process at the other end of a Unix socket; 0 if it is known. struct ucred is declared for _GNU_SOURCE only. */
+static inline int clinux_peer_user(int socket, uid_t *user) {
+    struct {
+        pid_t process;
+        uid_t user;
+        gid_t group;
+    } peer;
+    socklen_t length = sizeof peer;
+    int code = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+    *user = peer.user;
+    return code;
+}
 
 /* Waits until `descriptor` can be read, for at most `milliseconds`; 1 when it can. Swift may attribute `struct pollfd` to another C module
    that includes poll.h, and then refuses its members to a file that does not import that module. */
