@@ -281,7 +281,7 @@ let package = Package(
                     "JitterBuffer",
                     "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
-                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream",
+                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk", "CommandSupport",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -391,6 +391,7 @@ let package = Package(
                 "first-network-emulator", "first-packets", "first-session",
             ], exclude: ["Programs"]),
         tests("ToolTests", in: "Tools/Programs", others: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
+        tests("Command/CommandSupport", uses: ["SeededRandom", "AudioCore", "CommandSupport"]),
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
