@@ -211,11 +211,11 @@ let package = Package(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "JSON", "QRCode", "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
+                    "JSON", "QRCode", "Rings", "Threads", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
                     "JitterBuffer",
                     "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer",
                     "UV", "MediaSource",
-                    "Player", "Radio", "WebGateway", "Icecast", "Metrics", "CommandSupport",
+                    "Player", "PushToTalk", "Radio", "WebGateway", "Icecast", "Metrics", "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -395,8 +395,8 @@ let package = Package(
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
-                "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys", "ChannelMember",
-                "NetworkEmulator", "Radio",
+                "JSON", "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys", "ChannelMember",
+                "NetworkEmulator", "PushToTalk", "Radio",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

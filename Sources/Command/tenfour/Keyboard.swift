@@ -1,110 +1,196 @@
 import Glibc
-import Synchronization
+import TenfourAudioCore
+import TenfourCommandSupport
+import TenfourPushToTalk
 
-/// Reads single key presses from the terminal without echo.
+/// Reads single key presses from the terminal without echo, and, if the terminal can report them, releases.
 ///
-/// The terminal's settings are restored while the process is stopped or in the background, and at the end.
-struct Keyboard: ~Copyable {
-    private let saved: termios
-    /// Whether the terminal is in single-key mode.
-    private let isRaw = Atomic(false)
+/// The terminal's settings are restored while the process is stopped or in the background, and at the end. Use it on one
+/// thread.
+final class Keyboard {
+    enum Input: Equatable {
+        case key(TerminalKey, TerminalKey.Change)
+        /// The terminal has lost the focus. Only terminals that report releases tell it.
+        case focusLost
+        /// The terminal was closed.
+        case closed
+    }
 
-    /// Sets single-key mode. Returns nil if standard input is no terminal.
-    init?() {
+    private let saved: termios
+    private var parser = TerminalInput()
+    /// Keys that were pressed while `settle` waited.
+    private var waiting: [Input] = []
+    /// Whether the terminal is in single-key mode.
+    private var isRaw = false
+    /// Whether the keyboard is not used any more, or the terminal was closed.
+    private var isClosed = false
+    private var kitty: KittyProtocol
+
+    /// Sets single-key mode. Returns nil if standard input is no terminal. If `reportsReleases` is true, asks the
+    /// terminal whether it can report when a key is released; `settle` waits for the answer.
+    init?(reportsReleases: Bool = false) {
         var settings = termios()
         guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         saved = settings
+        kitty = KittyProtocol(isWanted: reportsReleases)
         JobControl.begin()
         applyMode()
     }
 
-    deinit {
+    deinit { close() }
+
+    /// Restores the terminal for good. Ctrl-C then sends its signal again, also in terminals that report releases.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
         JobControl.end()
         restore()
     }
 
-    /// Returns the next key; nil if none is pressed within `milliseconds`, or after a signal.
+    /// Whether the terminal reports when a key is released.
+    var reportsReleases: Bool { kitty.isConfirmed }
+
+    /// Waits until the terminal has answered, for at most `milliseconds`. A terminal that knows nothing of the question
+    /// answers the one that follows it.
+    func settle(within milliseconds: Int32) {
+        let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
+        while kitty.isAsking, waiting.count < Self.maximumWaitingCount, let left = Self.milliseconds(until: end),
+            left > 0
+        {
+            if let input = read(within: left) { waiting.append(input) }
+        }
+    }
+
+    /// Returns the next key press or repeat; nil if there is none within `milliseconds`, or after a signal.
+    func key(within milliseconds: Int32, beforeStopping prepare: () -> Void) -> TerminalKey? {
+        let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
+        var left = milliseconds
+        while true {
+            switch input(within: left, beforeStopping: prepare) {
+            case .key(let key, .press), .key(let key, .repeat): return key
+            case .key(_, .release), .focusLost, .closed: break
+            case nil: return nil
+            }
+            left = max(Self.milliseconds(until: end) ?? 0, 0)
+        }
+    }
+
+    /// Returns the next input; nil if there is none within `milliseconds`, or after a signal.
     ///
     /// After Ctrl-Z this calls `prepare`, which clears the status line, and then stops the process until SIGCONT.
-    func key(within milliseconds: Int32, beforeStopping prepare: () -> Void) -> Key? {
+    func input(within milliseconds: Int32, beforeStopping prepare: () -> Void) -> Input? {
         if JobControl.consumeStop() {
             prepare()
             restore()
             JobControl.stop()
         }
         applyMode()
-        guard Terminal.hasForeground else {
+        if !waiting.isEmpty { return waiting.removeFirst() }
+        guard Terminal.hasForeground, !isClosed else {
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }
-        guard hasInput(within: milliseconds) else { return nil }
-        guard let byte = byte() else {
-            // Waits as if no key was pressed, because the terminal was closed.
-            usleep(UInt32(milliseconds) * 1_000)
-            return nil
-        }
-        return byte == 0x1B && hasInput(within: Self.escapeTimeout)
-            ? escapeSequence() : .character(Character(UnicodeScalar(byte)))
+        return read(within: milliseconds)
     }
 
-    enum Key: Equatable {
-        case character(Character)
-        case up, down, left, right
-        /// Any other key.
-        case other
-    }
+    /// The maximum number of keys that are kept for later.
+    private static let maximumWaitingCount = 64
 
     // MARK: Settings
 
     /// Sets single-key mode if necessary: at the start, after any stop, and back in the foreground.
     private func applyMode() {
-        if JobControl.consumeContinuation() || !Terminal.hasForeground { isRaw.store(false, ordering: .relaxed) }
-        guard Terminal.hasForeground, !isRaw.load(ordering: .relaxed) else { return }
-        var raw = saved
-        raw.c_lflag &= ~UInt32(ICANON | ECHO)
-        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &raw)
-        isRaw.store(true, ordering: .relaxed)
+        if JobControl.consumeContinuation() || !Terminal.hasForeground { isRaw = false }
+        guard Terminal.hasForeground, !isClosed else { return }
+        if !isRaw {
+            var raw = saved
+            raw.c_lflag &= ~UInt32(ICANON | ECHO)
+            unsafe tcsetattr(STDIN_FILENO, TCSANOW, &raw)
+            isRaw = true
+        }
+        kitty.begin()
     }
 
     /// Restores the terminal's settings, except in the background, where the kernel would stop the process and the
     /// shell has its own settings.
     private func restore() {
-        guard Terminal.hasForeground, isRaw.exchange(false, ordering: .relaxed) else { return }
+        guard Terminal.hasForeground, isRaw else { return }
+        isRaw = false
+        kitty.end()
+        // An answer that is still under way would otherwise appear as typed text.
+        if kitty.isAsking { tcflush(STDIN_FILENO, TCIFLUSH) }
         var saved = saved
         unsafe tcsetattr(STDIN_FILENO, TCSANOW, &saved)
     }
 
     // MARK: Reading
 
-    /// The maximum time, in milliseconds, to wait for the next byte of an escape sequence.
-    private static let escapeTimeout: Int32 = 25
-
-    /// Reads the key of an escape sequence: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
-    private func escapeSequence() -> Key {
-        guard let introducer = byte(), introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
-            return .other
-        }
-        var parameters = 0
-        while hasInput(within: Self.escapeTimeout), let next = byte() {
-            switch next {
-            case UInt8(ascii: "A") where parameters == 0: return .up
-            case UInt8(ascii: "B") where parameters == 0: return .down
-            case UInt8(ascii: "C") where parameters == 0: return .right
-            case UInt8(ascii: "D") where parameters == 0: return .left
-            case 0x40...0x7E: return .other
-            default: parameters += 1
+    /// Reads bytes until they make an input, for at most `milliseconds`. Returns nil earlier after a signal.
+    private func read(within milliseconds: Int32) -> Input? {
+        let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
+        while true {
+            let now = MonotonicClock.now
+            if let event = parser.timeElapsed(at: now), let input = input(for: event) { return input }
+            guard let left = Self.milliseconds(until: min(end, parser.nextDeadline ?? end)) else { return nil }
+            switch byte(within: left) {
+            case .byte(let byte):
+                if let event = parser.append(byte, at: MonotonicClock.now), let input = input(for: event) {
+                    return input
+                }
+            case .closed:
+                isClosed = true
+                return .closed
+            case .interrupted: return nil
+            case .none: if now >= end { return nil }
             }
         }
-        return .other
     }
 
-    private func hasInput(within milliseconds: Int32) -> Bool {
-        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&input, 1, milliseconds) == 1
+    private enum Read {
+        case byte(UInt8)
+        case none, interrupted, closed
     }
 
-    private func byte() -> UInt8? {
+    private func byte(within milliseconds: Int32) -> Read {
+        var file = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        let count = unsafe poll(&file, 1, milliseconds)
+        guard count != 0 else { return .none }
+        guard count > 0 else { return .interrupted }
         var byte: UInt8 = 0
-        return unsafe read(STDIN_FILENO, &byte, 1) == 1 ? byte : nil
+        if unsafe Glibc.read(STDIN_FILENO, &byte, 1) == 1 { return .byte(byte) }
+        return Int32(file.revents) & (Int32(POLLHUP) | Int32(POLLERR) | Int32(POLLNVAL)) != 0 ? .closed : .interrupted
+    }
+
+    /// Returns the input that an event of the terminal is; nil if it concerns only the keyboard.
+    private func input(for event: TerminalInput.Event) -> Input? {
+        switch event {
+        case .key(.character(let character), .press) where kitty.isConfirmed && raiseSignal(of: character): return nil
+        case .key(let key, let change): return .key(key, change)
+        case .focusLost: return .focusLost
+        case .focusGained: break
+        case .keyboardFlags(let flags): kitty.receive(flags: flags)
+        case .deviceAttributes: kitty.receiveAttributes()
+        }
+        return nil
+    }
+
+    /// Sends the signal that the terminal would send for Ctrl-C, Ctrl-Z or Ctrl-\ if it did not report them as keys.
+    /// Returns false for another key.
+    private func raiseSignal(of character: Character) -> Bool {
+        switch character {
+        case "\u{3}": kill(0, SIGINT)
+        case "\u{1A}": kill(0, SIGTSTP)
+        case "\u{1C}":
+            restore()
+            kill(0, SIGQUIT)
+        default: return false
+        }
+        return true
+    }
+
+    /// Returns the time until `end` in milliseconds, rounded up; nil if it has passed.
+    private static func milliseconds(until end: Instant) -> Int32? {
+        let left = end.nanoseconds &- MonotonicClock.now.nanoseconds
+        return left < 0 ? nil : Int32(clamping: (left + 999_999) / 1_000_000)
     }
 }

@@ -43,7 +43,7 @@ struct Listen: ParsableCommand {
         playout.apply(to: &configuration.playout)
         outputs.apply(to: &configuration)
         try SessionRunner(
-            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report,
+            quiet: common.quiet, verbose: common.verbose, levels: common.levels, report: common.report,
             metrics: common.metrics?.endpoint
         )
         .run(configuration) { _ in "listening to channel \(channel.name)\(configuration.meetingPlace)" }

@@ -122,7 +122,7 @@ struct PlayRunner {
     }
 
     /// Performs the action of the pressed `key`. Returns true for the key that quits.
-    private func handle(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayStatusLine) -> Bool {
+    private func handle(_ key: TerminalKey, _ streamer: Streamer, _ line: inout PlayStatusLine) -> Bool {
         switch PlayKeys.action(for: key) {
         case .quit: return true
         case .help:
@@ -169,14 +169,13 @@ enum PlayKeys {
         m mutes, < and > play the previous and the next item, q fades out and quits.
         """
 
-    static func action(for key: Keyboard.Key) -> Action? {
+    static func action(for key: TerminalKey) -> Action? {
         switch key {
         case .left: .seek(.seconds(-5))
         case .right: .seek(.seconds(5))
         case .up: .seek(.seconds(60))
         case .down: .seek(.seconds(-60))
         case .character(let character): action(for: character)
-        case .other: nil
         }
     }
 

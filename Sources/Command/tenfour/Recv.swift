@@ -51,7 +51,7 @@ struct Recv: ParsableCommand {
         timePitch.apply(to: &configuration.playout)
         outputs.apply(to: &configuration)
         try SessionRunner(
-            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report,
+            quiet: common.quiet, verbose: common.verbose, levels: common.levels, report: common.report,
             metrics: common.metrics?.endpoint
         )
         .run(configuration) { session in

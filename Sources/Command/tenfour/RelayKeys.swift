@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourCommandSupport
 import TenfourUV
 
 /// Reads the keys that the user presses in the terminal of a running relay.

@@ -152,7 +152,7 @@ struct Send: ParsableCommand {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
         try SessionRunner(
-            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report,
+            quiet: common.quiet, verbose: common.verbose, levels: common.levels, report: common.report,
             metrics: common.metrics?.endpoint, streamer: streamer
         ).run(configuration) { _ in
             streamer?.play()

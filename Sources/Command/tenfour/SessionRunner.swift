@@ -12,8 +12,8 @@ import TenfourUV
 struct SessionRunner {
     var quiet: Bool
     var verbose: Bool
-    /// Whether keyboard keys control the microphone and the speaker.
-    var keys: Bool
+    /// How the microphone is opened; nil if the session has none that keys could open.
+    var microphone: MicrophoneSettings?
     /// Whether level meters are shown above the status line.
     var levels = false
     /// The path of the file for the call quality report; nil if none is written.
@@ -28,7 +28,6 @@ struct SessionRunner {
     /// The number of undecryptable packets above which a notice reports them. Up to this number are ignored, since stray datagrams
     /// may reach any port.
     private static let toleratedCount = 10
-    private static let help = "space opens and closes the microphone, m mutes the speaker, q quits"
     private static let hearingHelp = "m mutes the speaker, q quits"
     private static let sendingHelp = "q quits"
     private static let peopleHelp = "w lists who is here"
@@ -44,7 +43,12 @@ struct SessionRunner {
         defer { server?.stop() }
         Signals.catchEnd()
         try session.start()
-        let keyboard = Self.readsStandardInput(configuration) ? nil : Keyboard()
+        let keyboard =
+            Self.readsStandardInput(configuration)
+            ? nil : Keyboard(reportsReleases: microphone != nil && !configuration.beginsOpen)
+        let talkKeys = try microphone.map { settings throws(RadioError) in
+            try MicrophoneKeys(session, settings, keyboard)
+        }
         log("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if let own = ownAddress(configuration, session) {
             log(
@@ -53,12 +57,16 @@ struct SessionRunner {
         }
         if let server { log("metrics are at http://\(server.endpoint)/metrics") }
         if verbose { for line in session.openings { log(line) } }
-        if keys { log(microphone(session, hasKeyboard: keyboard != nil)) }
+        if let talkKeys { log(talkKeys.opening) }
+        if verbose, let notice = talkKeys?.socketNotice { log(notice) }
         var monitor = QualityMonitor(keepsSeconds: file != nil, coding: configuration.coding)
         var stops = ProcessStopMonitor()
         var channelStatus = ChannelStatus(configuration)
-        let names = runLoop(session, configuration, keyboard, &monitor, &channelStatus, &stops)
+        let names = runLoop(session, configuration, keyboard, talkKeys, &monitor, &channelStatus, &stops)
         let hasQuit = !session.isOver && !Signals.hasEnd
+        talkKeys?.stop()
+        // Ctrl-C must send its signal again while the end waits for a disk or a card.
+        keyboard?.close()
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
@@ -76,8 +84,9 @@ struct SessionRunner {
 
     /// Runs until the session ends or is interrupted. Returns the talkers' names for the report.
     private func runLoop(
-        _ session: RadioSession, _ configuration: RadioConfiguration, _ keyboard: borrowing Keyboard?,
-        _ monitor: inout QualityMonitor, _ channelStatus: inout ChannelStatus, _ stops: inout ProcessStopMonitor
+        _ session: RadioSession, _ configuration: RadioConfiguration, _ keyboard: Keyboard?,
+        _ talkKeys: MicrophoneKeys?, _ monitor: inout QualityMonitor, _ channelStatus: inout ChannelStatus,
+        _ stops: inout ProcessStopMonitor
     ) -> TalkerNames {
         var names = TalkerNames()
         var strangers = StrangerNotices(remotes: configuration.rtpSession.remotes)
@@ -91,15 +100,18 @@ struct SessionRunner {
         var hasReportedOtherKeys = false
         var hasReportedInputEnd = false
         while !session.isOver && !Signals.hasEnd {
-            let key = keyboard?.key(within: interval) { line.clear() }
-            if keyboard == nil { usleep(UInt32(interval) * 1_000) }
-            if let key, handle(key, session, configuration, channelStatus, &who, &line) { break }
+            let key = nextKey(keyboard, talkKeys, &line)
+            if let key, handle(key, session, configuration, talkKeys, channelStatus, &who, &line) { break }
+            for notice in talkKeys?.notices() ?? [] {
+                line.clear()
+                log(notice)
+            }
             showEvents(of: session, &names, &strangers, &monitor, &channelStatus, &who, &line)
             if let stop = stops.poll() {
                 line.clear()
                 log("the program was stopped for \(ProcessStopMonitor.text(stop)): nothing was sent or heard meanwhile")
             }
-            if keys, !hasReportedInputEnd, session.hasInputEnded {
+            if talkKeys != nil, !hasReportedInputEnd, session.hasInputEnded {
                 hasReportedInputEnd = true
                 line.clear()
                 log("\(inputName(configuration)) has ended: nothing more is sent, listening continues")
@@ -122,6 +134,28 @@ struct SessionRunner {
         showEvents(of: session, &names, &strangers, &monitor, &channelStatus, &who, &line, isLast: true)
         line.clear()
         return names
+    }
+
+    /// Waits for a key, and gives the microphone what concerns it. Returns nil if nothing else was pressed in the time of
+    /// an update.
+    private func nextKey(_ keyboard: Keyboard?, _ talkKeys: MicrophoneKeys?, _ line: inout StatusLine) -> TerminalKey? {
+        guard let keyboard else {
+            usleep(UInt32(interval) * 1_000)
+            return nil
+        }
+        let input = keyboard.input(within: interval) {
+            line.clear()
+            talkKeys?.leaveTerminal()
+        }
+        defer { talkKeys?.timeElapsed() }
+        switch input {
+        case .key(.character(" "), let change) where talkKeys != nil: talkKeys?.handleSpace(change)
+        case .key(let key, .press), .key(let key, .repeat): return key
+        case .focusLost: talkKeys?.leaveTerminal()
+        case .closed: talkKeys?.leaveTerminal(isClosed: true)
+        case .key(_, .release), nil: break
+        }
+        return nil
     }
 
     private func inputName(_ configuration: RadioConfiguration) -> String {
@@ -147,18 +181,9 @@ struct SessionRunner {
         }
     }
 
-    private func microphone(_ session: RadioSession, hasKeyboard: Bool) -> String {
-        switch (session.isMicrophoneOpen, hasKeyboard) {
-        case (true, true): "the microphone is open: space closes it"
-        case (false, true): "the microphone is closed: space opens it"
-        case (true, false): "the microphone is open"
-        case (false, false): "the microphone is closed, and there is no keyboard to open it: start with --open"
-        }
-    }
-
     /// Performs the action of the pressed `key`. Returns true for the key that quits.
     private func handle(
-        _ key: Keyboard.Key, _ session: RadioSession, _ configuration: RadioConfiguration,
+        _ key: TerminalKey, _ session: RadioSession, _ configuration: RadioConfiguration, _ talkKeys: MicrophoneKeys?,
         _ channelStatus: ChannelStatus, _ who: inout WhoIsHere, _ line: inout StatusLine
     ) -> Bool {
         let hasTimePitch = configuration.playout.timePitch != nil
@@ -176,7 +201,6 @@ struct SessionRunner {
         }
         if hasTimePitch, case .character(let character) = key, TimePitchKeys.handle(character, session) { return false }
         switch key {
-        case .character(" ") where keys: session.isMicrophoneOpen.toggle()
         case .character("m") where hears: session.isSpeakerMuted.toggle()
         case .character("w"):
             line.clear()
@@ -184,7 +208,7 @@ struct SessionRunner {
         case .character("q"), .character("\u{4}"): return true
         case .character("?"):
             line.clear()
-            log(hasTimePitch ? TimePitchKeys.help : keys ? Self.help : hears ? Self.hearingHelp : Self.sendingHelp)
+            log(hasTimePitch ? TimePitchKeys.help : talkKeys?.help ?? (hears ? Self.hearingHelp : Self.sendingHelp))
             log(Self.peopleHelp)
         default: break
         }

@@ -5,6 +5,7 @@ import TenfourCommandSupport
 import TenfourMediaSource
 import TenfourPackets
 import TenfourPlayer
+import TenfourPushToTalk
 import TenfourRadio
 
 struct Talk: ParsableCommand {
@@ -17,8 +18,11 @@ struct Talk: ParsableCommand {
 
             The microphone is closed at first, because two open microphones near loudspeakers howl.
 
-            Keys: space opens and closes the microphone (closed at first), m mutes the speaker, w lists who is here, q quits, \
-            ? shows the keys.
+            Keys: hold space to talk, in terminals that report when a key is released (kitty, foot, WezTerm, Ghostty); elsewhere \
+            space opens and closes the microphone. m mutes the speaker, w lists who is here, q quits, ? shows the keys.
+
+            From elsewhere: tenfour ptt opens the microphone, for example by a key binding of the desktop. SIGUSR1 opens it, \
+            SIGUSR2 closes it.
             """)
 
     @Argument(
@@ -58,12 +62,24 @@ struct Talk: ParsableCommand {
     @Flag(help: "Begin with the microphone open.")
     var open = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The longest transmission, such as 3m, or none. Then the microphone stays closed until you let go, and 2 s more. Default: 3m, with --open none.",
+            valueName: "time|none"))
+    var timeOut: TimeOut?
+
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
+
+    private var microphone: MicrophoneSettings {
+        var settings = MicrophoneSettings()
+        settings.lease.timeOut = timeOut.map(\.duration) ?? (open ? nil : settings.lease.timeOut)
+        return settings
+    }
 
     func validate() throws {
         try links.checkPresence(of: partner, named: "<host>")
@@ -111,8 +127,8 @@ struct Talk: ParsableCommand {
         configuration.output = .card(device.name)
         if let output { AudioLocation(output).apply(to: &configuration) }
         try SessionRunner(
-            quiet: common.quiet, verbose: common.verbose, keys: true, levels: common.levels, report: common.report,
-            metrics: common.metrics?.endpoint
+            quiet: common.quiet, verbose: common.verbose, microphone: microphone, levels: common.levels,
+            report: common.report, metrics: common.metrics?.endpoint
         ).run(
             configuration
         ) { _ in

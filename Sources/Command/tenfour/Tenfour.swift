@@ -22,7 +22,7 @@ struct Tenfour: ParsableCommand {
         version: "tenfour \(number)",
         subcommands: [
             Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
-            RelayCommand.self, Devices.self,
+            RelayCommand.self, PTTCommand.self, Devices.self,
         ], helpNames: .help)
 
     /// The version number.

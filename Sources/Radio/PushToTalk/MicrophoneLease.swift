@@ -49,9 +49,10 @@ public final class MicrophoneLease: Sendable {
 
     // MARK: Holders
 
-    /// `holder` begins to hold the microphone. `time` is the time of the key by CLOCK_MONOTONIC, if it is known.
-    public func press(_ holder: MicrophoneHolder, at time: Instant? = nil) {
-        shared.update(at: time) { $0.press(holder, at: $1) }
+    /// `holder` begins to hold the microphone, or goes on holding it. `time` is the time of the key by CLOCK_MONOTONIC,
+    /// if it is known. Unless it presses again until `end`, it counts as vanished then.
+    public func press(_ holder: MicrophoneHolder, at time: Instant? = nil, until end: Instant? = nil) {
+        shared.update(at: time) { $0.press(holder, at: $1, until: end) }
     }
 
     public func release(_ holder: MicrophoneHolder, at time: Instant? = nil) {

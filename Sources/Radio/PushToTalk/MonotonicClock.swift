@@ -1,9 +1,9 @@
 internal import Glibc
-internal import TenfourAudioCore
+package import TenfourAudioCore
 
 /// CLOCK_MONOTONIC, which cards, libuv and input devices use.
-enum MonotonicClock {
-    static var now: Instant {
+package enum MonotonicClock {
+    package static var now: Instant {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

@@ -56,6 +56,8 @@ public struct PushToTalk: Sendable {
     private struct Hold {
         let holder: MicrophoneHolder
         var isLatched: Bool
+        /// The time at which the holder counts as vanished; nil for no limit.
+        var end: Instant?
     }
 
     private enum Phase {
@@ -100,7 +102,12 @@ public struct PushToTalk: Sendable {
     }
 
     /// The time at which `timeElapsed` is to be called; nil if nothing depends on the time.
-    public var nextDeadline: Instant? {
+    public var nextDeadline: Instant? { [phaseDeadline, firstEnd].compactMap(\.self).min() }
+
+    /// The time at which the first hold ends.
+    private var firstEnd: Instant? { holds.compactMap(\.end).min() }
+
+    private var phaseDeadline: Instant? {
         switch phase {
         case .closed, .waiting, .refused, .timedOut: nil
         case .open(let since, let hasWarned): hasWarned ? end(of: since) : warning(of: since) ?? end(of: since)
@@ -113,24 +120,29 @@ public struct PushToTalk: Sendable {
 
     // MARK: Holders
 
-    /// `holder` begins to hold the microphone. Has no effect if it holds it already.
-    public mutating func press(_ holder: MicrophoneHolder, at now: Instant) {
-        hold(holder, isLatched: false, at: now)
+    /// `holder` begins to hold the microphone, or goes on holding it. Unless it presses again until `end`, it counts as
+    /// vanished then; nil for no limit.
+    public mutating func press(_ holder: MicrophoneHolder, at now: Instant, until end: Instant? = nil) {
+        hold(Hold(holder: holder, isLatched: false, end: end), at: now)
     }
 
     /// `holder` lets go. Has no effect if it does not hold the microphone.
     public mutating func release(_ holder: MicrophoneHolder, at now: Instant) {
+        timeElapsed(at: now)
         remove(holder, .released, at: now)
     }
 
     /// `holder` no longer exists: a process that ended, a device that was unplugged, a terminal that was closed or lost
     /// the focus. If nobody else holds the microphone, it closes at once.
-    public mutating func vanish(_ holder: MicrophoneHolder, at now: Instant) { remove(holder, .vanished, at: now) }
+    public mutating func vanish(_ holder: MicrophoneHolder, at now: Instant) {
+        timeElapsed(at: now)
+        remove(holder, .vanished, at: now)
+    }
 
     /// Releases all latched holds if there are any; otherwise `holder` holds the microphone until the next toggle.
     public mutating func toggle(_ holder: MicrophoneHolder, at now: Instant) {
         timeElapsed(at: now)
-        if hasLatch { releaseLatches(at: now) } else { hold(holder, isLatched: true, at: now) }
+        if hasLatch { releaseLatches(at: now) } else { hold(Hold(holder: holder, isLatched: true), at: now) }
     }
 
     /// Releases all latched holds.
@@ -138,32 +150,32 @@ public struct PushToTalk: Sendable {
         for hold in holds where hold.isLatched { release(hold.holder, at: now) }
     }
 
-    private mutating func hold(_ holder: MicrophoneHolder, isLatched: Bool, at now: Instant) {
+    private mutating func hold(_ hold: Hold, at now: Instant) {
         timeElapsed(at: now)
+        let holder = hold.holder
         if let index = holds.firstIndex(where: { $0.holder == holder }) {
-            if !isLatched { holds[index].isLatched = false }
-            return
+            if !hold.isLatched { holds[index] = hold }
+            return timeElapsed(at: now)
         }
         let isTimedOut = state == .timedOut
         if isTimedOut { events.append(.refused(.timedOut, holder)) }
-        guard !(isTimedOut && isLatched) else { return }
+        guard !(isTimedOut && hold.isLatched) else { return }
         guard holds.count < Self.maximumHolderCount else {
             if !isTimedOut { events.append(.refused(.tooManyHolders, holder)) }
             return
         }
-        holds.append(Hold(holder: holder, isLatched: isLatched))
+        holds.append(hold)
         switch phase {
         case .closed, .refused: begin(by: holder, at: now)
         case .tail(let since, let hasWarned, _, _): phase = .open(since: since, hasWarned: hasWarned)
         case .blocked: phase = .timedOut
         case .waiting, .open, .timedOut: break
         }
-        // The time of the warning may have passed within the tail.
+        // The time of the warning may have passed within the tail, and the hold may have ended already.
         timeElapsed(at: now)
     }
 
     private mutating func remove(_ holder: MicrophoneHolder, _ reason: CloseReason, at now: Instant) {
-        timeElapsed(at: now)
         guard let index = holds.firstIndex(where: { $0.holder == holder }) else { return }
         holds.remove(at: index)
         guard holds.isEmpty else { return }
@@ -238,6 +250,9 @@ public struct PushToTalk: Sendable {
     }
 
     private mutating func expire(at deadline: Instant) {
+        if let hold = holds.first(where: { $0.end.map { $0 <= deadline } ?? false }) {
+            return remove(hold.holder, .vanished, at: deadline)
+        }
         switch phase {
         case .open(let since, let hasWarned):
             if !hasWarned, warning(of: since) != nil {

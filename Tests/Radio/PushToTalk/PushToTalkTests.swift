@@ -159,6 +159,21 @@ struct PushToTalkTests {
         #expect(microphone.isOpen)
     }
 
+    /// A key whose repeats no longer come: the thread that reads the terminal may hang, too.
+    @Test mutating func aHoldThatIsNotRenewedVanishes() {
+        microphone.press(.keyboard, at: ms(0), until: ms(1_500))
+        #expect(microphone.nextDeadline == ms(1_500))
+        microphone.press(.keyboard, at: ms(660), until: ms(2_160))
+        microphone.timeElapsed(at: ms(2_159))
+        #expect(microphone.isOpen && microphone.takeEvents() == [.opened(.keyboard)])
+        microphone.timeElapsed(at: ms(2_160))
+        #expect(!microphone.isOpen && microphone.takeEvents() == [.closed(.vanished, .keyboard)])
+        microphone.press(.keyboard, at: ms(3_000), until: ms(4_500))
+        microphone.press(.signal, at: ms(3_100))
+        microphone.timeElapsed(at: ms(9_000))
+        #expect(microphone.isOpen && microphone.holders == [.signal])
+    }
+
     @Test mutating func tooManyHoldersAreRefused() {
         for number in 0...PushToTalk.maximumHolderCount { microphone.press(.client(number), at: ms(0)) }
         #expect(microphone.holders.count == PushToTalk.maximumHolderCount)

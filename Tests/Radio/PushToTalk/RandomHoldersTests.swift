@@ -21,7 +21,8 @@ struct RandomHoldersTests {
             model.check(&microphone, at: now)
             let holder = Self.holders[random.below(Self.holders.count)]
             switch random.below(9) {
-            case 0, 1, 2: microphone.press(holder, at: now)
+            case 0, 1: microphone.press(holder, at: now)
+            case 2: microphone.press(holder, at: now, until: now + .milliseconds(random.below(2_000)))
             case 3, 4: microphone.release(holder, at: now)
             case 5: microphone.vanish(holder, at: now)
             case 6: microphone.toggle(holder, at: now)

@@ -8,10 +8,10 @@ public import Glibc
     public var shown: String { String(decoding: bytes, as: UTF8.self) }
 
     private var bytes: [UInt8] = []
-    private let master: Int32
+    private var master: Int32
     /// The end that programs use. It is kept open so that the terminal and its settings remain after the program has
     /// ended.
-    private let slave: Int32
+    private var slave: Int32
 
     /// `TIOCGPTN` and `TIOCSPTLCK`.
     private static let getNumber: UInt = 0x8004_5430
@@ -29,9 +29,13 @@ public import Glibc
         _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    deinit {
-        close(master)
-        close(slave)
+    deinit { hangUp() }
+
+    /// Closes the terminal, as somebody who closes its window does.
+    public func hangUp() {
+        if master >= 0 { close(master) }
+        if slave >= 0 { close(slave) }
+        (master, slave) = (-1, -1)
     }
 
     /// Changes the size of the terminal, which redraws nothing by itself.

@@ -1,0 +1,164 @@
+import Glibc
+import TenfourAudioCore
+import TenfourCommandSupport
+import TenfourPushToTalk
+import TenfourRadio
+import TenfourRings
+
+/// The microphone of a session in the terminal: the key that holds or toggles it, `tenfour ptt`, signals and the voice,
+/// and the notices about it. Use it on one thread.
+final class MicrophoneKeys {
+    let lease: MicrophoneLease
+    private let keyboard: Keyboard?
+    private var space: HeldKey
+    private let socket: PTTSocket?
+    /// Why `tenfour ptt` cannot reach this session; nil if it can.
+    private let socketError: String?
+    private let events: Locked<[PushToTalk.Event]>
+    private let timeOut: Duration?
+    /// Whether space toggles, because the session began with an open microphone.
+    private let beganOpen: Bool
+
+    /// The time for which the start waits for the terminal's answer, in milliseconds. A terminal that says nothing at all
+    /// delays the start by this time.
+    private static let patience: Int32 = 200
+
+    /// Takes over the microphone of `session`, and waits until the terminal has told whether it reports releases. Throws
+    /// `.failure` if the system has no thread left.
+    init(_ session: RadioSession, _ settings: MicrophoneSettings, _ keyboard: Keyboard?) throws(RadioError) {
+        do throws(MicrophoneLeaseError) {
+            lease = try MicrophoneLease(settings.lease) { session.isMicrophoneOpen = $0 }
+        } catch {
+            throw RadioError(.failure, "cannot start a thread: \(unsafe String(cString: strerror(error.code)))")
+        }
+        let events = Locked<[PushToTalk.Event]>([])
+        lease.observe { event in events.withLock { $0.append(event) } }
+        self.events = events
+        self.keyboard = keyboard
+        timeOut = settings.lease.timeOut
+        beganOpen = session.isMicrophoneOpen
+        if beganOpen { lease.toggle(.session) }
+        do {
+            guard let directory = PTTSocketPath.directory else {
+                throw RadioError(.unavailable, "XDG_RUNTIME_DIR is not set")
+            }
+            socket = try PTTSocket(at: PTTSocketPath.own(in: directory), lease: lease)
+            socketError = nil
+        } catch {
+            (socket, socketError) = (nil, "\(error)")
+        }
+        keyboard?.settle(within: Self.patience)
+        space = HeldKey(reportsReleases: !beganOpen && keyboard?.reportsReleases == true)
+        TalkSignals.start(lease)
+    }
+
+    /// Closes the microphone and removes the control socket.
+    func stop() {
+        TalkSignals.stop()
+        lease.stop()
+        socket?.stop()
+    }
+
+    // MARK: Texts
+
+    /// What to know at the start.
+    var opening: String {
+        switch (beganOpen, keyboard != nil) {
+        case (true, true): "the microphone is open: space closes it"
+        case (true, false): "the microphone is open"
+        case (false, true):
+            space.reportsReleases
+                ? "the microphone is closed: hold space to talk" : "the microphone is closed: space opens it"
+        case (false, false):
+            "the microphone is closed, and there is no keyboard to open it: start with --open"
+                + (socket == nil ? "" : ", or run tenfour ptt toggle")
+        }
+    }
+
+    /// A notice if `tenfour ptt` cannot reach this session.
+    var socketNotice: String? { socketError.map { "tenfour ptt cannot reach this session: \($0)" } }
+
+    var help: String {
+        (space.reportsReleases ? "hold space to talk" : "space opens and closes the microphone") + Self.otherKeys
+    }
+
+    private static let otherKeys = ", m mutes the speaker, q quits"
+
+    /// Returns the notices about the microphone since the last call.
+    func notices() -> [String] {
+        let events = events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        return events.compactMap(notice) + modeNotice()
+    }
+
+    private func notice(of event: PushToTalk.Event) -> String? {
+        switch event {
+        case .willTimeOut(let time):
+            "the microphone closes in \(Self.text(of: time)): let go, or start with a longer --time-out"
+        case .closed(.timedOut, _):
+            "the microphone was open for \(timeOut.map { Self.text(of: $0) } ?? "too long"), and is closed: let go, and talk again after 2 s"
+        case .closed(.revoked(let reason), _): "the microphone is closed" + (reason.map { ": \($0)" } ?? "")
+        case .closed(.vanished, .device(let name)): "\(name) is gone: the microphone is closed"
+        case .refused(.timedOut, let holder):
+            "the microphone stays closed for \(holder): it opens 2 s after all have let go"
+        case .refused(.tooManyHolders, let holder): "too many hold the microphone: \(holder) is not heeded"
+        case .refused(.permission(let reason), _): "you cannot talk now" + (reason.map { ": \($0)" } ?? "")
+        case .available: "the microphone can be opened again"
+        case .opened, .closed, .permissionRequested, .permissionReleased: nil
+        }
+    }
+
+    /// Formats a time as `3 min` or `90 s`.
+    private static func text(of time: Duration) -> String {
+        let seconds = time / .seconds(1)
+        return seconds >= 60 && seconds.truncatingRemainder(dividingBy: 60) == 0
+            ? "\(Int(seconds) / 60) min" : "\(decimal(seconds, places: 1, trimming: true)) s"
+    }
+
+    /// The terminal may answer after the start, over a slow connection.
+    private func modeNotice() -> [String] {
+        guard !beganOpen, !space.reportsReleases, keyboard?.reportsReleases == true else { return [] }
+        space.reportsReleases = true
+        return ["this terminal reports when a key is released: hold space to talk"]
+    }
+
+    // MARK: Keys
+
+    /// Space was pressed, repeats, or was released.
+    func handleSpace(_ change: TerminalKey.Change) {
+        let now = MonotonicClock.now
+        switch change {
+        case .press: apply(space.pressed(at: now), at: now)
+        case .repeat: apply(space.repeated(at: now), at: now)
+        case .release: apply(space.released(), at: now)
+        }
+    }
+
+    /// The terminal has lost the focus, was closed, or the process is about to be stopped.
+    func leaveTerminal(isClosed: Bool = false) {
+        _ = space.lostFocus()
+        // A toggle by space stays while another window has the focus.
+        if isClosed || space.reportsReleases { lease.vanish(.keyboard) }
+    }
+
+    /// Releases the key if its repeats no longer come. The lease does the same, should this call be late.
+    func timeElapsed() {
+        let now = MonotonicClock.now
+        apply(space.timeElapsed(at: now), at: now)
+    }
+
+    private func apply(_ action: HeldKey.Action?, at now: Instant) {
+        switch action {
+        case .toggle: lease.toggle(.keyboard)
+        case .release: lease.release(.keyboard, at: now)
+        case .press, nil: if let end = space.nextDeadline { lease.press(.keyboard, at: now, until: end) }
+        }
+    }
+}
+
+/// How the microphone of a session is opened.
+struct MicrophoneSettings {
+    var lease = PushToTalk.Settings()
+}
