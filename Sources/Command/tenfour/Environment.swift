@@ -7,7 +7,7 @@ import TenfourChannelKeys
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
-        "buffer-all", "allow-http", "anonymous",
+        "buffer-all", "allow-http", "anonymous", "vox",
     ]
     /// The options that take several values. The variable contains the values separated by spaces.
     private static let lists: Set = ["rtp-in", "rtp-out", "web", "icecast"]
@@ -31,7 +31,7 @@ enum Environment {
     /// The permitted options of each command.
     static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union([
-            "clock", "device", "input", "output", "port", "open", "srtp-suite", "rate", "format",
+            "clock", "device", "input", "output", "port", "open", "time-out", "vox", "srtp-suite", "rate", "format",
         ]),
         "listen": common.union(playing).union(["clock", "device", "output", "port", "oneshot", "channels"]),
         "send": common.union(coding).union([

@@ -54,10 +54,9 @@ final class Keyboard {
     /// answers the one that follows it.
     func settle(within milliseconds: Int32) {
         let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
-        while kitty.isAsking, waiting.count < Self.maximumWaitingCount, let left = Self.milliseconds(until: end),
-            left > 0
-        {
-            if let input = read(within: left) { waiting.append(input) }
+        while kitty.isAsking, !isClosed, waiting.count < Self.maximumWaitingCount, MonotonicClock.now < end {
+            // Short waits, because an answer alone does not end the wait for a key.
+            if let input = read(within: 10) { waiting.append(input) }
         }
     }
 
@@ -129,9 +128,9 @@ final class Keyboard {
     private func read(within milliseconds: Int32) -> Input? {
         let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
         while true {
-            let now = MonotonicClock.now
-            if let event = parser.timeElapsed(at: now), let input = input(for: event) { return input }
-            guard let left = Self.milliseconds(until: min(end, parser.nextDeadline ?? end)) else { return nil }
+            if let event = parser.timeElapsed(at: MonotonicClock.now), let input = input(for: event) { return input }
+            // Looks once even if there is no time to wait, since a key may have been pressed before.
+            let left = Self.milliseconds(until: min(end, parser.nextDeadline ?? end)) ?? 0
             switch byte(within: left) {
             case .byte(let byte):
                 if let event = parser.append(byte, at: MonotonicClock.now), let input = input(for: event) {
@@ -141,7 +140,7 @@ final class Keyboard {
                 isClosed = true
                 return .closed
             case .interrupted: return nil
-            case .none: if now >= end { return nil }
+            case .none: if MonotonicClock.now >= end { return nil }
             }
         }
     }

@@ -15,6 +15,7 @@ final class MicrophoneKeys {
     /// Why `tenfour ptt` cannot reach this session; nil if it can.
     private let socketError: String?
     private let events: Locked<[PushToTalk.Event]>
+    private let voice: VoiceHolder?
     private let timeOut: Duration?
     /// Whether space toggles, because the session began with an open microphone.
     private let beganOpen: Bool
@@ -28,6 +29,7 @@ final class MicrophoneKeys {
     init(_ session: RadioSession, _ settings: MicrophoneSettings, _ keyboard: Keyboard?) throws(RadioError) {
         do throws(MicrophoneLeaseError) {
             lease = try MicrophoneLease(settings.lease) { session.isMicrophoneOpen = $0 }
+            voice = settings.followsVoice ? try VoiceHolder(lease) { session.capturedLevel } : nil
         } catch {
             throw RadioError(.failure, "cannot start a thread: \(unsafe String(cString: strerror(error.code)))")
         }
@@ -55,6 +57,7 @@ final class MicrophoneKeys {
     /// Closes the microphone and removes the control socket.
     func stop() {
         TalkSignals.stop()
+        voice?.stop()
         lease.stop()
         socket?.stop()
     }
@@ -63,7 +66,10 @@ final class MicrophoneKeys {
 
     /// What to know at the start.
     var opening: String {
-        switch (beganOpen, keyboard != nil) {
+        if voice != nil, !beganOpen {
+            return "the microphone opens while you talk (VOX); headphones keep others from opening it"
+        }
+        return switch (beganOpen, keyboard != nil) {
         case (true, true): "the microphone is open: space closes it"
         case (true, false): "the microphone is open"
         case (false, true):
@@ -161,4 +167,6 @@ final class MicrophoneKeys {
 /// How the microphone of a session is opened.
 struct MicrophoneSettings {
     var lease = PushToTalk.Settings()
+    /// Whether the talker's voice opens the microphone (VOX).
+    var followsVoice = false
 }

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TenfourCommandSupport
 import TenfourMetrics
 import TenfourPackets
@@ -257,62 +256,5 @@ struct SessionRunner {
         }
     }
 
-    /// Returns the notice about `event`; nil if it needs none. `names` are the names known before the event.
-    private func notice(for event: Event, _ names: TalkerNames, _ channelStatus: ChannelStatus) -> String? {
-        switch event {
-        // The arrival of a member is announced from the relay's roster, so this notice only says that the member's
-        // audio is received.
-        case .sourceAppeared(let ssrc, _) where channelStatus.lists(ssrc):
-            verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
-        case .sourceLeft(let ssrc, _) where channelStatus.lists(ssrc):
-            verbose ? "\(names[ssrc]) is no longer heard" : nil
-        case .sourceAppeared(let ssrc, let endpoint):
-            endpoint.address.isUnspecified
-                ? "hearing station \(ssrc.digits)"
-                : "hearing \(names.name(of: ssrc) ?? "\(endpoint)")" + (verbose ? " (SSRC \(ssrc.digits))" : "")
-        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here") and sends no audio yet"
-        case .reporterLeft(let ssrc, .some(let reason)):
-            "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
-        case .reporterLeft(let ssrc, .none): "\(names[ssrc]) no longer answers"
-        case .sourceNamed(let ssrc, let name): names.isCalled(ssrc, name) ? nil : "\(names[ssrc]) is \(name)"
-        case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
-        case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is no longer heard"
-        case .sourceLooksEncrypted(let ssrc):
-            """
-            the stream of \(names[ssrc]) looks encrypted and is not played: if it is SRTP, write srtp:// and give the key with \
-            --srtp-key-file
-            """
-        case .identityChanged(let ssrc):
-            verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil
-        case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
-        case .receiverReported(let ssrc, let view):
-            verbose
-                ? "\(names[ssrc]) reports a loss of \(decimal(view.lossShare * 100, places: 1))%"
-                    + (view.roundTrip.map { ", \(text(of: $0)) round trip" } ?? "")
-                : nil
-        }
-    }
-
     private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
-}
-
-/// The signals that end a session: SIGINT, SIGTERM and SIGHUP. SIGPIPE is ignored, so that `write` returns an error.
-enum Signals {
-    private static let end = Atomic<Bool>(false)
-
-    static var hasEnd: Bool { end.load(ordering: .relaxed) }
-
-    static func catchEnd() {
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, signalled) }
-        signal(SIGPIPE, SIG_IGN)
-    }
-
-    fileprivate static func requestEnd() { end.store(true, ordering: .relaxed) }
-}
-
-/// A second signal of the same kind ends the process immediately, since the orderly end after the first may wait for a
-/// disk or a card.
-@c private func signalled(_ number: Int32) {
-    Signals.requestEnd()
-    signal(number, SIG_DFL)
 }

@@ -68,6 +68,9 @@ struct Talk: ParsableCommand {
             valueName: "time|none"))
     var timeOut: TimeOut?
 
+    @Flag(help: "Open the microphone while you talk (VOX).")
+    var vox = false
+
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
@@ -78,6 +81,7 @@ struct Talk: ParsableCommand {
     private var microphone: MicrophoneSettings {
         var settings = MicrophoneSettings()
         settings.lease.timeOut = timeOut.map(\.duration) ?? (open ? nil : settings.lease.timeOut)
+        settings.followsVoice = vox
         return settings
     }
 

@@ -77,10 +77,18 @@ struct CaptureLoop: ~Copyable, Sendable {
         var hasPushed = talker.skip(missed, into: packets)
         if talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets) { hasPushed = true }
         report.meanSquare = talker.meanSquare
+        publishLevel()
         Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.levelHistory)
         report.overruns = talker.overrunCount
         report.silentChannel = input.silentChannel
         return hasPushed
+    }
+
+    /// Publishes the level for VOX, which needs it sooner than the report.
+    @_noAllocation @_noLocks
+    private func publishLevel() {
+        let number = controls.capturedLevel.load(ordering: .relaxed) >> 32 &+ 1
+        controls.capturedLevel.store(number << 32 | UInt64(report.meanSquare.bitPattern), ordering: .relaxed)
     }
 
     /// Exempt from the compiler's allocation check, which would take the end of a Span's lifetime for a deallocation.

@@ -11,6 +11,9 @@ final class Controls: Sendable {
     let isMicrophoneOpen: Atomic<Bool>
     /// The index of the first listener to request from the relay; negative if there is no request.
     let listenerPage = Atomic<Int>(-1)
+    /// The mean square of the latest captured packet, as the bits of a Float, below a number that changes with each
+    /// reading of the card.
+    let capturedLevel = Atomic<UInt64>(0)
     let isSpeakerMuted = Atomic<Bool>(false)
     /// Whether received audio is muted while the microphone is open.
     let isHalfDuplex: Bool

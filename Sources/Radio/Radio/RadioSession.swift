@@ -112,6 +112,14 @@ public final class RadioSession: Sendable {
         set { controls.isMicrophoneOpen.store(newValue, ordering: .relaxed) }
     }
 
+    /// The level of the latest captured packet, whether the microphone is open or not, and a number that changes each
+    /// time audio is captured.
+    public var capturedLevel: (level: Level, number: UInt32) {
+        let value = controls.capturedLevel.load(ordering: .relaxed)
+        let meanSquare = Float(bitPattern: UInt32(truncatingIfNeeded: value))
+        return (Level(meanSquare: meanSquare), UInt32(truncatingIfNeeded: value >> 32))
+    }
+
     /// Whether the card plays silence instead of received audio. A recording continues.
     public var isSpeakerMuted: Bool {
         get { controls.isSpeakerMuted.load(ordering: .relaxed) }

@@ -117,6 +117,16 @@ import Testing
         #expect(result.end == .code(2), "\(result.errors)")
     }
 
+    @Test func withVOXTheVoiceHoldsTheMicrophone() throws {
+        let silence = [Float](repeating: 0, count: 96_000)
+        let input = Recording(channels: [silence + Tone.samples(seconds: 1) + silence + silence]).wav()
+        let session = try TalkSession(["--vox"], in: folder, sending: input)
+        #expect(session.program.says("tenfour: the microphone opens while you talk (VOX)"))
+        #expect(session.becomes("open"), "\(session.program.errors)")
+        #expect(session.status()?.holders ?? #"["voice"]"# == #"["voice"]"#)
+        #expect(session.becomes("closed"))
+    }
+
     /// Somebody who begins with an open microphone wants a call, not a transmission.
     @Test func withOpenThereIsNoTimeOutUnlessItIsSet() throws {
         let call = try TalkSession(["--open"], in: folder)

@@ -15,10 +15,11 @@ final class TalkSession {
 
     /// Starts the session and waits for its control socket.
     init(
-        _ options: [String] = [], in folder: Folder, terminal: Terminal? = nil, runtime: RuntimeFolder = RuntimeFolder()
+        _ options: [String] = [], in folder: Folder, sending input: [UInt8] = longTone, terminal: Terminal? = nil,
+        runtime: RuntimeFolder = RuntimeFolder()
     ) throws {
         self.runtime = runtime
-        folder.write(longTone, to: "long.wav")
+        folder.write(input, to: "long.wav")
         program = try Program(
             "tenfour",
             ["talk", "127.0.0.1:9", "-p", "\(UDPPort.free())", "--input", "long.wav", "-o", "heard.wav"] + options,
