@@ -53,9 +53,11 @@ struct PTTOptions: ParsableArguments {
     /// Sends `request` and returns the answer.
     func ask(_ request: PTTRequest, _ client: inout PTTClient) throws(RadioError) -> JSON {
         let isSent = client.send(request)
+        let end = MonotonicClock.now + Self.patience
         while isSent {
-            switch client.next(within: Self.patience) {
+            switch client.next(within: 100) {
             case .json(let json) where json.member("event") != nil: continue
+            case .nothing where MonotonicClock.now < end: continue
             case .json(let json):
                 guard case .text(let refusal)? = json.member("error") else { return json }
                 throw RadioError(.unavailable, String(fromPeer: refusal))
@@ -66,8 +68,8 @@ struct PTTOptions: ParsableArguments {
         throw RadioError(.unavailable, "the session has ended: start `tenfour talk` again")
     }
 
-    /// The time to wait for an answer, in milliseconds.
-    private static let patience: Int32 = 5_000
+    /// The time to wait for an answer.
+    private static let patience = Duration.seconds(5)
 }
 
 struct PTTDown: ParsableCommand {
@@ -161,7 +163,7 @@ struct PTTStatusCommand: ParsableCommand {
     private func line(_ answer: JSON) -> String {
         var parts = [word(answer.member("microphone")) ?? "unknown"]
         if case .list(let holders)? = answer.member("holders"), !holders.isEmpty {
-            parts.append("held by " + holders.compactMap(word).joined(separator: " and "))
+            parts.append("held by " + holders.compactMap(word).map(holder).joined(separator: " and "))
         }
         switch answer.member("remaining") {
         case .integer(let seconds)?: parts.append("\(seconds) s left")
@@ -169,6 +171,11 @@ struct PTTStatusCommand: ParsableCommand {
         default: break
         }
         return parts.joined(separator: ", ")
+    }
+
+    /// Returns the holder as people call it: a process has a number that means nothing to them.
+    private func holder(_ word: String) -> String {
+        word.hasPrefix("client:") ? "tenfour ptt" : word.hasPrefix("device:") ? String(word.dropFirst(7)) : word
     }
 
     private func word(_ json: JSON?) -> String? {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import TenfourAudioCore
 public import TenfourJSON
 
 /// The connection of a process to the control socket of a session. Its calls block.
@@ -40,10 +41,13 @@ public struct PTTClient: ~Copyable {
 
     /// Returns the next message. Waits for at most `milliseconds`.
     public mutating func next(within milliseconds: Int32) -> Message {
-        if received.isEmpty {
-            guard clinux_wait_readable(descriptor, milliseconds) > 0 else { return .nothing }
+        let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
+        // A line may arrive in pieces.
+        while received.isEmpty {
+            let left = max((end - MonotonicClock.now) / .milliseconds(1), 0)
+            guard clinux_wait_readable(descriptor, Int32(clamping: Int(left.rounded(.up)))) > 0 else { return .nothing }
             switch UnixSocket.receive(from: descriptor) {
-            case .nothing: return .nothing
+            case .nothing: continue
             case .end: return .end
             case .bytes(let bytes):
                 var completed: [[UInt8]] = []
@@ -51,7 +55,6 @@ public struct PTTClient: ~Copyable {
                 received = completed
             }
         }
-        guard !received.isEmpty else { return .nothing }
         return (try? JSON(parsing: received.removeFirst())).map { .json($0) } ?? .end
     }
 }

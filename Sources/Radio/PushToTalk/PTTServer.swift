@@ -52,7 +52,11 @@ final class PTTServer {
     }
 
     private func accept() {
-        guard let descriptor = UnixSocket.accept(listener) else { return }
+        guard let descriptor = UnixSocket.accept(listener) else {
+            // With too many open files the connection waits, and would wake this thread again and again.
+            usleep(100_000)
+            return
+        }
         let refusal =
             UnixSocket.user(of: descriptor) != user
             ? "this session belongs to another user"

@@ -110,6 +110,24 @@ import Testing
         #expect(microphone.becomes(open: true))
     }
 
+    /// More events than one read of the client takes.
+    @Test func manyEventsArriveWhole() throws {
+        var client = try client()
+        _ = client.answer(to: .down)
+        for _ in 0..<40 {
+            for number in 0..<5 { microphone.lease.toggle(number % 2 == 0 ? .session : .keyboard) }
+            microphone.lease.vanish(.session)
+        }
+        for _ in 0..<200 { _ = client.send(.status) }
+        var count = 0
+        while case .json(let json) = client.next(within: 500),
+            json.member("event") != nil || json.member("holders") != nil
+        {
+            count += 1
+        }
+        #expect(count >= 200, "\(count)")
+    }
+
     @Test func thereAreAtMostSixteenClients() throws {
         let clients = try (0..<16).map { _ in try RawClient(socket.path) }
         let last = try RawClient(socket.path)
