@@ -21,8 +21,8 @@ import Testing
         return flags != 31 || program.says("hold space to talk")
     }
 
-    private func session() throws -> TalkSession {
-        let session = try TalkSession(in: folder, terminal: terminal)
+    private func session(to port: UInt16 = 9) throws -> TalkSession {
+        let session = try TalkSession(in: folder, to: port, terminal: terminal)
         try #require(answer(session.program), "\(terminal.shown)")
         return session
     }
@@ -43,6 +43,31 @@ import Testing
         terminal.type("\u{1B}[113;;113u")
         #expect(session.program.wait() == .code(0))
         #expect(terminal.shown.contains("\u{1B}[<u\u{1B}[?1004l"), "the terminal is restored")
+    }
+
+    /// From the key to the first packet: at most the rest of the frame of 20 ms in which the key goes down, and the way
+    /// through the program. The median, since the machine may stand still now and then.
+    @Test func aKeyIsOnTheAirWithin25Milliseconds() throws {
+        let listener = PlainSocket()
+        let session = try session(to: listener.port)
+        var delays: [Duration] = []
+        for _ in 0..<11 {
+            while listener.receive(within: 0) != nil {}
+            let pressed = ContinuousClock.now
+            terminal.type(Self.press)
+            while let packet = listener.receive(within: 1_000), Self.isReport(packet) {}
+            delays.append(ContinuousClock.now - pressed)
+            terminal.type(Self.release)
+            #expect(session.becomes("closed"))
+            session.program.wait(.milliseconds(40)) { false }
+        }
+        delays.sort()
+        #expect(delays[5] <= .milliseconds(25), "\(delays)")
+    }
+
+    /// Whether a datagram is RTCP (RFC 5761 section 4).
+    private static func isReport(_ datagram: [UInt8]) -> Bool {
+        datagram.count > 1 && (192...223).contains(datagram[1])
     }
 
     @Test func withoutRepeatsItIsReleased() throws {

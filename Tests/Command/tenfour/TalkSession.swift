@@ -15,14 +15,16 @@ final class TalkSession {
 
     /// Starts the session and waits for its control socket.
     init(
-        _ options: [String] = [], in folder: Folder, sending input: [UInt8] = longTone, terminal: Terminal? = nil,
+        _ options: [String] = [], in folder: Folder, sending input: [UInt8] = longTone, to port: UInt16 = 9,
+        terminal: Terminal? = nil,
         runtime: RuntimeFolder = RuntimeFolder()
     ) throws {
         self.runtime = runtime
         folder.write(input, to: "long.wav")
         program = try Program(
             "tenfour",
-            ["talk", "127.0.0.1:9", "-p", "\(UDPPort.free())", "--input", "long.wav", "-o", "heard.wav"] + options,
+            ["talk", "127.0.0.1:\(port)", "-p", "\(UDPPort.free())", "--input", "long.wav", "-o", "heard.wav"]
+                + options,
             in: folder, environment: ["XDG_RUNTIME_DIR": runtime.path], terminal: terminal)
         let path = runtime.socket(of: program)
         var connected: PTTClient?
