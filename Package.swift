@@ -211,7 +211,8 @@ let package = Package(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "JSON", "QRCode", "Rings", "Threads", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session",
+                    "JSON", "QRCode", "Rings", "Threads", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets",
+                    "Session",
                     "JitterBuffer",
                     "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer",
                     "UV", "MediaSource",
@@ -351,7 +352,7 @@ let package = Package(
                 "Radio",
             ], others: ["CAllocations"]),
         tests(
-            "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "AudioFile", "PushToTalk"]),
+            "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
         tests(
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
@@ -395,7 +396,8 @@ let package = Package(
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
-                "JSON", "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys", "ChannelMember",
+                "JSON", "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys",
+                "ChannelMember",
                 "NetworkEmulator", "PushToTalk", "Radio",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),

@@ -19,6 +19,8 @@ final class MicrophoneKeys {
     private let timeOut: Duration?
     /// Whether space toggles, because the session began with an open microphone.
     private let beganOpen: Bool
+    /// Whether the terminal has lost the focus since space was last reported.
+    private var hasLeftTerminal = false
 
     /// The time for which the start waits for the terminal's answer, in milliseconds. A terminal that says nothing at all
     /// delays the start by this time.
@@ -107,6 +109,8 @@ final class MicrophoneKeys {
             "the microphone was open for \(timeOut.map { Self.text(of: $0) } ?? "too long"), and is closed: let go, and talk again after 2 s"
         case .closed(.revoked(let reason), _): "the microphone is closed" + (reason.map { ": \($0)" } ?? "")
         case .closed(.vanished, .device(let name)): "\(name) is gone: the microphone is closed"
+        case .closed(.vanished, .keyboard) where !hasLeftTerminal:
+            "space no longer repeats: the microphone is closed; if key repeat is off, use tenfour ptt"
         case .refused(.timedOut, let holder):
             "the microphone stays closed for \(holder): it opens 2 s after all have let go"
         case .refused(.tooManyHolders, let holder): "too many hold the microphone: \(holder) is not heeded"
@@ -135,6 +139,7 @@ final class MicrophoneKeys {
     /// Space was pressed, repeats, or was released.
     func handleSpace(_ change: TerminalKey.Change) {
         let now = MonotonicClock.now
+        hasLeftTerminal = false
         switch change {
         case .press: apply(space.pressed(at: now), at: now)
         case .repeat: apply(space.repeated(at: now), at: now)
@@ -144,6 +149,7 @@ final class MicrophoneKeys {
 
     /// The terminal has lost the focus, was closed, or the process is about to be stopped.
     func leaveTerminal(isClosed: Bool = false) {
+        hasLeftTerminal = true
         _ = space.lostFocus()
         // A toggle by space stays while another window has the focus.
         if isClosed || space.reportsReleases { lease.vanish(.keyboard) }
@@ -151,8 +157,7 @@ final class MicrophoneKeys {
 
     /// Releases the key if its repeats no longer come. The lease does the same, should this call be late.
     func timeElapsed() {
-        let now = MonotonicClock.now
-        apply(space.timeElapsed(at: now), at: now)
+        if space.timeElapsed(at: MonotonicClock.now) == .release { lease.vanish(.keyboard) }
     }
 
     private func apply(_ action: HeldKey.Action?, at now: Instant) {

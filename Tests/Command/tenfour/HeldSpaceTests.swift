@@ -75,6 +75,7 @@ import Testing
         terminal.type(Self.press)
         #expect(session.becomes("open"))
         #expect(session.becomes("closed", within: .seconds(3)))
+        #expect(session.program.says("tenfour: space no longer repeats: the microphone is closed"), "\(terminal.shown)")
     }
 
     @Test func aTerminalThatLosesTheFocusReleasesWithinHalfASecond() throws {

@@ -84,6 +84,16 @@ import Testing
         )
     }
 
+    @Test(.enabled(if: geteuid() == 0)) func anotherUserIsTold() throws {
+        let session = try TalkSession(in: folder)
+        let path = session.runtime.socket(of: session.program)
+        let user = OrdinaryUser()
+        let other = try user.start("tenfour", ["ptt", "toggle", "--socket", path])
+        #expect(other.wait() == .code(69))
+        #expect(other.errors.contains("the session belongs to another user; run this command as that user"))
+        #expect(session.status()?.microphone == "closed")
+    }
+
     @Test func theNewestSessionIsTaken() throws {
         let runtime = RuntimeFolder()
         let older = try TalkSession(in: folder, runtime: runtime)
