@@ -179,6 +179,7 @@ let package = Package(
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
         module("Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "AudioCore"], others: ["CLinux"]),
+        module("Radio/PushToTalkDevices", uses: ["AudioCore"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module(
             "Radio/LinkTest",
@@ -351,6 +352,7 @@ let package = Package(
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
                 "Radio",
             ], others: ["CAllocations"]),
+        tests("Radio/PushToTalkDevices", uses: ["SeededRandom", "AudioCore", "PushToTalkDevices"]),
         tests(
             "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
         tests(
