@@ -105,6 +105,8 @@ let package = Package(
         clib("CMicroHTTPD"),
         clib("CShout"),
         clib("CNATS"),
+        clib("CEvdev"),
+        clib("CGPIOD"),
 
         // Headers of the system that Glibc's module does not hold, and helpers of ours.
         clib("CTee"),
@@ -180,6 +182,9 @@ let package = Package(
             ]),
         module("Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "AudioCore"], others: ["CLinux"]),
         module("Radio/PushToTalkDevices", uses: ["AudioCore"]),
+        module(
+            "Radio/PushToTalkDevices", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV"],
+            others: ["CEvdev", "CGPIOD", "CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module(
             "Radio/LinkTest",
@@ -352,7 +357,7 @@ let package = Package(
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
                 "Radio",
             ], others: ["CAllocations"]),
-        tests("Radio/PushToTalkDevices", uses: ["SeededRandom", "AudioCore", "PushToTalkDevices"]),
+        tests("Radio/PushToTalkDevices", uses: ["SeededRandom", "Threads", "AudioCore", "PushToTalkDevices"]),
         tests(
             "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
         tests(

@@ -5,7 +5,7 @@ tool=$(basename -- "$0")
 
 # The packages that the package itself is built from.
 build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libogg-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev
-    libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev libmicrohttpd-dev libshout-dev libnats-dev)
+    libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev libmicrohttpd-dev libshout-dev libnats-dev libevdev-dev)
 
 # -y, or --yes, before a -- is for `need` below, and removed from the arguments of the tool that sources this file.
 assume_yes=

@@ -34,4 +34,18 @@ static inline int clinux_wait_readable(int descriptor, int milliseconds) {
     return poll(&file, 1, milliseconds);
 }
 
+/* Waits until one of `count` descriptors, at most 64, can be read, fails or is hung up, for at most `milliseconds`; -1 for no limit. Writes
+   a state for each: 0 for nothing, 1 for bytes to read, 2 for a failure or a hang-up, 3 for both. */
+static inline int clinux_wait_any(const int *descriptors, unsigned char *states, int count, int milliseconds) {
+    struct pollfd files[64];
+    if (count > 64) count = 64;
+    for (int i = 0; i < count; i++) files[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN, .revents = 0};
+    int ready = poll(files, (nfds_t)count, milliseconds);
+    for (int i = 0; i < count; i++) {
+        int events = ready > 0 ? files[i].revents : 0;
+        states[i] = (unsigned char)((events & POLLIN ? 1 : 0) | (events & (POLLERR | POLLHUP | POLLNVAL) ? 2 : 0));
+    }
+    return ready;
+}
+
 #endif
