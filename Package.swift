@@ -289,6 +289,7 @@ let package = Package(
                     "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk", "CommandSupport",
+                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "PushToTalkDevices",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),

@@ -9,6 +9,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, ogg, wav, tags, frames, response, live, request
     case terminal, command
+    case icy, playlist, ogg, wav, tags, frames, response, live, request, input, hid
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
@@ -39,6 +40,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .live: feedLive(bytes)
         case .terminal: feedTerminal(bytes)
         case .command: feedRequestLine(bytes)
+        case .input: feedInput(bytes)
+        case .hid: feedHID(bytes)
         }
     }
 }
