@@ -181,7 +181,6 @@ let package = Package(
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
         module("Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "AudioCore"], others: ["CLinux"]),
-        module("Radio/PushToTalkDevices", uses: ["AudioCore"]),
         module(
             "Radio/PushToTalkDevices", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV"],
             others: ["CEvdev", "CGPIOD", "CLinux"]),
@@ -288,8 +287,8 @@ let package = Package(
                     "JitterBuffer",
                     "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
-                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk", "CommandSupport",
-                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "PushToTalkDevices",
+                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk",
+                    "PushToTalkDevices", "CommandSupport",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
