@@ -135,6 +135,7 @@ let package = Package(
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
 
         module("RTP/Packets", uses: ["AudioCore"]),
+        module("RTP/OggOpus", uses: ["AudioCore", "Packets"], others: ["COgg"]),
         module("RTP/Session", uses: ["SeededRandom", "Pacing", "AudioCore", "Packets"]),
         module("RTP/JitterBuffer", uses: ["AudioCodec", "AudioCore", "Resampling", "Packets"]),
         module("RTP/CallQuality", uses: ["JSON", "AudioCore", "Packets", "JitterBuffer"]),
@@ -193,7 +194,7 @@ let package = Package(
                 "NetworkEmulator", "Radio", "Simulation",
             ]),
 
-        module("Web/LiveStream", uses: ["AudioCore", "Packets"], others: ["COgg"]),
+        module("Web/LiveStream", uses: ["AudioCore", "Packets", "OggOpus"]),
         module(
             "Web/WebGateway",
             uses: [
@@ -289,6 +290,7 @@ let package = Package(
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk",
                     "PushToTalkDevices", "CommandSupport",
+                    "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -308,6 +310,7 @@ let package = Package(
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
         tests("Audio/Waveform", uses: ["AudioCore", "Waveform"]),
         tests("RTP/Packets", uses: ["SeededRandom", "AudioCore", "Packets", "NetworkEmulator"]),
+        tests("RTP/OggOpus", uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "OggOpus"]),
         tests("RTP/Session", uses: ["SeededRandom", "AudioCore", "Packets", "Session", "NetworkEmulator"]),
         tests("RTP/JitterBuffer", uses: ["SeededRandom", "AudioCore", "Packets", "JitterBuffer"]),
         tests("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer", "CallQuality"]),

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourOggOpus
 
 /// Watches how late a talker's packets arrive, compared with the first packet of the talkspurt, and tells when they are
 /// to be shifted: the talker's clock drifts, its path has changed, or its first packet was held up.

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourOggOpus
 internal import TenfourPackets
 
 /// The packets of one talker during a talkspurt, which wait for their time in the live stream.

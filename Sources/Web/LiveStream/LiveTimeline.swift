@@ -1,4 +1,5 @@
 public import TenfourAudioCore
+internal import TenfourOggOpus
 public import TenfourPackets
 
 /// Makes one gapless sequence of Opus packets, at the pace of the caller's clock, from the RTP packets of a channel.

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourOggOpus
 
 /// Makes live WebM with one Opus track: a header, then clusters, each with the packets of about 100 ms. A listener begins
 /// with any cluster.
@@ -31,8 +32,8 @@ public struct WebMMuxer: LiveMuxer {
             0xAE,
             [
                 EBML.number(0xD7, 1), EBML.number(0x73C5, 1), EBML.number(0x83, 2), EBML.number(0x9C, 0),
-                EBML.text(0x86, "A_OPUS"), EBML.element(0x63A2, OpusIdentificationHeader.bytes), EBML.number(0x56AA, 0),
-                EBML.number(0x56BB, 80_000_000), audio,
+                EBML.text(0x86, "A_OPUS"), EBML.element(0x63A2, OpusIdentificationHeader.live.bytes),
+                EBML.number(0x56AA, 0), EBML.number(0x56BB, 80_000_000), audio,
             ].flatMap(\.self))
         header = ebml + EBML.endless(0x1853_8067) + info + EBML.element(0x1654_AE6B, track)
     }

@@ -1,9 +1,9 @@
 import TenfourAudioCore
+import TenfourOggOpus
 import TenfourOpusCodec
 import TenfourPackets
+import TestSupport
 import Testing
-
-@testable import TenfourLiveStream
 
 @Suite struct FillingPacketTests {
     @Test(arguments: [(120, 120), (239, 120), (240, 240), (960, 960), (2_879, 960), (2_880, 2_880), (90_000, 2_880)])
