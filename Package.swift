@@ -185,6 +185,9 @@ let package = Package(
         module(
             "Radio/PushToTalkDevices", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV"],
             others: ["CEvdev", "CGPIOD", "CLinux"]),
+        module(
+            "Radio/Transmissions",
+            uses: ["JSON", "Rings", "Threads", "AudioCore", "Packets", "OggOpus"], others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module(
             "Radio/LinkTest",
@@ -291,6 +294,7 @@ let package = Package(
                     "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk",
                     "PushToTalkDevices", "CommandSupport",
                     "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream",
+                    "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -363,6 +367,10 @@ let package = Package(
         tests("Radio/PushToTalkDevices", uses: ["SeededRandom", "Threads", "AudioCore", "PushToTalkDevices"]),
         tests(
             "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
+        tests(
+            "Radio/Transmissions",
+            uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],
+            others: ["CAllocations"]),
         tests(
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
