@@ -2,6 +2,7 @@
 #define CLINUX_SHIM_H
 
 #include <poll.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -46,6 +47,12 @@ static inline int clinux_wait_any(const int *descriptors, unsigned char *states,
         states[i] = (unsigned char)((events & POLLIN ? 1 : 0) | (events & (POLLERR | POLLHUP | POLLNVAL) ? 2 : 0));
     }
     return ready;
+/* Lets a child of posix_spawn have no descriptor from `first` on (glibc 2.34). spawn.h declares it for _GNU_SOURCE and others, which
+   Swift's Glibc does not define. */
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+static inline int clinux_close_from(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 #endif

@@ -58,7 +58,7 @@ private func checkTrack(_ demuxer: any Demuxer) {
 }
 
 /// Returns the bytes with the correct checksum in each complete page.
-private func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
+func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     var place = 0
     while place + 27 <= bytes.count {

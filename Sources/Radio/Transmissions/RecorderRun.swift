@@ -1,0 +1,223 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Writes the files of a recorder, without its thread and its clocks: packets and time go in, files and events come out.
+///
+/// `now` is the monotonic clock's time, `seconds` the time in seconds since 1970.
+struct RecorderRun: ~Copyable {
+    private let configuration: RecorderConfiguration
+    private var directory: RecordingDirectory
+    private var hooks = HookRunner()
+    private var open: [OpenRecording] = []
+    /// The time of the next attempt after a file could not be written; nil if the last attempt succeeded.
+    private var retry: Instant?
+    private var lastScan: Instant?
+    private var reportedEncodings: Set<UInt8> = []
+    private var reportedHooks: Set<String> = []
+    private var randomness: any RandomNumberGenerator
+
+    private struct OpenRecording {
+        let ssrc: SSRC
+        /// The arrivals of the first and of the last packet with speech.
+        let begin: Instant
+        var lastSpeech: Instant
+        var sequencer = PacketSequencer<[UInt8]>()
+        var ogg: OggTransmission
+        let file: RecordingFile
+    }
+
+    /// The number of talkers that are recorded at once; further ones are not recorded.
+    static let maximumOpenCount = 16
+    /// The duration after which a transmission continues in another file.
+    static let longestRecording = Duration.seconds(3_600)
+    /// The time for which packets wait for those before them that may be retransmitted.
+    private static let hold = FrameCount(48_000)
+    /// The number of packets that wait at most: a second of the shortest packets.
+    private static let maximumHeldCount = 400
+    private static let retryPause = Duration.seconds(10)
+    private static let scanPause = Duration.seconds(60)
+    private static let maximumReportedHooks = 16
+
+    /// Opens the directory. `randomness` makes the numbers of the Ogg streams.
+    init(
+        _ configuration: RecorderConfiguration, seconds: Int,
+        randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) throws(RecordingError) {
+        self.configuration = configuration
+        self.randomness = randomness
+        directory = try RecordingDirectory(configuration.directory, configuration.limit)
+        _ = directory.prune(now: seconds)
+    }
+
+    /// Whether a recording is open or a hook runs, so that `advance` is to be called every 100 ms.
+    var isBusy: Bool { !open.isEmpty || hooks.isBusy }
+
+    var status: RecorderStatus {
+        RecorderStatus(
+            openCount: open.count, recordingCount: directory.files.count, byteCount: directory.byteCount,
+            droppedHookCount: hooks.droppedCount, hasFailed: retry != nil)
+    }
+
+    /// Adds a packet that arrived at `arrival`. Anything that is not Opus is dropped.
+    mutating func receive(_ payload: [UInt8], _ packet: ReceivedPacket, at arrival: Instant, seconds: Int) {
+        guard packet.encoding == .opus else {
+            if reportedEncodings.insert(packet.encoding.rawValue).inserted {
+                configuration.report(.notRecorded(packet.encoding))
+            }
+            return
+        }
+        guard let opus = try? OpusPacket(parsing: payload.span) else { return }
+        var packet = packet
+        packet.frameCount = opus.frameCount
+        let isSpeech = packet.origin.isOriginal && !packet.isSilent(byteCount: payload.count)
+        var index = open.firstIndex { $0.ssrc == packet.ssrc }
+        if isSpeech {
+            if let found = index, isOver(open[found], at: arrival) {
+                end(found, at: arrival)
+                index = nil
+            }
+            index = index ?? begin(packet.ssrc, at: arrival, seconds: seconds)
+            if let index { open[index].lastSpeech = max(arrival, open[index].lastSpeech) }
+        }
+        guard let index else { return }
+        open[index].sequencer.insert(payload, packet, elapsed: FrameCount(arrival - open[index].begin))
+        write(index, before: open[index].sequencer.end - Self.hold, at: arrival)
+    }
+
+    /// Ends the recording of a talker who has left.
+    mutating func leave(_ ssrc: SSRC, at now: Instant) {
+        if let index = open.firstIndex(where: { $0.ssrc == ssrc }) { end(index, at: now) }
+    }
+
+    /// Ends the recordings of those who have stopped talking, keeps the limits, and runs hooks.
+    mutating func advance(to now: Instant, seconds: Int) {
+        var index = 0
+        while index < open.count {
+            if now - open[index].lastSpeech >= TransmissionRule.pause { end(index, at: now) } else { index += 1 }
+        }
+        // A recording that is larger than the limit continues in another file, and its first part is removed.
+        while !directory.prune(now: seconds), !open.isEmpty { end(0, at: now) }
+        if let message = hooks.poll(at: now), reportedHooks.count < Self.maximumReportedHooks,
+            reportedHooks.insert(message).inserted
+        {
+            configuration.report(.hookFailed(message))
+        }
+    }
+
+    /// Completes all recordings and waits for the hooks, at most ten seconds. `clock` returns the present.
+    mutating func finish(_ clock: () -> Instant, seconds: Int) {
+        while !open.isEmpty { end(0, at: clock()) }
+        _ = directory.prune(now: seconds)
+        hooks.finish(clock)
+    }
+
+    private func isOver(_ recording: OpenRecording, at now: Instant) -> Bool {
+        now - recording.lastSpeech >= TransmissionRule.pause || now - recording.begin >= Self.longestRecording
+    }
+
+    // MARK: Files
+
+    /// Begins a recording and returns its index; nil if too many are open, or if no file can be made.
+    private mutating func begin(_ ssrc: SSRC, at now: Instant, seconds: Int) -> Int? {
+        guard open.count < Self.maximumOpenCount, retry.map({ now >= $0 }) ?? true else { return nil }
+        let talker = configuration.talkerName(ssrc) ?? ""
+        let name = RecordingName(start: seconds, channel: configuration.channel, talker: talker)
+        let transmission = Transmission(
+            start: seconds, channel: configuration.channel.isEmpty ? name.channel : configuration.channel,
+            talker: talker.isEmpty ? name.talker : talker)
+        let ogg = OggTransmission(transmission, serial: UInt32.random(in: 0 ... .max, using: &randomness))
+        do throws(RecordingError) {
+            // A directory that was removed is made again.
+            if retry != nil { directory = try RecordingDirectory(configuration.directory, configuration.limit) }
+            if retry != nil || lastScan.map({ now - $0 >= Self.scanPause }) ?? false {
+                directory.scan(open: open.map(\.file.name))
+                lastScan = now
+            }
+            lastScan = lastScan ?? now
+            let file = try directory.create(name)
+            do { try file.append(ogg.header) } catch {
+                directory.remove(file.name)
+                throw error
+            }
+            directory.setByteCount(file.byteCount, of: file.name)
+            if retry != nil { configuration.report(.recovered) }
+            retry = nil
+            open.append(OpenRecording(ssrc: ssrc, begin: now, lastSpeech: now, ogg: ogg, file: file))
+            configuration.report(.began(file.path))
+            run(.start, transmission, file)
+            return open.count - 1
+        } catch {
+            fail(error, at: now)
+            return nil
+        }
+    }
+
+    /// Writes the packets of a recording that lie before `limit`.
+    private mutating func write(_ index: Int, before limit: FrameCount, at now: Instant) {
+        var pages: [UInt8] = []
+        while let packet = open[index].sequencer.next(
+            before: open[index].sequencer.count > Self.maximumHeldCount ? FrameCount(.max) : limit)
+        {
+            pages += open[index].ogg.append(packet)
+        }
+        guard !pages.isEmpty else { return }
+        let file = open[index].file
+        do throws(RecordingError) { try file.append(pages) } catch {
+            fail(error, at: now)
+            close(index)
+            return
+        }
+        directory.setByteCount(file.byteCount, of: file.name)
+    }
+
+    /// Writes the rest of a recording and closes it.
+    private mutating func end(_ index: Int, at now: Instant) {
+        let (count, ssrc) = (open.count, open[index].ssrc)
+        write(index, before: FrameCount(.max), at: now)
+        // The recording is closed already if it could not be written.
+        guard open.count == count else { return }
+        if let name = configuration.talkerName(ssrc) { open[index].ogg.rename(name) }
+        let file = open[index].file
+        do throws(RecordingError) {
+            try file.append(open[index].ogg.finish())
+            try file.replaceBeginning(open[index].ogg.finalHeader)
+        } catch {
+            fail(error, at: now)
+        }
+        close(index)
+    }
+
+    private mutating func close(_ index: Int) {
+        let recording = open.remove(at: index)
+        directory.setByteCount(recording.file.byteCount, of: recording.file.name, isOpen: false)
+        var transmission = recording.ogg.transmission
+        transmission.duration = transmission.duration ?? recording.ogg.duration
+        configuration.report(.ended(transmission, path: recording.file.path))
+        run(.end, transmission, recording.file)
+    }
+
+    private mutating func fail(_ error: RecordingError, at now: Instant) {
+        if retry == nil { configuration.report(.failed(error)) }
+        retry = now + Self.retryPause
+    }
+
+    private mutating func run(_ event: RecordingHook.Event, _ transmission: Transmission, _ file: RecordingFile) {
+        guard let hook = configuration.hook else { return }
+        hooks.add(RecordingHook.Run(hook, event, transmission, path: file.path))
+    }
+}
+
+/// The state of a recorder.
+public struct RecorderStatus: Hashable, Sendable {
+    /// The number of talkers that are being recorded.
+    public var openCount = 0
+    /// The number of recordings in the directory, and their size in bytes.
+    public var recordingCount = 0
+    public var byteCount = 0
+    /// The number of hooks that were not run, because too many waited.
+    public var droppedHookCount = 0
+    /// The number of packets that were dropped, because the disk was too slow.
+    public var droppedPacketCount = 0
+    /// Whether the last file could not be written.
+    public var hasFailed = false
+}

@@ -1,0 +1,154 @@
+internal import Glibc
+
+/// A directory of recordings, and its limits. Only files whose names are those of recordings are counted and removed.
+///
+/// One thread at a time may use it. It may block.
+final class RecordingDirectory {
+    let path: String
+    private let limit: RecordLimit
+    let descriptor: Int32
+    /// The recordings, oldest first.
+    private(set) var files: [File] = []
+    private(set) var byteCount = 0
+
+    struct File: Hashable, Sendable {
+        var name: String
+        var start: Int
+        var byteCount: Int
+        /// Whether the file is being written.
+        var isOpen: Bool
+    }
+
+    /// The largest number of recordings, which limits the memory for their names.
+    private static let maximumCount = 100_000
+    /// The largest number of attempts to find a name that no file has.
+    private static let attempts = 100
+
+    /// Opens the directory, and makes it, for this user only, if it is missing. Its parent must exist.
+    init(_ path: String, _ limit: RecordLimit) throws(RecordingError) {
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw RecordingError(path, errno) }
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw RecordingError(path, errno) }
+        (self.path, self.limit) = (path, limit)
+        guard unsafe faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw RecordingError(path, code)
+        }
+        scan()
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads the directory again, because another program may write or remove recordings. `open` are the names of those
+    /// that are being written.
+    func scan(open: [String] = []) {
+        files = Self.names(in: descriptor).compactMap { name in
+            guard let parsed = RecordingName(parsing: name) else { return nil }
+            var status = stat()
+            guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+                status.st_mode & S_IFMT == S_IFREG
+            else { return nil }
+            return File(
+                name: name, start: parsed.start, byteCount: Int(status.st_size), isOpen: open.contains(name))
+        }
+        files.sort { RecordingName.areInOrder(($0.start, $0.name), ($1.start, $1.name)) }
+        byteCount = files.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Creates a file that did not exist. The C function is `openat`.
+    func create(_ name: RecordingName) throws(RecordingError) -> RecordingFile {
+        for attempt in 1...Self.attempts {
+            let text = name.text(attempt: attempt)
+            let file = unsafe openat(
+                descriptor, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0o600)
+            if file >= 0 {
+                let before = files.lastIndex { RecordingName.areInOrder(($0.start, $0.name), (name.start, text)) }
+                let place = before.map { $0 + 1 } ?? 0
+                files.insert(File(name: text, start: name.start, byteCount: 0, isOpen: true), at: place)
+                return RecordingFile(descriptor: file, name: text, path: "\(path)/\(text)")
+            }
+            guard errno == EEXIST || errno == ELOOP else { throw RecordingError("\(path)/\(text)", errno) }
+        }
+        throw RecordingError("\(path)/\(name.text())", EEXIST)
+    }
+
+    /// Counts what was written to a file.
+    func setByteCount(_ count: Int, of name: String, isOpen: Bool = true) {
+        guard let index = files.lastIndex(where: { $0.name == name }) else { return }
+        byteCount += count - files[index].byteCount
+        (files[index].byteCount, files[index].isOpen) = (count, isOpen)
+    }
+
+    /// Removes the oldest recordings until the directory is within its limits. Returns false if it is not, because the
+    /// recordings that are being written are too large. `now` is in seconds since 1970.
+    func prune(now: Int) -> Bool {
+        var index = 0
+        while index < files.count {
+            let isTooLarge = limit.byteCount.map { byteCount > $0 } ?? false
+            let isTooOld = limit.age.map { files[index].start < now - $0 } ?? false
+            guard isTooLarge || isTooOld || files.count > Self.maximumCount else { break }
+            if files[index].isOpen {
+                index += 1
+                continue
+            }
+            // What cannot be removed is not counted any more, so that it does not cost all others.
+            _ = unsafe unlinkat(descriptor, files[index].name, 0)
+            byteCount -= files[index].byteCount
+            files.remove(at: index)
+        }
+        return limit.byteCount.map { byteCount <= $0 } ?? true
+    }
+
+    /// Removes a recording that has no audio.
+    func remove(_ name: String) {
+        _ = unsafe unlinkat(descriptor, name, 0)
+        setByteCount(0, of: name, isOpen: false)
+        files.removeAll { $0.name == name }
+    }
+
+    /// Returns the names in a directory; empty if it cannot be read. The C functions are `fdopendir` and `readdir`.
+    static func names(in directory: Int32) -> [String] {
+        let copy = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let stream = unsafe fdopendir(copy) else {
+            if copy >= 0 { close(copy) }
+            return []
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
+            }
+            if let name { names.append(name) }
+        }
+        return names
+    }
+}
+
+/// The system refused to make, write or read a recording. The text is the whole message.
+public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The errno.
+    public let code: Int32
+    public let description: String
+
+    init(reading path: String, _ code: Int32) {
+        self.code = code
+        let reason =
+            unsafe code == ENOENT
+            ? "nothing was recorded there; name the directory with --record" : String(cString: strerror(code))
+        description = "cannot read the recordings in \(path): \(reason)"
+    }
+
+    init(_ path: String, _ code: Int32) {
+        self.code = code
+        let remedy =
+            switch code {
+            case ENOSPC, EDQUOT: "; make space, or set a smaller --record-limit"
+            case EACCES, EPERM, EROFS: "; choose a directory that you may write to"
+            case ENOENT: "; make its parent directory first"
+            default: ""
+            }
+        description = "cannot record to \(path): \(unsafe String(cString: strerror(code)))\(remedy)"
+    }
+}
