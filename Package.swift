@@ -226,6 +226,7 @@ let package = Package(
                     "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer",
                     "UV", "MediaSource",
                     "Player", "PushToTalk", "Radio", "WebGateway", "Icecast", "Metrics", "CommandSupport",
+                    "Player", "Radio", "Transmissions", "WebGateway", "Icecast", "Metrics", "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -417,6 +418,8 @@ let package = Package(
                 "JSON", "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys",
                 "ChannelMember",
                 "NetworkEmulator", "PushToTalk", "Radio",
+                "SeededRandom", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality", "ChannelKeys",
+                "ChannelMember", "NetworkEmulator", "Radio", "Transmissions",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

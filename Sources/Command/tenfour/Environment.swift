@@ -42,6 +42,8 @@ enum Environment {
         ]),
         "relay": relaying,
         "relay status": ["status-socket", "json"],
+        "log": ["record", "json"],
+        "log play": ["record", "device", "quiet", "rate", "pitch", "volume", "fade-in", "fade-out"],
         "plot": fetching.union([
             "channels", "rate", "format", "quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks",
         ]),

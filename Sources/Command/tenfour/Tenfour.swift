@@ -23,6 +23,8 @@ struct Tenfour: ParsableCommand {
         subcommands: [
             Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
             RelayCommand.self, PTTCommand.self, Devices.self,
+            Talk.self, Listen.self, Send.self, Recv.self, LogCommand.self, Play.self, PlotCommand.self,
+            ChannelCommand.self, RelayCommand.self, Devices.self,
         ], helpNames: .help)
 
     /// The version number.

@@ -15,6 +15,8 @@ enum UsualOptions {
         "tenfour recv": [
             "device", "output", "oneshot", "port", "srtp-key-file", "jitter", "profile", "duration", "levels", "report",
         ],
+        "tenfour log": ["follow", "count", "json", "record"],
+        "tenfour log play": ["device", "rate", "pitch", "volume", "start"],
         "tenfour play": ["device", "output", "rate", "pitch", "volume", "start", "loop"],
         "tenfour plot": ["output", "json", "bars", "size", "peak", "position", "floor", "dark", "blocks"],
         "tenfour relay": ["config", "check", "example", "rtp-in", "rtp-out", "http", "web"],

@@ -17,6 +17,13 @@ public final class TransmissionLog {
         public var path: String
         /// Whether the file has its end. It has none while it is being written, and if it was cut off.
         public var isComplete: Bool
+
+        public init(number: Int, transmission: Transmission, path: String, isComplete: Bool) {
+            self.number = number
+            self.transmission = transmission
+            self.path = path
+            self.isComplete = isComplete
+        }
     }
 
     /// The number of bytes that are read for the headers, which have at most 2 KB in a recording of ours.

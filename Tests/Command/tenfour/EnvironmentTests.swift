@@ -16,6 +16,8 @@ struct EnvironmentTests {
         "recv": ["srtp-key", "srtp-key-file", "rate", "pitch"],
         "play": ["header", "start", "seek"],
         "plot": ["header", "output", "json", "bars", "average", "peak", "position"],
+        "log": ["follow", "count"],
+        "log play": ["start", "seek"],
         "relay": ["check", "example"],
         // Set by the variable TENFOUR_STATUS_SOCKET.
         "relay status": ["socket"],
@@ -24,7 +26,8 @@ struct EnvironmentTests {
     private static var commands: [String: any ParsableCommand.Type] {
         [
             "talk": Talk.self, "listen": Listen.self, "send": Send.self, "recv": Recv.self, "play": Play.self,
-            "plot": PlotCommand.self, "relay": RelayCommand.self, "relay status": RelayStatusCommand.self,
+            "log": LogCommand.self, "log play": LogPlay.self, "plot": PlotCommand.self, "relay": RelayCommand.self,
+            "relay status": RelayStatusCommand.self,
         ]
     }
 
