@@ -187,7 +187,7 @@ let package = Package(
             others: ["CEvdev", "CGPIOD", "CLinux"]),
         module(
             "Radio/Transmissions",
-            uses: ["JSON", "Rings", "Threads", "AudioCore", "Packets", "OggOpus"], others: ["CLinux"]),
+            uses: ["Rings", "Threads", "AudioCore", "Packets", "OggOpus"], others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module(
             "Radio/LinkTest",

@@ -144,6 +144,6 @@ public struct MissingProgram: Error, CustomStringConvertible {
     private static let packages = [
         "gst-launch-1.0": "gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good",
         "arecord": "alsa-utils", "aplay": "alsa-utils", "soxi": "sox",
-        "cvlc": "vlc-bin vlc-plugin-base",
+        "cvlc": "vlc-bin vlc-plugin-base", "opusinfo": "opus-tools",
     ]
 }
