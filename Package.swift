@@ -225,8 +225,8 @@ let package = Package(
                     "JitterBuffer",
                     "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer",
                     "UV", "MediaSource",
-                    "Player", "PushToTalk", "Radio", "WebGateway", "Icecast", "Metrics", "CommandSupport",
-                    "Player", "Radio", "Transmissions", "WebGateway", "Icecast", "Metrics", "CommandSupport",
+                    "Player", "PushToTalk", "PushToTalkDevices", "SignalTones", "Radio", "Transmissions", "WebGateway",
+                    "Icecast", "Metrics", "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -292,10 +292,8 @@ let package = Package(
                     "JitterBuffer",
                     "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
-                    "MediaSource", "HTTPSource", "HTTPServer", "LiveStream", "JSON", "PushToTalk",
-                    "PushToTalkDevices", "CommandSupport",
-                    "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream",
                     "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
+                    "JSON", "PushToTalk", "PushToTalkDevices", "CommandSupport",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -415,11 +413,8 @@ let package = Package(
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
-                "JSON", "SeededRandom", "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys",
-                "ChannelMember",
-                "NetworkEmulator", "PushToTalk", "Radio",
-                "SeededRandom", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality", "ChannelKeys",
-                "ChannelMember", "NetworkEmulator", "Radio", "Transmissions",
+                "JSON", "SeededRandom", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality", "ChannelKeys",
+                "ChannelMember", "NetworkEmulator", "PushToTalk", "Radio", "Transmissions",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

@@ -47,6 +47,8 @@ static inline int clinux_wait_any(const int *descriptors, unsigned char *states,
         states[i] = (unsigned char)((events & POLLIN ? 1 : 0) | (events & (POLLERR | POLLHUP | POLLNVAL) ? 2 : 0));
     }
     return ready;
+}
+
 /* Lets a child of posix_spawn have no descriptor from `first` on (glibc 2.34). spawn.h declares it for _GNU_SOURCE and others, which
    Swift's Glibc does not define. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);

@@ -21,10 +21,8 @@ struct Tenfour: ParsableCommand {
             """,
         version: "tenfour \(number)",
         subcommands: [
-            Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
-            RelayCommand.self, PTTCommand.self, Devices.self,
             Talk.self, Listen.self, Send.self, Recv.self, LogCommand.self, Play.self, PlotCommand.self,
-            ChannelCommand.self, RelayCommand.self, Devices.self,
+            ChannelCommand.self, RelayCommand.self, PTTCommand.self, Devices.self,
         ], helpNames: .help)
 
     /// The version number.
