@@ -1,11 +1,12 @@
 import ArgumentParser
 import Glibc
 import TenfourAudioCore
+import TenfourPushToTalkDevices
 import TenfourSoundCard
 
 struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the sound cards, with the rates and periods that they support.")
+        abstract: "List the sound cards, with the rates and periods that they support, or the devices to talk with.")
 
     /// The smallest maximum, of a channel count or of a rate in hertz, that means "no limit". ALSA's plugins without a
     /// limit report such numbers.
@@ -14,7 +15,14 @@ struct Devices: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Show messages of ALSA's plugins.")
     var verbose = false
 
+    @Flag(help: "List the input devices, GPIO lines and HID buttons for talk --ptt instead.")
+    var ptt = false
+
     func run() {
+        if ptt {
+            for line in PTTDeviceList.lines() { Terminal.write("\(line)\n") }
+            return
+        }
         // Keeps JACK's plugin from starting a server.
         unsafe setenv("JACK_NO_START_SERVER", "1", 0)
         // Discards the messages of plugins whose server or card is missing: ALSA lists these plugins too.

@@ -1,9 +1,11 @@
 import Glibc
 import TenfourAudioCore
+import TenfourChannelMember
 import TenfourCommandSupport
 import TenfourPushToTalk
 import TenfourRadio
 import TenfourRings
+import TenfourSession
 
 /// The microphone of a session in the terminal: the key that holds or toggles it, `tenfour ptt`, signals and the voice,
 /// and the notices about it. Use it on one thread.
@@ -16,6 +18,9 @@ final class MicrophoneKeys {
     private let socketError: String?
     private let events: Locked<[PushToTalk.Event]>
     private let voice: VoiceHolder?
+    private let switches: [DeviceSwitch]
+    private let session: RadioSession
+    private var tones: ToneNotices
     private let timeOut: Duration?
     /// Whether space toggles, because the session began with an open microphone.
     private let beganOpen: Bool
@@ -36,7 +41,14 @@ final class MicrophoneKeys {
             throw RadioError(.failure, "cannot start a thread: \(unsafe String(cString: strerror(error.code)))")
         }
         let events = Locked<[PushToTalk.Event]>([])
-        lease.observe { event in events.withLock { $0.append(event) } }
+        let tones = ToneNotices(settings.tones)
+        lease.observe { [weak session] event in
+            events.withLock { $0.append(event) }
+            if let session { tones.play(event, in: session) }
+        }
+        self.tones = tones
+        self.session = session
+        switches = settings.switches
         self.events = events
         self.keyboard = keyboard
         timeOut = settings.lease.timeOut
@@ -54,6 +66,7 @@ final class MicrophoneKeys {
         keyboard?.settle(within: Self.patience)
         space = HeldKey(reportsReleases: !beganOpen && keyboard?.reportsReleases == true)
         TalkSignals.start(lease)
+        for device in switches { lease.attach(device) }
     }
 
     /// Closes the microphone and removes the control socket.
@@ -98,8 +111,14 @@ final class MicrophoneKeys {
             defer { events = [] }
             return events
         }
-        return events.compactMap(notice) + modeNotice()
+        return events.compactMap(notice) + switches.flatMap { $0.takeNotices() } + modeNotice()
     }
+
+    /// Plays the tone of an event of the channel.
+    func playTone(of event: ChannelEvent) { tones.play(event, in: session, at: MonotonicClock.now) }
+
+    /// Plays the tone of an event of a session without a channel.
+    func playTone(of event: Event) { tones.play(event, in: session, at: MonotonicClock.now) }
 
     private func notice(of event: PushToTalk.Event) -> String? {
         switch event {
@@ -174,4 +193,7 @@ struct MicrophoneSettings {
     var lease = PushToTalk.Settings()
     /// Whether the talker's voice opens the microphone (VOX).
     var followsVoice = false
+    /// The devices that hold the microphone.
+    var switches: [DeviceSwitch] = []
+    var tones = ToneChoice()
 }

@@ -105,7 +105,7 @@ struct SessionRunner {
                 line.clear()
                 log(notice)
             }
-            showEvents(of: session, &names, &strangers, &monitor, &channelStatus, &who, &line)
+            showEvents(of: session, talkKeys, &names, &strangers, &monitor, &channelStatus, &who, &line)
             if let stop = stops.poll() {
                 line.clear()
                 log("the program was stopped for \(ProcessStopMonitor.text(stop)): nothing was sent or heard meanwhile")
@@ -130,7 +130,7 @@ struct SessionRunner {
                 line.draw(snapshot, session, names, monitor, channelStatus, stops, playing: streamer)
             }
         }
-        showEvents(of: session, &names, &strangers, &monitor, &channelStatus, &who, &line, isLast: true)
+        showEvents(of: session, talkKeys, &names, &strangers, &monitor, &channelStatus, &who, &line, isLast: true)
         line.clear()
         return names
     }
@@ -215,8 +215,8 @@ struct SessionRunner {
     }
 
     private func showEvents(
-        of session: RadioSession, _ names: inout TalkerNames, _ strangers: inout StrangerNotices,
-        _ monitor: inout QualityMonitor,
+        of session: RadioSession, _ talkKeys: MicrophoneKeys?, _ names: inout TalkerNames,
+        _ strangers: inout StrangerNotices, _ monitor: inout QualityMonitor,
         _ channelStatus: inout ChannelStatus, _ who: inout WhoIsHere, _ line: inout StatusLine, isLast: Bool = false
     ) {
         for change in session.takeCardChanges() {
@@ -224,6 +224,7 @@ struct SessionRunner {
             log(change)
         }
         for event in session.takeChannelEvents() {
+            talkKeys?.playTone(of: event)
             let notice = channelStatus.memberNotice(for: event, verbose: verbose)
             channelStatus.apply(event)
             monitor.record(event)
@@ -233,7 +234,9 @@ struct SessionRunner {
             if !all.isEmpty { line.clear() }
             for notice in all { log(notice) }
         }
-        show(session.takeEvents(), &names, &strangers, &monitor, channelStatus, &line)
+        let events = session.takeEvents()
+        if !channelStatus.isChannel { for event in events { talkKeys?.playTone(of: event) } }
+        show(events, &names, &strangers, &monitor, channelStatus, &line)
         if let summary = strangers.summary(at: .now, isOver: isLast) {
             line.clear()
             log(summary)

@@ -59,31 +59,13 @@ struct Talk: ParsableCommand {
 
     @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions
 
-    @Flag(help: "Begin with the microphone open.")
-    var open = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The longest transmission, such as 3m, or none. Then the microphone stays closed until you let go, and 2 s more. Default: 3m, with --open none.",
-            valueName: "time|none"))
-    var timeOut: TimeOut?
-
-    @Flag(help: "Open the microphone while you talk (VOX).")
-    var vox = false
-
+    @OptionGroup(title: "Microphone") var microphone: MicrophoneOptions
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
-
-    private var microphone: MicrophoneSettings {
-        var settings = MicrophoneSettings()
-        settings.lease.timeOut = timeOut.map(\.duration) ?? (open ? nil : settings.lease.timeOut)
-        settings.followsVoice = vox
-        return settings
-    }
 
     func validate() throws {
         try links.checkPresence(of: partner, named: "<host>")
@@ -122,7 +104,7 @@ struct Talk: ParsableCommand {
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
         try configuration.checkEncoding()
-        configuration.beginsOpen = open
+        microphone.apply(to: &configuration)
         let raw = rawAudio.raw(channelCount: 1)
         configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
         let streamer = try openStreamer(raw, channelCount: configuration.coding.channelCount)
@@ -131,7 +113,7 @@ struct Talk: ParsableCommand {
         configuration.output = .card(device.name)
         if let output { AudioLocation(output).apply(to: &configuration) }
         try SessionRunner(
-            quiet: common.quiet, verbose: common.verbose, microphone: microphone, levels: common.levels,
+            quiet: common.quiet, verbose: common.verbose, microphone: microphone.settings(), levels: common.levels,
             report: common.report, metrics: common.metrics?.endpoint
         ).run(
             configuration

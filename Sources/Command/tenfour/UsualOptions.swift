@@ -4,7 +4,7 @@ enum UsualOptions {
     static let table: [String: [String]] = [
         "tenfour": [],
         "tenfour talk": [
-            "link-file", "device", "open", "time-out", "input", "output", "port", "profile", "name", "levels",
+            "link-file", "device", "open", "ptt", "time-out", "input", "profile", "name",
         ],
         "tenfour listen": [
             "link-file", "device", "output", "oneshot", "jitter", "profile", "name", "duration", "levels", "report",
