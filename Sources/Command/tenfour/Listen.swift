@@ -25,6 +25,7 @@ struct Listen: ParsableCommand {
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var outputs: OutputOptions
+    @OptionGroup(title: "Recording") var recording: RecordOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
@@ -42,9 +43,10 @@ struct Listen: ParsableCommand {
         clock.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         outputs.apply(to: &configuration)
+        let recording = try recording.start(&configuration, channel: channel.name)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, levels: common.levels, report: common.report,
-            metrics: common.metrics?.endpoint
+            metrics: common.metrics?.endpoint, recording: recording
         )
         .run(configuration) { _ in "listening to channel \(channel.name)\(configuration.meetingPlace)" }
     }

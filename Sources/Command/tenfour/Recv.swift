@@ -31,6 +31,7 @@ struct Recv: ParsableCommand {
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
     @OptionGroup var outputs: OutputOptions
+    @OptionGroup(title: "Recording") var recording: RecordOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
@@ -50,9 +51,10 @@ struct Recv: ParsableCommand {
         playout.apply(to: &configuration.playout)
         timePitch.apply(to: &configuration.playout)
         outputs.apply(to: &configuration)
+        let recording = try recording.start(&configuration, channel: "rtp")
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, levels: common.levels, report: common.report,
-            metrics: common.metrics?.endpoint
+            metrics: common.metrics?.endpoint, recording: recording
         )
         .run(configuration) { session in
             let local = session.localEndpoint

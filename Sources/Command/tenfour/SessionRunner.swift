@@ -19,6 +19,8 @@ struct SessionRunner {
     var report: String?
     /// The address at which the session serves its metrics; nil if it does not.
     var metrics: Endpoint?
+    /// What is recorded of the session; nil if nothing is.
+    var recording: SessionRecording?
     /// The player whose audio is sent; nil if no player is used. If there is one, the keys control it.
     var streamer: Streamer?
 
@@ -54,6 +56,7 @@ struct SessionRunner {
                 "\(own) is the address of this station itself: write the other station's port, such as :\(own.port + 2)"
             )
         }
+        if let recording { log(recording.opening) }
         if let server { log("metrics are at http://\(server.endpoint)/metrics") }
         if verbose { for line in session.openings { log(line) } }
         if let talkKeys { log(talkKeys.opening) }
@@ -68,6 +71,7 @@ struct SessionRunner {
         keyboard?.close()
         session.stop()
         let end = Result { try session.wait() }
+        recording?.close()
         if let snapshot = session.snapshot {
             monitor.update(with: snapshot)
             let hasWorked = !snapshot.talkers.isEmpty || snapshot.sendStream.packetCount > 0
@@ -106,6 +110,11 @@ struct SessionRunner {
                 log(notice)
             }
             showEvents(of: session, talkKeys, &names, &strangers, &monitor, &channelStatus, &who, &line)
+            recording?.update(names)
+            for notice in recording?.takeNotices() ?? [] {
+                line.clear()
+                log(notice)
+            }
             if let stop = stops.poll() {
                 line.clear()
                 log("the program was stopped for \(ProcessStopMonitor.text(stop)): nothing was sent or heard meanwhile")

@@ -60,6 +60,7 @@ struct Talk: ParsableCommand {
     @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions
 
     @OptionGroup(title: "Microphone") var microphone: MicrophoneOptions
+    @OptionGroup(title: "Recording") var recording: RecordOptions
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
@@ -73,21 +74,21 @@ struct Talk: ParsableCommand {
     }
 
     /// Returns the configuration for the partner or channel, and its title for the status line.
-    private func conversation() throws -> (RadioConfiguration, title: String) {
+    private func conversation() throws -> (RadioConfiguration, title: String, channel: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
             try srtp.checkUnused()
             try coding.checkChannel()
             let configuration = try RadioConfiguration.joining(link, as: .talk, rtpSession: rtpSession, localPort: port)
-            return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)")
+            return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)", link.name)
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
         var configuration = try LinkOptions.find(partner) { () throws(RadioError) in
             try RadioConfiguration.talking(with: stream, rtpSession: rtpSession, localPort: port ?? RTPDefaults.port)
         }
         configuration.protection = .init(srtp: key)
-        return (configuration, "talking with \(partner ?? stream.host)")
+        return (configuration, "talking with \(partner ?? stream.host)", stream.host)
     }
 
     func run() throws {
@@ -98,7 +99,7 @@ struct Talk: ParsableCommand {
                 "talk --input cannot send a URL: write a file, or - for a pipe, or send the URL with `tenfour send --input`"
             )
         }
-        var (configuration, title) = try conversation()
+        var (configuration, title, channel) = try conversation()
         common.apply(to: &configuration)
         clock.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
@@ -112,9 +113,10 @@ struct Talk: ParsableCommand {
         if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
         configuration.output = .card(device.name)
         if let output { AudioLocation(output).apply(to: &configuration) }
+        let recording = try recording.start(&configuration, channel: channel)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, microphone: microphone.settings(), levels: common.levels,
-            report: common.report, metrics: common.metrics?.endpoint
+            report: common.report, metrics: common.metrics?.endpoint, recording: recording
         ).run(
             configuration
         ) { _ in

@@ -33,6 +33,7 @@ internal import TenfourUV
     private let state: RadioState
     private let incoming: RingBufferProducer<IncomingPacket>?
     private let outgoing: RingBufferConsumer<OutgoingPacket>
+    private let tap: (any PacketTap)?
     /// Whether there is audio to send.
     private let sends: Bool
     private var captured: LatestReader<CaptureReport>?
@@ -117,6 +118,7 @@ internal import TenfourUV
         self.limits = limits
         self.incoming = incoming
         self.outgoing = outgoing
+        tap = configuration.packetTap
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
@@ -182,8 +184,8 @@ internal import TenfourUV
         if let partner, !reception.isDiscarded { partner.recordReception(at: now) }
         if case .media(let packet) = reception {
             heardAnyone = true
-            for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
-            pass { $0.set(packet, of: datagram, arrivedAt: now) }
+            for index in 0..<packet.copyCount { pass(packet.copy(index), of: datagram, at: now) }
+            pass(packet, of: datagram, at: now)
         }
     }
 
@@ -201,6 +203,14 @@ internal import TenfourUV
         }) { flush(at: now) }
     }
 
+    /// Passes a packet to the playback thread and to the tap.
+    private func pass(_ packet: MediaPacket, of datagram: Span<UInt8>, at now: Instant) {
+        pass { $0.set(packet, of: datagram, arrivedAt: now) }
+        guard let tap else { return }
+        let start = packet.description.offset
+        tap.receive(datagram.extracting(start..<(start + packet.description.byteCount)), packet, at: now)
+    }
+
     private func pass(_ fill: (inout IncomingPacket) -> Void) {
         if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
@@ -213,6 +223,7 @@ internal import TenfourUV
             if case .sourceLeft(let ssrc, let reason) = event {
                 lastSourceTimedOut = reason == nil
                 pass { $0.set(.goodbye, of: ssrc) }
+                tap?.leave(ssrc, at: now)
             }
             if case .identityChanged(let ssrc) = event { channel?.setSSRC(ssrc) }
             state.post(event)

@@ -27,6 +27,8 @@ public struct RadioConfiguration: Sendable {
     public var output: Output?
     /// The destination of a recording of received audio; nil if there is none.
     public var recording: Recording?
+    /// Gets each received packet of audio; nil if nothing does.
+    public var packetTap: (any PacketTap)?
     /// The settings for encoding audio into packets.
     public var coding = CodingSettings()
     /// The settings for playing received packets.
