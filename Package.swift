@@ -142,6 +142,7 @@ let package = Package(
 
         module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
         module("Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
+        module("Channel/Pairing", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys"], others: ["CSodium"]),
 
         module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module(
@@ -290,7 +291,7 @@ let package = Package(
                 [
                     "SeededRandom", "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session",
                     "JitterBuffer",
-                    "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
+                    "ChannelKeys", "ChannelMember", "Pairing", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
                     "JSON", "PushToTalk", "PushToTalkDevices", "CommandSupport",
@@ -325,6 +326,7 @@ let package = Package(
                 "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore",
                 "NetworkEmulator", "Radio",
             ]),
+        tests("Channel/Pairing", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Pairing"]),
         tests(
             "Relay/RelayCore",
             uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],

@@ -1,0 +1,178 @@
+public import TenfourAudioCore
+public import TenfourChannelKeys
+internal import TenfourPacing
+public import TenfourSession
+
+/// The end of a pairing that shows the words: it gives the channel's link to the one who proves to know them.
+///
+/// Opens no socket and reads no clock. After each input, take datagrams until nil, then events until nil, then sleep
+/// until `nextDeadline`. Three wrong guesses make the words void, and so does the first right one. Nothing is kept for
+/// an address that has not shown that it receives there, and it gets no more bytes than came from it.
+public struct PairingResponder: Sendable {
+    public enum Event: Hashable, Sendable {
+        /// Somebody at this endpoint had other words. At zero guesses left the words are void.
+        case wrongWords(from: Endpoint, guessesLeft: Int)
+        /// The end at this endpoint has proved that it knows the words, and the link is on its way.
+        case paired(with: Endpoint)
+        /// The other end has the link.
+        case delivered
+        /// No receipt came within 10 s. The other end may have the link all the same.
+        case undelivered
+    }
+
+    /// The number of wrong guesses that are still permitted.
+    public private(set) var guessesLeft = Self.guessCount
+    /// Whether the words can no longer be used: guessed at too often, or used.
+    public var isVoid: Bool { guessesLeft == 0 || partner != nil }
+    /// The time at which `timeElapsed` must be called; nil if nothing is due.
+    public var nextDeadline: Instant? { runs.map(\.end).min() }
+
+    private let words: PairingWords
+    private let link: [UInt8]
+    private let challenge: AddressChallenge
+    private var generator: CSPRNG
+    package private(set) var runs: [Run] = []
+    private var partner: Endpoint?
+    private var proofs = TokenBucket(perSecond: 10, most: 10)
+    private var outbox: [(to: Endpoint, datagram: [UInt8])] = []
+    private var events: [Event] = []
+
+    package struct Run: Sendable {
+        let endpoint: Endpoint
+        package let message: PairingMessage
+        let initiatorShare: [UInt8]
+        let share: [UInt8]
+        package let keys: PairingKeys
+        let end: Instant
+        var state = State.open
+
+        enum State { case open, proved, wrong }
+    }
+
+    public static let guessCount = 3
+    static let maximumRunCount = 4
+    static let runTime = Duration.seconds(10)
+    private static let maximumOutboxCount = 8
+    private static let maximumEventCount = 16
+
+    /// `generator` must be unpredictable: the system's generator, outside tests.
+    public init(_ words: PairingWords, link: ChannelLink, using generator: inout some RandomNumberGenerator) {
+        self.words = words
+        self.link = Array(link.text().utf8)
+        precondition(self.link.count <= ChannelLink.maximumByteCount, "a link is never longer than it may be")
+        challenge = AddressChallenge(using: &generator)
+        self.generator = CSPRNG(using: &generator)
+    }
+
+    /// Receives any datagram. Ignores what is no message of pairing, or has no meaning in the present state.
+    public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        guard let received = PairingMessage(parsing: datagram) else { return }
+        let number = challenge.number(for: received.initiator, at: PeerAddress(sender))
+        if received.kind == .hello {
+            var answer = received
+            answer.kind = .challenge
+            answer.responder = number
+            return send(answer.bytes(), to: sender)
+        }
+        // Only somebody who receives at the address knows the number.
+        guard received.responder == number else { return }
+        let place = runs.firstIndex { $0.endpoint == sender && $0.message.initiator == received.initiator }
+        switch (received.kind, place) {
+        case (.share, let place?): repeatShare(runs[place], datagram)
+        case (.share, nil): begin(received, datagram, from: sender, at: now)
+        case (.confirmation, let place?): check(datagram, ofRunAt: place)
+        case (.receipt, let place?) where runs[place].state == .proved && runs[place].keys.isReceipt(datagram):
+            runs.remove(at: place)
+            report(.delivered)
+        default: break
+        }
+    }
+
+    /// Must be called at `nextDeadline`; an earlier call does nothing.
+    public mutating func timeElapsed(at now: Instant) {
+        for run in runs where run.end <= now && run.state == .proved { report(.undelivered) }
+        runs.removeAll { $0.end <= now }
+    }
+
+    /// Appends the next datagram, at most 1092 bytes, and returns where it goes; nil if there is none.
+    public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
+        guard let next = outbox.first, buffer.freeCapacity >= next.datagram.count else { return nil }
+        outbox.removeFirst()
+        buffer.append(next.datagram.span)
+        return next.to
+    }
+
+    public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+    private mutating func begin(
+        _ received: PairingMessage, _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) {
+        timeElapsed(at: now)
+        guard !isVoid else { return refuse(.void, received, to: sender) }
+        guard proofs.spend(1, at: now) else { return }
+        let scalar = SecretBytes(count: CPace.scalarByteCount, using: &generator)
+        let cpace = CPace(
+            password: words.password, channel: PairingKeys.channel, session: received.session, scalar: scalar)
+        let other = datagram.extracting(PairingMessage.headerByteCount...)
+        guard let key = cpace.key(with: other, as: .responder) else { return }
+        let otherShare = other.indices.map { other[$0] }
+        let keys = PairingKeys(
+            key, session: received.session, initiatorShare: otherShare, responderShare: cpace.share)
+        // An address has one run, and the oldest run makes room.
+        runs.removeAll { $0.endpoint == sender }
+        if runs.count >= Self.maximumRunCount { runs.removeFirst() }
+        let run = Run(
+            endpoint: sender, message: received, initiatorShare: otherShare, share: cpace.share, keys: keys,
+            end: now + Self.runTime)
+        runs.append(run)
+        repeatShare(run, datagram)
+    }
+
+    /// Sends the share of a run, as the reply to a SHARE with the share that began it.
+    private mutating func repeatShare(_ run: Run, _ datagram: Span<UInt8>) {
+        let other = datagram.extracting(PairingMessage.headerByteCount...)
+        guard run.state == .open, run.initiatorShare == other.indices.map({ other[$0] }) else { return }
+        var message = run.message
+        message.kind = .shareReply
+        send(message.bytes(run.share), to: run.endpoint)
+    }
+
+    private mutating func check(_ datagram: Span<UInt8>, ofRunAt place: Int) {
+        if runs[place].state == .open {
+            guard !isVoid else { return refuse(.void, runs[place].message, to: runs[place].endpoint) }
+            if runs[place].keys.initiatorTag.isTag(of: datagram) {
+                runs[place].state = .proved
+                partner = runs[place].endpoint
+                report(.paired(with: runs[place].endpoint))
+            } else {
+                // The run is over: a repeated datagram costs no further guess.
+                runs[place].state = .wrong
+                guessesLeft -= 1
+                report(.wrongWords(from: runs[place].endpoint, guessesLeft: guessesLeft))
+            }
+        }
+        let run = runs[place]
+        guard run.state == .proved, run.keys.initiatorTag.isTag(of: datagram) else {
+            return refuse(.wrongWords, run.message, to: run.endpoint)
+        }
+        var message = run.message
+        message.kind = .link
+        send(run.keys.link(link, message), to: run.endpoint)
+    }
+
+    private mutating func refuse(_ reason: PairingRefusal, _ message: PairingMessage, to endpoint: Endpoint) {
+        var answer = message
+        answer.kind = .refusal
+        send(answer.bytes([reason.rawValue, UInt8(guessesLeft), 0, 0]), to: endpoint)
+    }
+
+    private mutating func send(_ datagram: [UInt8], to endpoint: Endpoint) {
+        guard outbox.count < Self.maximumOutboxCount else { return }
+        outbox.append((endpoint, datagram))
+    }
+
+    private mutating func report(_ event: Event) {
+        guard events.count < Self.maximumEventCount else { return }
+        events.append(event)
+    }
+}
