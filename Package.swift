@@ -158,6 +158,7 @@ let package = Package(
         module(
             "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
         module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CNATS"]),
+        module("Network/DNSSD", uses: ["Rings", "Threads", "DBus", "Pacing", "AudioCore", "Session"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
         module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
 
@@ -348,6 +349,7 @@ let package = Package(
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
         tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
         tests("Network/NATS", uses: ["NATS"]),
+        tests("Network/DNSSD", uses: ["Rings", "DBus", "AudioCore", "Session", "DNSSD"]),
         tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
         tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
         tests("Player/MediaSource", uses: ["SeededRandom", "AudioCore", "NetworkEmulator", "MediaSource"]),

@@ -1,10 +1,15 @@
-/// A value of one of D-Bus's basic types, as an argument or in an answer.
+/// A value of one of D-Bus's types, as an argument, in an answer or in a signal.
 public enum BusValue: Hashable, Sendable {
+    case uint16(UInt16)
     case int32(Int32)
     case uint32(UInt32)
     case int64(Int64)
     case uint64(UInt64)
     case text(String)
+    /// The path of an object (`o`).
+    case objectPath(String)
+    /// An array of byte strings (`aay`).
+    case byteStrings([[UInt8]])
 }
 
 /// One interface of an object that a service offers on a message bus.
@@ -18,5 +23,23 @@ public struct BusObject: Hashable, Sendable {
         self.service = service
         self.path = path
         self.interface = interface
+    }
+}
+
+/// A signal that an object has sent over a message bus.
+public struct BusSignal: Hashable, Sendable {
+    /// The unique name of the connection that sent it, such as `:1.7`. The bus guarantees that it is true.
+    public var sender: String
+    public var path: String
+    public var interface: String
+    public var member: String
+    public var arguments: [BusValue]
+
+    public init(sender: String, path: String, interface: String, member: String, arguments: [BusValue]) {
+        self.sender = sender
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.arguments = arguments
     }
 }

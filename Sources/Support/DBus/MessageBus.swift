@@ -3,12 +3,28 @@ internal import Glibc
 
 /// A connection to a D-Bus message bus. The C functions are `sd_bus_open_system` and `sd_bus_close_unref`.
 ///
-/// Needs libsystemd, which the first connection loads. Each call waits for its answer, at most until the deadline
-/// passed to `init`. For one thread at a time. The calls allocate, so an audio thread makes them only before its audio
-/// starts.
+/// Needs libsystemd, which the first connection loads. Each call waits for its answer, within the limit passed to
+/// `init`. For one thread at a time. The calls allocate, so an audio thread makes them only before its audio starts.
 @safe public struct MessageBus: ~Copyable {
     private let bus: OpaquePointer
-    private let deadline: ContinuousClock.Instant
+    private let limit: TimeLimit
+
+    /// Durations, because with a field of the type `ContinuousClock.Instant` Swift 6.3 does not call `deinit` when
+    /// another module releases the connection.
+    private enum TimeLimit {
+        /// The time after `origin`.
+        case until(Duration)
+        case perCall(Duration)
+
+        static let origin = ContinuousClock.now
+
+        var deadline: ContinuousClock.Instant {
+            switch self {
+            case .until(let duration): Self.origin + duration
+            case .perCall(let duration): .now + duration
+            }
+        }
+    }
 
     /// Connects to the bus, and waits until the bus has accepted the connection (`Hello`).
     ///
@@ -16,30 +32,77 @@ internal import Glibc
     ///   `DBUS_SYSTEM_BUS_ADDRESS` may name.
     /// - `deadline`: the time limit for the connection and all later calls together.
     public init(address: String? = nil, until deadline: ContinuousClock.Instant) throws(BusError) {
-        try needSDBus()
-        var bus: OpaquePointer?
-        let code = unsafe address.map { unsafe openBus(&bus, at: $0) } ?? sdbus.sd_bus_open_system(&bus)
-        guard code >= 0, let bus = unsafe bus else {
-            if let bus = unsafe bus { _ = unsafe sdbus.sd_bus_close_unref(bus) }
-            throw .noBus(code: code)
-        }
-        do throws(BusError) {
-            // Waits here until the bus has answered Hello, since `sd_bus_call` would wait for this without a limit.
-            try unsafe waitUntilReady(bus, until: deadline)
-        } catch {
-            _ = unsafe sdbus.sd_bus_close_unref(bus)
-            throw error
-        }
-        unsafe self.bus = bus
-        self.deadline = deadline
+        limit = .until(deadline - TimeLimit.origin)
+        unsafe bus = try connectedBus(at: address, until: deadline)
+    }
+
+    /// Connects to the bus for longer use. `callLimit` is the time limit for the connection, and for each later call.
+    public init(address: String? = nil, callLimit: Duration) throws(BusError) {
+        limit = .perCall(callLimit)
+        unsafe bus = try connectedBus(at: address, until: .now + callLimit)
     }
 
     deinit { _ = unsafe sdbus.sd_bus_close_unref(bus) }
 
     /// Calls a method and ignores the contents of its answer. Throws `.refused` if the service answers with an error.
     public func call(_ method: String, of object: BusObject, _ arguments: BusValue...) throws(BusError) {
-        let answer = try ask(method, of: object, arguments)
+        let answer = unsafe try ask(method, of: object, arguments)
         _ = unsafe sdbus.sd_bus_message_unref(answer)
+    }
+
+    /// Calls a method and returns the contents of its answer. Throws `.refused` if the service answers with an error,
+    /// and `.wrongAnswer` if the answer has types that `BusValue` does not have.
+    public func answer(
+        to method: String, of object: BusObject, _ arguments: BusValue...
+    ) throws(BusError) -> [BusValue] {
+        let answer = unsafe try ask(method, of: object, arguments)
+        defer { _ = unsafe sdbus.sd_bus_message_unref(answer) }
+        guard let values = unsafe readValues(from: answer) else { throw .wrongAnswer }
+        return values
+    }
+
+    /// Asks the bus for the signals that a match rule describes (D-Bus specification, "Match Rules"). `nextSignal`
+    /// returns them. Signals to this connection alone come without a rule.
+    public func addMatch(_ rule: String) throws(BusError) { try call("AddMatch", of: .bus, .text(rule)) }
+
+    /// Returns the unique name of the connection that owns `name`; nil if none does.
+    public func owner(of name: String) throws(BusError) -> String? {
+        do throws(BusError) {
+            guard case .text(let owner) = try answer(to: "GetNameOwner", of: .bus, .text(name)).first else {
+                throw .wrongAnswer
+            }
+            return owner
+        } catch .noService {
+            return nil
+        }
+    }
+
+    /// Returns the next signal that has arrived, or nil if there is none. Does not wait. Skips signals with arguments
+    /// of types that `BusValue` does not have. Throws when the connection is lost.
+    public func nextSignal() throws(BusError) -> BusSignal? {
+        while true {
+            var message: OpaquePointer?
+            let code = unsafe sdbus.sd_bus_process(bus, &message)
+            guard code >= 0 else { throw .failed(call: "sd_bus_process", code: code) }
+            guard let message = unsafe message else {
+                if code == 0 { return nil }
+                continue
+            }
+            defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
+            if let signal = unsafe BusSignal(message) { return signal }
+        }
+    }
+
+    /// Waits until the bus has sent something, `other` is readable, or `milliseconds` have passed; -1 is no limit. The
+    /// C function is `poll`.
+    public func wait(orFor other: Int32, atMost milliseconds: Int32) throws(BusError) {
+        let events = unsafe sdbus.sd_bus_get_events(bus)
+        guard events >= 0 else { throw .failed(call: "sd_bus_get_events", code: events) }
+        var descriptors = [
+            pollfd(fd: unsafe sdbus.sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: events), revents: 0),
+            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = unsafe poll(&descriptors, 2, milliseconds)
     }
 
     /// Returns the value of a property (`org.freedesktop.DBus.Properties.Get`). Throws `.wrongAnswer` if it has no
@@ -47,7 +110,7 @@ internal import Glibc
     public func property(_ name: String, of object: BusObject) throws(BusError) -> BusValue {
         let properties = BusObject(
             service: object.service, path: object.path, interface: "org.freedesktop.DBus.Properties")
-        let answer = try ask("Get", of: properties, [.text(object.interface), .text(name)])
+        let answer = unsafe try ask("Get", of: properties, [.text(object.interface), .text(name)])
         defer { _ = unsafe sdbus.sd_bus_message_unref(answer) }
         guard let value = unsafe basicValue(inVariantOf: answer) else { throw .wrongAnswer }
         return value
@@ -66,12 +129,12 @@ internal import Glibc
         defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
         for argument in arguments {
             let code = unsafe append(argument, to: message)
-            guard code >= 0 else { throw .failed(call: "sd_bus_message_append_basic", code: code) }
+            guard code >= 0 else { throw .failed(call: "sd_bus_message_append", code: code) }
         }
         var error = unsafe sd_bus_error()
         defer { unsafe sdbus.sd_bus_error_free(&error) }
         var answer: OpaquePointer?
-        let code = unsafe sdbus.sd_bus_call(bus, message, try microseconds(until: deadline), &error, &answer)
+        let code = unsafe sdbus.sd_bus_call(bus, message, try microseconds(until: limit.deadline), &error, &answer)
         if code >= 0, let answer = unsafe answer { return unsafe answer }
         throw unsafe BusError(error, code: code)
     }
@@ -79,6 +142,12 @@ internal import Glibc
 
 // A value that cannot be copied has one owner at a time, so no two threads use the connection at the same time.
 extension MessageBus: @unchecked Sendable {}
+
+extension BusObject {
+    /// The message bus itself.
+    public static let bus = BusObject(
+        service: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+}
 
 extension BusError {
     /// Creates the error from the code that `sd_bus_call` returned and the D-Bus error that it set.
@@ -94,6 +163,27 @@ extension BusError {
         default: self = .refused(name: name, message: unsafe error.message.map { unsafe String(cString: $0) } ?? name)
         }
     }
+}
+
+/// Connects to the bus at `address`, nil for the system bus, and waits until it has answered Hello.
+private func connectedBus(
+    at address: String?, until deadline: ContinuousClock.Instant
+) throws(BusError) -> OpaquePointer {
+    try needSDBus()
+    var bus: OpaquePointer?
+    let code = unsafe address.map { unsafe openBus(&bus, at: $0) } ?? sdbus.sd_bus_open_system(&bus)
+    guard code >= 0, let bus = unsafe bus else {
+        if let bus = unsafe bus { _ = unsafe sdbus.sd_bus_close_unref(bus) }
+        throw .noBus(code: code)
+    }
+    do throws(BusError) {
+        // Waits here until the bus has answered Hello, since `sd_bus_call` would wait for this without a limit.
+        try unsafe waitUntilReady(bus, until: deadline)
+    } catch {
+        _ = unsafe sdbus.sd_bus_close_unref(bus)
+        throw error
+    }
+    return unsafe bus
 }
 
 private func waitUntilReady(_ bus: OpaquePointer, until deadline: ContinuousClock.Instant) throws(BusError) {
@@ -124,51 +214,3 @@ private func openBus(_ bus: inout OpaquePointer?, at address: String) -> Int32 {
     if code >= 0 { code = unsafe sdbus.sd_bus_set_bus_client(bus, 1) }
     return code >= 0 ? unsafe sdbus.sd_bus_start(bus) : code
 }
-
-/// Appends an argument to a method call. Returns a negative errno if that fails, otherwise zero or a positive number.
-private func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {
-    switch value {
-    case .int32(var number): unsafe append("i", &number, to: message)
-    case .uint32(var number): unsafe append("u", &number, to: message)
-    case .int64(var number): unsafe append("x", &number, to: message)
-    case .uint64(var number): unsafe append("t", &number, to: message)
-    case .text(let text):
-        unsafe text.withCString { unsafe sdbus.sd_bus_message_append_basic(message, code(of: "s"), $0) }
-    }
-}
-
-private func append<Number: BitwiseCopyable>(
-    _ type: Unicode.Scalar, _ number: inout Number, to message: OpaquePointer
-) -> Int32 {
-    unsafe sdbus.sd_bus_message_append_basic(message, code(of: type), &number)
-}
-
-/// Returns the number or text in an answer that consists of one variant; nil for any other answer.
-private func basicValue(inVariantOf answer: OpaquePointer) -> BusValue? {
-    var type: CChar = 0
-    var contents: UnsafePointer<CChar>?
-    guard unsafe sdbus.sd_bus_message_peek_type(answer, &type, &contents) > 0, type == code(of: "v"),
-        let contents = unsafe contents,
-        unsafe sdbus.sd_bus_message_enter_container(answer, type, contents) > 0
-    else { return nil }
-    switch unsafe String(cString: contents) {
-    case "i": return unsafe read(Int32(0), "i", from: answer).map { .int32($0) }
-    case "u": return unsafe read(UInt32(0), "u", from: answer).map { .uint32($0) }
-    case "x": return unsafe read(Int64(0), "x", from: answer).map { .int64($0) }
-    case "t": return unsafe read(UInt64(0), "t", from: answer).map { .uint64($0) }
-    case "s":
-        var text: UnsafePointer<CChar>?
-        guard unsafe sdbus.sd_bus_message_read_basic(answer, code(of: "s"), &text) > 0 else { return nil }
-        return unsafe text.map { .text(unsafe String(cString: $0)) }
-    default: return nil
-    }
-}
-
-private func read<Number: BitwiseCopyable>(
-    _ start: Number, _ type: Unicode.Scalar, from answer: OpaquePointer
-) -> Number? {
-    var number = start
-    return unsafe sdbus.sd_bus_message_read_basic(answer, code(of: type), &number) > 0 ? number : nil
-}
-
-private func code(of type: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: type.value) }

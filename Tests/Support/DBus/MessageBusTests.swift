@@ -49,6 +49,31 @@ private let daemon = BusObject(
             failure { () throws(BusError) in _ = try bus.property("MaxRealtimePriority", of: daemon) } == .noService)
     }
 
+    /// The bus tells others when a connection is closed.
+    @Test func aConnectionIsClosedWhenItIsReleased() throws {
+        let mock = try MockRealtimeKit(.none)
+        let observer = try MessageBus(address: mock.address, callLimit: .seconds(30))
+        try observer.addMatch("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged'")
+        do {
+            let limited = try MessageBus(address: mock.address, until: .now + .seconds(30))
+            #expect(try limited.owner(of: "org.example.nobody") == nil)
+            let unlimited = try MessageBus(address: mock.address, callLimit: .seconds(30))
+            #expect(try unlimited.owner(of: "org.freedesktop.DBus") == "org.freedesktop.DBus")
+        }
+        var closed: Set<BusValue> = []
+        let end = ContinuousClock.now + .seconds(30)
+        while closed.count < 2, .now < end {
+            try observer.wait(orFor: -1, atMost: 100)
+            while let signal = try observer.nextSignal() {
+                #expect(signal.sender == "org.freedesktop.DBus")
+                if signal.member == "NameOwnerChanged", signal.arguments.last == .text("") {
+                    closed.insert(signal.arguments[0])
+                }
+            }
+        }
+        #expect(closed.count == 2)
+    }
+
     @Test func noBusIsReportedAtOnce() {
         let folder = Folder()
         let end = failure { () throws(BusError) in
