@@ -8,39 +8,13 @@ answers with AccessDenied, `hang` never answers; `wrong-types` has strings as pr
 `none` nobody owns the name; with `deaf` the bus itself accepts connections and sends nothing. The socket is in FOLDER. The first
 line on standard error is the address of the bus, each further line a call.
 """
-import ctypes, os, signal, socket, subprocess, sys, time
+import socket, sys, time
+
+import privatebus
+from privatebus import end_with_parent, say
 
 mood, folder = sys.argv[1:]
 path = f"{folder}/bus"
-CONFIGURATION = f"""<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>system</type><listen>unix:path={path}</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
-<allow receive_sender="*"/></policy></busconfig>"""
-
-
-def say(*words):
-    print(*words, file=sys.stderr, flush=True)
-
-
-def end_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-def begin_bus():
-    with open(f"{folder}/conf", "w") as file:
-        file.write(CONFIGURATION)
-    os.chmod(folder, 0o755)
-    subprocess.Popen(
-        ["dbus-daemon", f"--config-file={folder}/conf", "--nofork"], stderr=subprocess.DEVNULL, preexec_fn=end_with_parent)
-    # The socket file exists before the daemon listens on it.
-    while not answers():
-        time.sleep(0.01)
-
-
-def answers():
-    with socket.socket(socket.AF_UNIX) as probe:
-        return probe.connect_ex(path) == 0
 
 
 def serve():
@@ -76,7 +50,7 @@ if mood == "deaf":
     deaf.listen()
     say("address", f"unix:path={path}")
     time.sleep(600)
-begin_bus()
+privatebus.begin(folder)
 if mood == "none":
     say("address", f"unix:path={path}")
     time.sleep(600)
