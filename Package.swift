@@ -191,6 +191,7 @@ let package = Package(
             "Radio/Transmissions",
             uses: ["Rings", "Threads", "AudioCore", "Packets", "OggOpus"], others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
+        module("Radio/Call", uses: ["AudioCore", "Session", "ChannelKeys"]),
         module(
             "Radio/LinkTest",
             uses: [
@@ -295,7 +296,7 @@ let package = Package(
                     "ChannelKeys", "ChannelMember", "Pairing", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
-                    "JSON", "PushToTalk", "PushToTalkDevices", "CommandSupport",
+                    "JSON", "PushToTalk", "PushToTalkDevices", "Call", "CommandSupport",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -377,6 +378,7 @@ let package = Package(
         tests(
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
+        tests("Radio/Call", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Call"]),
         tests(
             "Radio/LinkTest",
             uses: [
