@@ -26,18 +26,22 @@ enum Environment {
         "config", "bind", "workers", "rtp-in", "rtp-out", "http", "web", "web-address", "icecast", "status-socket",
         "nats", "cluster-key", "metrics", "quiet",
     ]
+    private static let recording: Set = ["record", "record-limit"]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
     /// The permitted options of each command.
     static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union([
-            "clock", "device", "input", "output", "port", "open", "time-out", "vox", "srtp-suite", "rate", "format",
+            "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex", "tones",
+            "srtp-suite", "rate", "format",
+        ]).union(recording),
+        "listen": common.union(playing).union(recording).union([
+            "clock", "device", "output", "port", "oneshot", "channels",
         ]),
-        "listen": common.union(playing).union(["clock", "device", "output", "port", "oneshot", "channels"]),
         "send": common.union(coding).union([
             "clock", "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
         ]).union(downloading),
-        "recv": common.union(playing).union([
+        "recv": common.union(playing).union(recording).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
         "relay": relaying,
