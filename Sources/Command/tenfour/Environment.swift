@@ -32,7 +32,8 @@ enum Environment {
     /// The permitted options of each command.
     static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union([
-            "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex", "tones",
+            "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex",
+            "tones",
             "srtp-suite", "rate", "format",
         ]).union(recording),
         "listen": common.union(playing).union(recording).union([
