@@ -420,7 +420,7 @@ let package = Package(
             "CommandTests", in: "Command/tenfour",
             uses: [
                 "JSON", "SeededRandom", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality", "ChannelKeys",
-                "ChannelMember", "NetworkEmulator", "PushToTalk", "Radio", "Transmissions",
+                "ChannelMember", "NetworkEmulator", "PushToTalk", "Radio", "SignalTones", "Transmissions",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],
