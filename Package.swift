@@ -141,6 +141,7 @@ let package = Package(
         module("RTP/CallQuality", uses: ["JSON", "AudioCore", "Packets", "JitterBuffer"]),
 
         module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
+        module("Channel/Floor", uses: ["Pacing", "AudioCore", "Packets"]),
         module("Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module("Channel/Pairing", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys"], others: ["CSodium"]),
 
@@ -294,6 +295,7 @@ let package = Package(
                     "SeededRandom", "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session",
                     "JitterBuffer",
                     "ChannelKeys", "ChannelMember", "Pairing", "RelayCore", "RelayServer", "UV", "PacketCapture",
+                    "ChannelKeys", "Floor", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
                     "JSON", "PushToTalk", "PushToTalkDevices", "Call", "CommandSupport",
@@ -321,6 +323,7 @@ let package = Package(
         tests("RTP/JitterBuffer", uses: ["SeededRandom", "AudioCore", "Packets", "JitterBuffer"]),
         tests("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer", "CallQuality"]),
         tests("Channel/ChannelKeys", uses: ["SeededRandom", "AudioCore", "Packets", "ChannelKeys", "NetworkEmulator"]),
+        tests("Channel/Floor", uses: ["SeededRandom", "AudioCore", "Packets", "Floor", "NetworkEmulator"]),
         tests(
             "Channel/ChannelMember",
             uses: [

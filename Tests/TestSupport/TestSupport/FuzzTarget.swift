@@ -9,6 +9,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, ogg, wav, tags, frames, response, live, request
     case terminal, command, input, hid, recording, transmissions, pairing, call
+    case terminal, command, input, hid, recording, transmissions, floor
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
@@ -45,6 +46,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .transmissions: feedTransmissions(bytes)
         case .pairing: feedPairing(bytes)
         case .call: feedCall(bytes)
+        case .floor: feedFloor(bytes)
         }
     }
 }

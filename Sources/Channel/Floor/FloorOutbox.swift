@@ -1,0 +1,18 @@
+/// What is to be taken, in the order in which it was added.
+struct FloorOutbox<Element: Sendable>: Sendable {
+    private var elements: [Element] = []
+    private var takenCount = 0
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Takes the next element, or nil after the last.
+    mutating func take() -> Element? {
+        guard takenCount < elements.count else {
+            elements.removeAll(keepingCapacity: true)
+            takenCount = 0
+            return nil
+        }
+        takenCount += 1
+        return elements[takenCount - 1]
+    }
+}
