@@ -6,9 +6,9 @@ enum FloorTiming {
     // The arbiter.
     static let grantRepetition = Duration.milliseconds(50)
     /// A talker that is silent for longer must answer.
-    static let quietTalker = Duration.milliseconds(400)
+    static let quietTalker = Duration.milliseconds(250)
     /// A talker that is silent for longer has vanished.
-    static let vanishedTalker = Duration.milliseconds(1400)
+    static let vanishedTalker = Duration.milliseconds(1500)
     /// A talker that knows no floor control and is silent for longer has finished.
     static let unawareTalker = Duration.milliseconds(500)
     /// Media of a talker that has released the floor is forwarded for this time, if nobody else talks.

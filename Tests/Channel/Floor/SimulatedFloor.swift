@@ -252,7 +252,12 @@ extension SimulatedFloor {
     /// A station that gets the floor is the first of the queue, finds it idle, or has an emergency.
     private func checkChange(from before: FloorArbiter.Talker?, queue: [FloorQueue.Entry]) {
         guard before?.member != arbiter.talker?.member || before?.number != arbiter.talker?.number else { return }
-        if before != nil { talkTime += now - changedAt }
+        if before != nil {
+            talkTime += now - changedAt
+            if let longest = arbiter.configuration.longestTalk, now - changedAt > longest {
+                violations.append("one talks for \(now - changedAt)")
+            }
+        }
         changedAt = now
         if let before { stations[Int(before.member.rawValue)].lostFloorAt = now }
         guard let after = arbiter.talker else {
