@@ -140,18 +140,21 @@ let package = Package(
         module("RTP/JitterBuffer", uses: ["AudioCodec", "AudioCore", "Resampling", "Packets"]),
         module("RTP/CallQuality", uses: ["JSON", "AudioCore", "Packets", "JitterBuffer"]),
 
-        module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
         module("Channel/Floor", uses: ["Pacing", "AudioCore", "Packets"]),
         module("Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module("Channel/Pairing", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys"], others: ["CSodium"]),
+        module(
+            "Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session", "Floor"], others: ["CSodium", "CSRTP"]),
+        module(
+            "Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys"]),
 
-        module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
+        module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys"]),
         module(
             "Relay/RelayCluster", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore"]),
         module(
             "Relay/RelayServer",
             uses: [
-                "Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore",
+                "Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore",
                 "RelayCluster", "UV", "NATS",
             ]),
 
@@ -322,19 +325,24 @@ let package = Package(
         tests("RTP/Session", uses: ["SeededRandom", "AudioCore", "Packets", "Session", "NetworkEmulator"]),
         tests("RTP/JitterBuffer", uses: ["SeededRandom", "AudioCore", "Packets", "JitterBuffer"]),
         tests("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer", "CallQuality"]),
-        tests("Channel/ChannelKeys", uses: ["SeededRandom", "AudioCore", "Packets", "ChannelKeys", "NetworkEmulator"]),
+        tests(
+            "Channel/ChannelKeys",
+            uses: ["SeededRandom", "AudioCore", "Packets", "Floor", "ChannelKeys", "NetworkEmulator"]),
         tests("Channel/Floor", uses: ["SeededRandom", "AudioCore", "Packets", "Floor", "NetworkEmulator"]),
         tests(
             "Channel/ChannelMember",
             uses: [
                 "SeededRandom",
-                "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore",
+                "AudioCore", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ChannelMember", "RelayCore",
                 "NetworkEmulator", "Radio",
             ]),
         tests("Channel/Pairing", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Pairing"]),
         tests(
             "Relay/RelayCore",
-            uses: ["SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
+            uses: [
+                "SeededRandom", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore",
+                "NetworkEmulator",
+            ],
             others: ["CAllocations", "CMACs"]),
         tests(
             "Relay/RelayCluster",
@@ -346,8 +354,8 @@ let package = Package(
             "Relay/RelayServer",
             uses: [
                 "SeededRandom",
-                "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster",
-                "NATS", "RelayServer",
+                "Rings", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ChannelMember", "RelayCore",
+                "RelayCluster", "NATS", "RelayServer",
                 "UV", "NetworkEmulator",
             ], others: ["CAllocations"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),

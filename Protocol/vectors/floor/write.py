@@ -1,4 +1,5 @@
-"""Writes the test vectors of Protocol/10-floor.md into its own folder, from the tables of that page.
+"""Writes the test vectors of Protocol/10-floor.md into its own folder, from the tables of that page, and two sealed records into
+vectors/keys (needs python3-cryptography).
 
 usage: python3 Protocol/vectors/floor/write.py
 """
@@ -7,6 +8,7 @@ import pathlib
 import struct
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+KEYS = FOLDER.parent / "keys"
 
 MESSAGES = {
     "request": 0, "granted": 1, "taken": 2, "denied": 3, "release": 4, "idle": 5, "revoke": 6,
@@ -169,6 +171,22 @@ def relay():
     refuse("message", body(3, 3, 0, b"\2" + idle[1:]), "version", "The message is refused.")
 
 
+def records():
+    """FLOOR in the conversation of vectors/keys/session.json: the last record of each side."""
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    inputs = json.loads((KEYS / "session.json").read_text())
+    for name, key, counter, body in [
+        ("floor-request", inputs["memberControl"], 8, message("request", number=1, ssrc=inputs["ssrc"])[0]),
+        ("floor-granted", inputs["relayControl"], 9, message("granted", number=1, ssrc=inputs["ssrc"], term=1, state=1, time=180_000)[0]),
+    ]:
+        head = bytes([99, 1, 6, 0]) + bytes.fromhex(inputs["session"]) + struct.pack(">Q", counter)
+        sealed = ChaCha20Poly1305(bytes.fromhex(key)).encrypt(bytes(4) + head[12:], b"\x0e" + body, head)
+        (KEYS / f"session-{name}.bin").write_bytes(head + sealed)
+        text = {"kind": "session", "about": name, "source": "10-floor.md"}
+        (KEYS / f"session-{name}.json").write_text(json.dumps(text, indent=2) + "\n")
+
+
 if __name__ == "__main__":
     for old in [*FOLDER.glob("*.bin"), *FOLDER.glob("*.json")]:
         old.unlink()
@@ -176,3 +194,4 @@ if __name__ == "__main__":
     bad()
     app()
     relay()
+    records()

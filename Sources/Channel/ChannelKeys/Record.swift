@@ -1,3 +1,4 @@
+public import TenfourFloor
 public import TenfourPackets
 
 /// The messages of a session between a member and the relay, after the handshake (Protocol/06-control.md).
@@ -34,6 +35,8 @@ public enum Record: Hashable, Sendable {
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
     /// One of the records with which the relay answers a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])
+    /// A message about who may talk (Protocol/10-floor.md).
+    case floor(FloorMessage)
 
     private enum Code: UInt8 {
         case renewal = 1
@@ -49,6 +52,7 @@ public enum Record: Hashable, Sendable {
         case roster = 11
         case rosterRequest = 12
         case rosterPage = 13
+        case floor = 14
     }
 
     /// The maximum length of the RTCP in a report, in bytes.
@@ -110,6 +114,10 @@ public enum Record: Hashable, Sendable {
             try body.require(head, to: head + Self.maximumEntriesByteCount)
             self = .rosterPage(
                 try Roster.PageHead(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: head))
+        case .floor:
+            try body.require(1 + FloorMessage.byteCount)
+            guard let message = try? FloorMessage(parsing: body.extracting(1...)) else { throw .value }
+            self = .floor(message)
         }
     }
 
@@ -145,6 +153,7 @@ public enum Record: Hashable, Sendable {
         case .rosterPage(let head, let entries):
             head.write(into: &body)
             body.append(entries)
+        case .floor(let message): message.write(into: &body)
         }
     }
 
@@ -163,6 +172,7 @@ public enum Record: Hashable, Sendable {
         case .roster: .roster
         case .rosterRequest: .rosterRequest
         case .rosterPage: .rosterPage
+        case .floor: .floor
         }
     }
 }

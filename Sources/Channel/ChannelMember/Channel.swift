@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
+public import TenfourFloor
 public import TenfourPackets
 public import TenfourSession
 
@@ -28,6 +29,8 @@ public struct Channel: ~Copyable, Sendable {
     var sendStream = ProtectedSendStream()
     private var opener = MediaOpener()
     var roster: RosterExchange
+    /// Our part of floor control; nil if the configuration does not ask for it.
+    public internal(set) var floor: FloorParticipant?
     /// The decrypted packet that `nextOpened` returns next: its kind, and its range in `bytes`; nil if there is none.
     private var opened: (kind: Opened, range: Range<Int>)?
     private var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
@@ -47,6 +50,7 @@ public struct Channel: ~Copyable, Sendable {
         self.generator = CSPRNG(using: &generator)
         self.suspended = suspended
         roster = RosterExchange(id: self.generator.next(), configuration)
+        if configuration.usesFloor { floor = FloorParticipant(ssrc: ssrc) }
         wallClock.set(clock, isSynchronised: configuration.isSynchronised, at: now + suspended)
         lastInput = now
         joinHandshake.begin(at: now)
@@ -146,7 +150,9 @@ public struct Channel: ~Copyable, Sendable {
     /// The time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
         var next = session?.keepalive.deadline
-        let others = [standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline]
+        let others = [
+            standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline, floor?.nextDeadline,
+        ]
         for deadline in others + [joinHandshake.deadline] {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
@@ -183,6 +189,8 @@ public struct Channel: ~Copyable, Sendable {
         standing.timeElapsed(as: configuration.role, &events, at: now)
         advanceKeepalive(at: now)
         sendRosterRecords(at: now)
+        floor?.timeElapsed(at: now)
+        sendFloorMessages()
     }
 
     mutating func advanceKeepalive(at now: Instant) {
@@ -225,7 +233,10 @@ public struct Channel: ~Copyable, Sendable {
         guard datagram.count <= RTPSession.maximumDatagramByteCount, let header = try? RTPHeader(parsing: datagram),
             header.payload.upperBound == datagram.count
         else { return .unsendable }
-        if ssrc != header.ssrc { ssrc = header.ssrc }
+        if ssrc != header.ssrc {
+            ssrc = header.ssrc
+            floor?.ssrc = ssrc
+        }
         let discard = session?.send(
             header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
         // Joins again if the hop counter is used up. The old session is used until WELCOME of the new session arrives.
@@ -265,6 +276,7 @@ public struct Channel: ~Copyable, Sendable {
         case .opened(let byteCount):
             opened = (.media, 0..<byteCount)
             session?.keepalive.mediaReceived(at: now)
+            floor?.heardMedia(at: now)
             return .opened
         case .held(let pushedOut):
             if pushedOut { discards.count(.unopened) }
@@ -340,6 +352,10 @@ public struct Channel: ~Copyable, Sendable {
             advance(at: now)
         case .rosterPage(let head, let entries):
             roster.pageArrived(head, entries, as: configuration.role, isJoined: isJoined, &events, at: now)
+        case .floor(let message):
+            guard floor != nil, !message.isFromParticipant else { return .discarded(.unexpected) }
+            floor?.receive(message, at: now)
+            sendFloorMessages()
         case .renewal, .leave, .pathAnswer, .info, .rosterRequest: return .discarded(.unexpected)
         }
         return .handled

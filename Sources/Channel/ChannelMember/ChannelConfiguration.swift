@@ -15,6 +15,8 @@ public struct ChannelConfiguration: Sendable {
     public var frameCount: FrameCount
     /// Whether the kernel reports the wall clock as synchronised. If not, the relay's clock is used.
     public var isSynchronised: Bool
+    /// Whether the floor is requested before talking (Protocol/10-floor.md).
+    public var usesFloor = false
     /// The name shown to the other members; nil if no name is shown.
     public var name: String?
     /// The number of datagrams with hop tags after which a new session is needed.

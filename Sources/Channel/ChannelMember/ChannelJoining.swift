@@ -47,7 +47,8 @@ extension Channel {
     mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
         session?.receipt = receipt
         // Repeats the announcements at the first answer, because the relay forwards nothing before our first record.
-        if !(session?.keepalive.hasAnswered ?? true) {
+        let isFirst = !(session?.keepalive.hasAnswered ?? true)
+        if isFirst {
             sendStream.announceAgain()
             roster.sessionAnswered(at: now)
         }
@@ -69,6 +70,7 @@ extension Channel {
         }
         report(.joined(terms.address))
         sendRosterRecords(at: now)
+        if isFirst { floorSessionAnswered(at: now) }
     }
 
     // MARK: - Changing over

@@ -34,7 +34,9 @@ public struct ChannelFloor: Sendable {
     static let remoteCapacity = 1_024
 
     let channel: UInt64
-    let isRequired: Bool
+    public private(set) var configuration: FloorArbiter.Configuration
+    /// The members that have sent a message about the floor. Nobody else is told anything.
+    var participants: Set<UInt32> = []
     public internal(set) var arbiter: FloorArbiter
     var leader: FloorLeader?
     /// The term in which this relay arbitrates, or did last.
@@ -54,13 +56,25 @@ public struct ChannelFloor: Sendable {
     /// `channel` is the channel's tag in the cluster.
     public init(_ configuration: FloorArbiter.Configuration, relay: UInt128? = nil, channel: UInt64 = 0) {
         self.channel = channel
-        isRequired = configuration.isRequired
+        self.configuration = configuration
         arbiter = FloorArbiter(configuration, isActive: relay == nil)
         leader = relay.map { FloorLeader(own: $0) }
     }
 
     /// The next message to be sent.
     public mutating func nextOutput() -> Output? { outputs.take() }
+
+    /// Whether there is something to be sent.
+    public var hasOutput: Bool { !outputs.isEmpty }
+
+    /// The members to which messages for all members are sent.
+    public var audience: some Sequence<UInt32> { participants }
+
+    /// Sets another configuration. The talker keeps the floor.
+    public mutating func change(to configuration: FloorArbiter.Configuration) {
+        self.configuration = configuration
+        arbiter.configuration = configuration
+    }
 
     public var nextDeadline: Instant? {
         guard let first = arbiter.nextDeadline else { return leader?.nextDeadline }
@@ -132,7 +146,8 @@ public struct ChannelFloor: Sendable {
                             remote.relay,
                             FloorRelayMessage(term: ownTerm, channel: channel, .toMember(remote.number, message))))
                 } else {
-                    send(.toMember(UInt32(truncatingIfNeeded: id.rawValue), message))
+                    let member = UInt32(truncatingIfNeeded: id.rawValue)
+                    if participants.contains(member) { send(.toMember(member, message)) }
                 }
             }
         }

@@ -4,8 +4,9 @@ public import TenfourPackets
 
 // The members of this relay.
 extension ChannelFloor {
-    /// Adds a member. Its number is 1 or more, and not that of an earlier member that is still here.
+    /// Adds a member, unless it is here already. Its number is 1 or more.
     public mutating func join(_ member: UInt32, mayTalk: Bool, at now: Instant) {
+        guard members[member] == nil else { return }
         members[member] = LocalMember(mayTalk: mayTalk)
         arbiter.join(FloorMemberID(UInt64(member)), mayTalk: mayTalk, at: now)
         settle(at: now)
@@ -14,6 +15,7 @@ extension ChannelFloor {
     /// Removes a member. If it has the floor, the floor is released.
     public mutating func leave(_ member: UInt32, at now: Instant) {
         guard let left = members.removeValue(forKey: member) else { return }
+        participants.remove(member)
         arbiter.leave(FloorMemberID(UInt64(member)), at: now)
         if left.number > 0 { forward(.release(number: left.number, left.ssrc), from: member) }
         settle(at: now)
@@ -24,6 +26,7 @@ extension ChannelFloor {
         _ message: FloorMessage, from member: UInt32, ownsSSRC: Bool, at now: Instant
     ) {
         guard members[member] != nil, message.isFromParticipant else { return }
+        participants.insert(member)
         if arbiter.isActive {
             arbiter.receive(message, from: FloorMemberID(UInt64(member)), ownsSSRC: ownsSSRC, at: now)
         } else if members[member]!.limit.spend(FloorTiming.messages, at: now) {
@@ -40,8 +43,11 @@ extension ChannelFloor {
             settle(at: now)
             return mayPass
         }
-        return !isRequired || remoteTalker.map { $0 == ssrc } ?? true
+        return !configuration.isRequired || remoteTalker.map { $0 == ssrc } ?? true
     }
+
+    /// Whether the member has sent a message about the floor.
+    public func isParticipant(_ member: UInt32) -> Bool { participants.contains(member) }
 
     /// Passes a message to the leader, or answers it where this relay knows the answer.
     private mutating func pass(_ message: FloorMessage, from member: UInt32, ownsSSRC: Bool) {
@@ -87,7 +93,7 @@ extension ChannelFloor {
             guard leader!.role == .leads(term: message.term) else { return }
             arbiter.receive(inner, from: id(of: member, at: relay, now), at: now)
         case .toMember(let member, let inner):
-            guard leader!.role == .follows(relay, term: message.term), members[member] != nil else { return }
+            guard leader!.role == .follows(relay, term: message.term), participants.contains(member) else { return }
             learn(inner)
             send(.toMember(member, inner))
         case .toAll(let inner):

@@ -53,7 +53,7 @@ public struct FloorArbiter: Sendable {
         var next: Instant
     }
 
-    let configuration: Configuration
+    var configuration: Configuration
     /// The member that has the floor; nil if it is idle.
     public internal(set) var talker: Talker?
     /// The number of the last decision.

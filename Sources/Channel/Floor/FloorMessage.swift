@@ -118,13 +118,16 @@ public enum FloorMessage: Hashable, Sendable {
         }
     }
 
-    /// Whether participants send the message, and not the arbiter.
-    public var isFromParticipant: Bool {
+    /// The SSRC of the participant that sends the message; nil for a message of the arbiter.
+    public var ssrc: SSRC? {
         switch self {
-        case .request, .release, .queuePositionRequest: true
-        case .granted, .taken, .denied, .idle, .revoke, .queuePosition: false
+        case .request(_, let ssrc, _, _, _), .release(_, let ssrc), .queuePositionRequest(_, let ssrc): ssrc
+        case .granted, .taken, .denied, .idle, .revoke, .queuePosition: nil
         }
     }
+
+    /// Whether participants send the message, and not the arbiter.
+    public var isFromParticipant: Bool { ssrc != nil }
 
     /// The fields behind the message's code and priority.
     private struct Fields {

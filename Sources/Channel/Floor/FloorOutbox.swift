@@ -3,6 +3,8 @@ struct FloorOutbox<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var takenCount = 0
 
+    var isEmpty: Bool { takenCount == elements.count }
+
     mutating func append(_ element: Element) { elements.append(element) }
 
     /// Takes the next element, or nil after the last.

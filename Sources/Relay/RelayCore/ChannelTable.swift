@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourFloor
 internal import TenfourPackets
 
 /// The channels of a relay, by index.
@@ -39,6 +40,16 @@ struct ChannelTable: Sendable {
         channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true
     }
 
+    /// Takes note of a packet of a member for the channel's floor. Returns whether it may be forwarded.
+    mutating func heardMedia(
+        of ssrc: SSRC, from member: MemberID, in channel: ChannelIndex, at now: Instant
+    ) -> Bool {
+        channels[channel.number]?.heardMedia(of: ssrc, from: member, at: now) ?? true
+    }
+
+    /// Whether the channel's floor has something to be sent.
+    func hasFloorOutput(in channel: ChannelIndex) -> Bool { channels[channel.number]?.floor?.hasOutput ?? false }
+
     /// The indices without a channel, lowest first.
     var free: [ChannelIndex] { indices.filter { self[$0] == nil } }
 
@@ -62,6 +73,7 @@ struct ChannelTable: Sendable {
         indices.compactMap { index in
             var status = self[index]?.status
             status?.number = index.number
+            status?.floor = self[index]?.floor?.status
             return status
         }
     }

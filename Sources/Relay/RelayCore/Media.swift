@@ -26,6 +26,7 @@ extension Relay {
         guard let index = sessions.talker(of: member) else { return .discarded(.listenerMedia) }
         if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if !mayTalk(index, member, ssrc, at: now) { return .discarded(.withoutFloor) }
         if let reason = boundStream(index, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
         guard let isNew = receiveMedia(index, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
             return .discarded(.unannounced)
@@ -116,12 +117,17 @@ extension Relay {
     private static let noticePrice = CellRateLimit.Price(perSecond: 0.1, most: 1)
 
     private mutating func sendLimits(to index: TalkerIndex, at now: Instant) {
-        guard let limits = talkers[index]?.limits, let member = talkers[index]?.member,
+        guard let limits = talkers[index]?.limits else { return }
+        sendLimits(limits.talkerPacketsPerSecond, limits.talkerBitsPerSecond, to: index, at: now)
+    }
+
+    /// Tells a talker, at most once in 10 s, how much of its media is forwarded.
+    mutating func sendLimits(_ packets: Int, _ bits: Int, to index: TalkerIndex, at now: Instant) {
+        guard let member = talkers[index]?.member,
             talkers[index]?.notices.spend(Self.noticePrice, at: now) ?? false
         else { return }
         let notice = Record.limited(
-            packetsPerSecond: UInt32(clamping: limits.talkerPacketsPerSecond),
-            bitsPerSecond: UInt32(clamping: limits.talkerBitsPerSecond))
+            packetsPerSecond: UInt32(clamping: packets), bitsPerSecond: UInt32(clamping: bits))
         outbox.put(notice, for: member, of: &sessions)
     }
 

@@ -25,7 +25,7 @@ extension Relay {
             return .handled
         case .pathAnswer(let answer):
             return pathAnswerArrived(answer, of: member, from: sender, at: now)
-        case .renewal, .report, .info, .rosterRequest: break
+        case .renewal, .report, .info, .rosterRequest, .floor: break
         case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
             return .discarded(.malformedRecord)
         }
@@ -39,6 +39,7 @@ extension Relay {
         case .info(let info): infoArrived(info, from: member, at: now)
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
+        case .floor(let message): return floorArrived(message, from: member, at: now)
         // Ignores records that were handled above, or that members do not send. There is no `default`, so that the
         // compiler reports a new kind of record here.
         case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
@@ -127,6 +128,7 @@ extension Relay {
         paths.remove(member)
         forgetInfo(of: member)
         sessions.remove(member)
+        leaveFloor(member, of: channel, at: now)
         guard session.state == .joined else { return }
         uncountPlace(session)
         rosterLeft(member, session, at: now)

@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
+internal import TenfourFloor
 internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourSession
@@ -34,6 +35,7 @@ public struct Relay: ~Copyable, Sendable {
     /// The time of the next roster update of any channel; nil if no roster has changed.
     var rosterDeadline: Instant?
     var rosterPages = CellRateLimit()
+    var floors = FloorDeadlines()
     /// The sender SSRCs of the relay's reports to talkers: `line` for reports on reception at the relay, `listeners`
     /// for reports on reception at the listeners.
     let reporters: (line: SSRC, listeners: SSRC)
@@ -134,6 +136,7 @@ public struct Relay: ~Copyable, Sendable {
         pollTalkers(at: now)
         pollRemoteTalkers(at: now)
         sendRosters(at: now)
+        pollFloors(at: now)
         proveWaiting(at: now)
     }
 
@@ -153,6 +156,7 @@ public struct Relay: ~Copyable, Sendable {
         next = earlier(next, remotes.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)
+        next = earlier(next, floors.next)
         return next
     }
 
@@ -212,17 +216,22 @@ struct RelayedChannel: Sendable {
     var otherListenerCount = 0
     /// The channel's members at the other relays of the cluster.
     var remoteMembers = RemoteMembers()
+    /// Who may talk; nil while nobody has asked, unless the channel requires the floor.
+    var floor: ChannelFloor?
 
     init(_ configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
         status = RelayStatus.Channel(name: configuration.name)
+        if configuration.floor.isRequired { floor = ChannelFloor(configuration.floor) }
     }
 
     /// Sets a new configuration of the channel; its members stay.
     mutating func change(to configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
+        if floor == nil, configuration.floor.isRequired { floor = ChannelFloor(configuration.floor) }
+        floor?.change(to: configuration.floor)
     }
 }
 

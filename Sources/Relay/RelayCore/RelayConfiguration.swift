@@ -1,4 +1,5 @@
 public import TenfourChannelKeys
+public import TenfourFloor
 
 /// The channels of a relay, the names by which links address it, and its limits.
 public struct RelayConfiguration: Sendable, Equatable {
@@ -13,6 +14,8 @@ public struct RelayConfiguration: Sendable, Equatable {
         public var talkJoin: JoinKey
         public var listenJoin: JoinKey
         public var limits: ChannelLimits
+        /// Whether members need the floor to talk, and for how long one has it.
+        public var floor = FloorArbiter.Configuration()
 
         public init(name: String, talkJoin: JoinKey, listenJoin: JoinKey, limits: ChannelLimits = ChannelLimits()) {
             self.name = name

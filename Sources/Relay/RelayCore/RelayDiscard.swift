@@ -76,6 +76,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case tooManyChannelBits
     /// A roster request with an invalid or expired receipt, or from another address than the member's.
     case staleReceipt
+    /// Media of a member that does not have the floor, in a channel that requires it.
+    case withoutFloor
 }
 
 extension RelayDiscard: CustomStringConvertible {
@@ -118,6 +120,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyVoices: "media above the limit of simultaneous voices of a channel"
         case .tooManyChannelBits: "media above the bit rate limit of a channel"
         case .staleReceipt: "request for the list of members without a valid proof of address"
+        case .withoutFloor: "media of a member while another has the floor"
         }
     }
 }

@@ -1,3 +1,5 @@
+public import TenfourFloor
+
 /// Counters of a relay for status output. They contain no address and no secret.
 public struct RelayStatus: Sendable, Equatable {
     public var channels: [Channel] = []
@@ -28,6 +30,8 @@ public struct RelayStatus: Sendable, Equatable {
         public var retransmittedCount = 0
         /// The number of packets whose retransmission was requested from talkers because they had not arrived.
         public var requestedCount = 0
+        /// Who has the floor; nil if nobody has asked for it yet, or if the relay is in a cluster.
+        public var floor: FloorStatus?
 
         public init(name: String) { self.name = name }
     }

@@ -64,6 +64,8 @@ public struct RelayFile: Sendable, Equatable {
         static let channelBits = 1_000...10_000_000_000
         static let talkerPackets = 1...100_000
         static let talkerBits = 1_000...1_000_000_000
+        /// In seconds.
+        static let talkTime = 10...86_400
     }
 
     public init() {}

@@ -1,16 +1,19 @@
+internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourFloor
 internal import TenfourRelayCore
 internal import TenfourSession
 
 /// Parses the lines that define channels: `channel`, `rtp-in` and `rtp-out`.
 extension RelayFile {
-    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by the channel's own limits. Errors do not quote
-    /// the line, because any word of the line may be a key.
+    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by the channel's own limits and by what it demands
+    /// of talkers. Errors do not quote the line, because any word of the line may be a key.
     mutating func addChannel(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
         guard words.count >= 4 else { throw RelayFileError(place, .channelForm) }
         let name = try channelName(words[1], place)
         var keys: [Role: JoinKey] = [:]
         var limits = ChannelLimits()
+        var floor = FloorWords()
         for word in words[2...] {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw RelayFileError(place, .channelForm) }
@@ -19,7 +22,7 @@ extension RelayFile {
                     throw RelayFileError(place, .key(String(parts[0])))
                 }
                 keys[role] = key
-            } else {
+            } else if try !floor.set(parts[0], parts[1], place) {
                 try limits.set(parts[0], parts[1], place)
             }
         }
@@ -37,7 +40,9 @@ extension RelayFile {
         }
         if let other { throw RelayFileError(place, .keyAgain(other)) }
         knownChannels.insert(name)
-        configuration.relay.channels.append(.init(name: name, talkJoin: talk, listenJoin: listen, limits: limits))
+        var channel = RelayConfiguration.Channel(name: name, talkJoin: talk, listenJoin: listen, limits: limits)
+        channel.floor = floor.configuration
+        configuration.relay.channels.append(channel)
     }
 
     /// Parses the value of `rtp-in`: `NAME=BIND:PORT[,from=ADDRESS]`.
@@ -115,6 +120,36 @@ extension RelayFile {
         do throws(ChannelLinkError) { return try ChannelLink.channelName(text) } catch {
             throw RelayFileError(place, .name)
         }
+    }
+}
+
+/// What a channel's line says about the floor.
+private struct FloorWords {
+    private var isRequired: Bool?
+    private var seconds: Int?
+
+    /// Reads `floor=required` or `talk-time=SECONDS`. Returns false for another word.
+    mutating func set(
+        _ word: Substring, _ text: Substring, _ place: RelayFileError.Place
+    ) throws(RelayFileError) -> Bool {
+        switch word {
+        case "floor" where isRequired == nil:
+            guard text == "required" else { throw RelayFileError(place, .value("floor", .floor)) }
+            isRequired = true
+        case "talk-time" where seconds == nil:
+            guard let number = RelayFile.number(text, in: RelayFile.Ranges.talkTime) else {
+                throw RelayFileError(place, .value("talk-time", .number(RelayFile.Ranges.talkTime)))
+            }
+            seconds = number
+        default: return false
+        }
+        return true
+    }
+
+    var configuration: FloorArbiter.Configuration {
+        var configuration = FloorArbiter.Configuration(isRequired: isRequired ?? false)
+        if let seconds { configuration.longestTalk = .seconds(seconds) }
+        return configuration
     }
 }
 

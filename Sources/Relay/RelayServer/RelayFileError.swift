@@ -72,7 +72,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
     }
 
     public enum Value: Hashable, Sendable {
-        case address, listening, host, path, icecast, input, output
+        case address, listening, host, path, icecast, input, output, floor
         case number(ClosedRange<Int>)
     }
 
@@ -145,7 +145,8 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .channelForm:
             """
             write: channel NAME talk=KEY listen=KEY, as `tenfour channel new` and `tenfour channel keys` print it, then the \
-            channel's own limits, if any: members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER
+            channel's own limits, if any: members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER, \
+            and for the floor: floor=required, talk-time=SECONDS
             """
         case .name:
             "a channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
@@ -176,6 +177,7 @@ extension RelayFileError.Value: CustomStringConvertible {
         case .address: "ADDRESS:PORT of this machine in numbers, such as 127.0.0.1:8080, 0.0.0.0:5004 or [::]:5004"
         case .listening: "a port, such as 9104, or ADDRESS:PORT of this machine in numbers, such as 10.0.0.7:9104"
         case .host: "HOST or HOST:PORT, as in members' links"
+        case .floor: "the value required; without it, the floor is a custom among those who use it"
         case .icecast: "CHANNEL=FILE, such as family=icecast.conf"
         case .path: "a path of up to 107 bytes"
         case .input:

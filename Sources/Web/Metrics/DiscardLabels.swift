@@ -52,6 +52,7 @@ extension RelayDiscard {
         case .tooManyVoices: "too_many_voices"
         case .tooManyChannelBits: "channel_bit_limit"
         case .staleReceipt: "stale_receipt"
+        case .withoutFloor: "without_floor"
         }
     }
 }

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourChannelKeys
+import TenfourFloor
 import TenfourPackets
 import Testing
 
@@ -70,6 +71,12 @@ struct HandshakeTests {
         try announcementsAreTheOnesWrittenDown(keys)
     }
 
+    private static let floorRequest = Record.floor(
+        .request(number: 1, SSRC(inputs.ssrc), .normal, waits: false, sends: false))
+    private static let floorGranted = Record.floor(
+        .granted(
+            number: 1, SSRC(inputs.ssrc), .normal, FloorRevision(term: 1, state: 1), time: 180_000, mustAnswer: false))
+
     private func recordsAreTheOnesWrittenDown(_ keys: SessionKeys, _ terms: Welcome.Terms) throws {
         let token = UInt64(Self.inputs.token, radix: 16)!
         let receipt = UInt64(Self.inputs.receipt, radix: 16)!
@@ -86,6 +93,7 @@ struct HandshakeTests {
                         "roster-request",
                         .rosterRequest(.others, position: Self.inputs.position, receipt: receipt)
                     ),
+                    ("floor-request", Self.floorRequest),
                 ]
             ),
             (
@@ -102,6 +110,7 @@ struct HandshakeTests {
                     ),
                     ("roster", .roster(Self.rosterHead, Self.entries(info))),
                     ("roster-page", .rosterPage(Self.pageHead, [Self.entries(info)[0]])),
+                    ("floor-granted", Self.floorGranted),
                 ]
             ),
         ]

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourFloor
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
@@ -30,13 +31,14 @@ final class RealRelay: RelayEnd {
 
     init(
         at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, limits: RelayLimits = RelayLimits(),
-        seed: UInt64 = 1
+        floor: FloorArbiter.Configuration = FloorArbiter.Configuration(), seed: UInt64 = 1
     ) {
         var randomness = SeededRandom(seed: seed)
         self.endpoint = endpoint
         guard let talkJoin = Family.talk.talkJoin else { preconditionFailure("a talk secret gives both keys") }
-        let channel = RelayConfiguration.Channel(
+        var channel = RelayConfiguration.Channel(
             name: "family", talkJoin: talkJoin, listenJoin: Family.talk.listenJoin)
+        channel.floor = floor
         relay = Relay(
             RelayConfiguration(channels: [channel], limits: limits), address: PeerAddress(endpoint), at: now,
             clock: Airwaves.clock(at: now), using: &randomness)

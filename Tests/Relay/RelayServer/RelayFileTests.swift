@@ -1,4 +1,5 @@
 import TenfourChannelKeys
+import TenfourFloor
 import TenfourNetworkEmulator
 import TenfourRelayCore
 import TenfourRelayServer
@@ -89,13 +90,17 @@ struct RelayFileTests {
         // Each setting of the example can be enabled, and none differs from its default except those that must be
         // filled in.
         let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
-        #expect(settings.count == 32)
+        #expect(settings.count == 33)
         let text = settings.map { line in
-            let (talk, listen) = line.contains("concert") ? Self.keys(2) : (Self.talk, Self.listen)
+            let (talk, listen) =
+                line.contains("concert")
+                ? Self.keys(2) : line.contains("control") ? Self.keys(3) : (Self.talk, Self.listen)
             return line.dropFirst().replacing("talk=KEY", with: "talk=\(talk)").replacing(
                 "listen=KEY", with: "listen=\(listen)")
         }.joined(separator: "\n")
         var (_, other) = try read(text, files: ["listeners.txt": "10.0.1.21:5004"])
+        let control = other.relay.channels.removeLast()
+        #expect(control.floor == FloorArbiter.Configuration(isRequired: true))
         let concert = other.relay.channels.removeLast()
         #expect(
             concert.limits
@@ -109,6 +114,16 @@ struct RelayFileTests {
         let example = Array(RelayFile.example.utf8)
         empty.add(example.span, of: "example")
         #expect(empty == RelayFile())
+    }
+
+    @Test func aChannelMayRequireTheFloor() throws {
+        let (_, configuration) = try read(
+            "channel family talk=\(Self.talk) listen=\(Self.listen) floor=required talk-time=60")
+        #expect(
+            configuration.relay.channels[0].floor
+                == FloorArbiter.Configuration(isRequired: true, longestTalk: .seconds(60)))
+        let (_, other) = try read(Self.family)
+        #expect(other.relay.channels[0].floor == FloorArbiter.Configuration(isRequired: false))
     }
 
     @Test func theCommandLineAddsToTheFile() throws {
@@ -153,6 +168,12 @@ struct RelayFileTests {
         ("channel x talk=\(talk) members=7", "write: channel NAME", "KEY"),
         ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members needs a number", "1 to 1000000"),
         ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits needs a number", "1000 to 1000000000"),
+        ("channel x talk=\(talk) listen=\(listen) floor=yes", "floor needs the value required", "custom"),
+        ("channel x talk=\(talk) listen=\(listen) talk-time=9", "talk-time needs a number", "10 to 86400"),
+        (
+            "channel x talk=\(talk) listen=\(listen) floor=required floor=required", "write: channel NAME",
+            "floor=required"
+        ),
         ("channel x talk=\(talk) listen=\(talk)", "channel x already has this key", "of its own"),
         (family + family, "line 2: channel family appears a second time", "keep one"),
         (
