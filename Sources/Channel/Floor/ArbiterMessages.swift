@@ -60,11 +60,6 @@ extension FloorArbiter {
             if request.number == talker.number { return grantAgain(request, at: now) }
             // The release of the earlier request was lost.
             endTalk(.ended, at: now, passesOn: true)
-        } else if let talker, talker.ssrc == request.ssrc, talker.number == request.number, !talker.isUnaware {
-            // The talker has joined again, or has changed over to another relay.
-            self.talker?.member = id
-            self.talker?.lastHeard = now
-            return grantAgain(request, at: now)
         }
         if let end = members[id]!.pausedUntil, now < end { return deny(request, .tooEarly, at: now) }
         if let end = takeoverEnd, now < end, !request.sends { return }

@@ -188,14 +188,12 @@ struct FloorTalkTests {
         #expect(talk.sending == [3])
     }
 
-    @Test func aTalkerThatJoinsAgainKeepsTheFloor() {
+    @Test func anotherMemberCannotTakeTheFloorByTheTalkersSSRC() {
         let talk = Talk(1...2)
         talk.press(1)
-        talk.arbiter.join(FloorMemberID(7), at: talk.now)
-        talk.arbiter.receive(
-            .request(number: 1, SSRC(1), .normal, waits: false, sends: true), from: FloorMemberID(7), at: talk.now)
-        #expect(talk.arbiter.talker?.member == FloorMemberID(7))
-        talk.arbiter.leave(FloorMemberID(1), at: talk.now)
-        #expect(talk.arbiter.talker?.ssrc == SSRC(1))
+        talk.inject(.request(number: 1, SSRC(1), .normal, waits: false, sends: true), from: 2)
+        #expect(talk.talker == 1)
+        talk.inject(.release(number: 1, SSRC(1)), from: 2)
+        #expect(talk.talker == 1)
     }
 }
