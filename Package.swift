@@ -141,7 +141,6 @@ let package = Package(
         module("RTP/CallQuality", uses: ["JSON", "AudioCore", "Packets", "JitterBuffer"]),
 
         module("Channel/Floor", uses: ["Pacing", "AudioCore", "Packets"]),
-        module("Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module("Channel/Pairing", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys"], others: ["CSodium"]),
         module(
             "Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session", "Floor"], others: ["CSodium", "CSRTP"]),
@@ -297,8 +296,8 @@ let package = Package(
                 [
                     "SeededRandom", "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session",
                     "JitterBuffer",
-                    "ChannelKeys", "ChannelMember", "Pairing", "RelayCore", "RelayServer", "UV", "PacketCapture",
-                    "ChannelKeys", "Floor", "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture",
+                    "ChannelKeys", "Floor", "ChannelMember", "Pairing", "RelayCore", "RelayServer", "UV",
+                    "PacketCapture",
                     "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
                     "JSON", "PushToTalk", "PushToTalkDevices", "Call", "CommandSupport",
@@ -376,7 +375,8 @@ let package = Package(
             uses: [
                 "SeededRandom",
                 "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones", "AudioFile", "SoundCard",
-                "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
+                "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
+                "NetworkEmulator",
                 "Radio",
             ], others: ["CAllocations"]),
         tests("Radio/PushToTalkDevices", uses: ["SeededRandom", "Threads", "AudioCore", "PushToTalkDevices"]),

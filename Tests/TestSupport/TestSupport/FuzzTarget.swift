@@ -8,8 +8,7 @@ import TenfourSession
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, ogg, wav, tags, frames, response, live, request
-    case terminal, command, input, hid, recording, transmissions, pairing, call
-    case terminal, command, input, hid, recording, transmissions, floor
+    case terminal, command, input, hid, recording, transmissions, pairing, call, floor
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
