@@ -26,8 +26,8 @@ extension RelayFile {
         # A channel can have its own limits in its line, instead of those below.
         #channel concert talk=KEY listen=KEY members=5000 talker-packets=200 talker-bits=256k
 
-        # In this channel one talks at a time: the relay drops audio of members that have not asked for the floor, or to whom it
-        # was not granted. A member keeps the floor for at most talk-time seconds. In a cluster this is not enforced yet.
+        # In this channel one talks at a time: while one member talks, the relay drops the audio of all others. A member talks
+        # for at most talk-time seconds. The relays of a cluster do not enforce this yet.
         #channel control talk=KEY listen=KEY floor=required talk-time=180
 
         # Maximum number of members in all channels, and in one channel. A further member is refused. A quarter of each number,
