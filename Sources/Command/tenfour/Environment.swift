@@ -7,10 +7,10 @@ import TenfourChannelKeys
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
-        "buffer-all", "allow-http", "anonymous", "vox",
+        "buffer-all", "allow-http", "anonymous", "vox", "duplex",
     ]
     /// The options that take several values. The variable contains the values separated by spaces.
-    private static let lists: Set = ["rtp-in", "rtp-out", "web", "icecast"]
+    private static let lists: Set = ["rtp-in", "rtp-out", "web", "icecast", "ptt"]
     /// The options of all sessions.
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",

@@ -53,7 +53,7 @@ struct PlayoutController: ~Copyable, Sendable {
     /// The playout delay less the target delay.
     var delayError: FrameCount { @_noAllocation @_noLocks get { delay.error } }
 
-    /// Whether the talkspurt began later than its target delay, because it was sent late.
+    /// Whether the talkspurt began much later than its target delay, and playout has not caught up yet.
     var hasBegunLate: Bool { @_noAllocation @_noLocks get { playing?.hasBegunLate ?? false } }
 
     /// Whether the target delay includes time for the recovery of lost packets.
@@ -184,7 +184,10 @@ struct PlayoutController: ~Copyable, Sendable {
         playing.delay = now - playing.position
         // Updates the delay unless the queue is empty. While it is empty, the delay is unknown, because the concealed
         // audio may stand for lost packets.
-        if queue.count > 0 { updateDelay(playing, at: now) }
+        if queue.count > 0 {
+            updateDelay(playing, at: now)
+            if delay.error < TimeScaler.shortest { playing.hasBegunLate = false }
+        }
         let situation = DecisionLogic.Situation(
             position: playing.position, sequence: last?.sequence ?? .min, frameCount: playing.frameCount,
             underrun: underrun.concealed)
@@ -211,7 +214,7 @@ struct PlayoutController: ~Copyable, Sendable {
         underrun.advanceBuffering(by: head.start - start)
         playing = PlayoutPosition(
             position: start, frameCount: head.frameCount, delay: now - start,
-            hasBegunLate: head.start == talkspurtStart && now - start > target)
+            hasBegunLate: head.start == talkspurtStart && now - start > target + TimeScaleDecision.highestError)
         return nil
     }
 

@@ -8,8 +8,8 @@ struct PlayoutPosition: BitwiseCopyable, Sendable {
     var frameCount: FrameCount
     /// The playout delay: the card's position less `position`.
     var delay: FrameCount
-    /// Whether the talkspurt began later than its target delay, because it was sent late.
-    let hasBegunLate: Bool
+    /// Whether the talkspurt began much later than its target delay, and playout has not caught up yet.
+    var hasBegunLate: Bool
 
     @_noAllocation @_noLocks
     init(position: FrameCount, frameCount: FrameCount, delay: FrameCount, hasBegunLate: Bool) {

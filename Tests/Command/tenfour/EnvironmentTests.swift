@@ -9,11 +9,12 @@ struct EnvironmentTests {
     /// Options without a variable, by command: secrets, which have other rules, and options that concern a single
     /// run.
     private static let onlyTyped: [String: Set<String>] = [
-        "talk": ["link-file", "srtp-key", "srtp-key-file"],
-        "listen": ["link-file"],
+        // A variable that is forgotten should neither take a keyboard away nor run a program.
+        "talk": ["link-file", "srtp-key", "srtp-key-file", "ptt-grab", "record-hook"],
+        "listen": ["link-file", "record-hook"],
         "send": ["link-file", "srtp-key", "srtp-key-file", "header"],
         // In these commands `--rate` is a speed; in others it is a sample rate.
-        "recv": ["srtp-key", "srtp-key-file", "rate", "pitch"],
+        "recv": ["srtp-key", "srtp-key-file", "rate", "pitch", "record-hook"],
         "play": ["header", "start", "seek"],
         "plot": ["header", "output", "json", "bars", "average", "peak", "position"],
         "log": ["follow", "count"],
