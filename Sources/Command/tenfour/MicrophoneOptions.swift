@@ -31,7 +31,8 @@ struct MicrophoneOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How much from before the microphone opens is sent with it, 0 to 500 ms. Default: 150.", valueName: "time"))
+            "How much from before the microphone opens is sent with it, up to 500 ms; a bare number is in milliseconds. Default: 150 ms.",
+            valueName: "time"))
     var preRoll: Time<BareMilliseconds>?
 
     @Flag(help: "Hear the others while you talk. This is usual with --open, and needs headphones.")

@@ -12,7 +12,7 @@ struct PTTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ptt", abstract: "Open and close the microphone of a running `tenfour talk`.",
         discussion: """
-            tenfour ptt down               # holds the microphone until this command ends, or until ptt up
+            tenfour ptt down     # holds the microphone until it ends, or until ptt up
             tenfour ptt up
             tenfour ptt toggle
             tenfour ptt status

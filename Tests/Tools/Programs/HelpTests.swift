@@ -24,7 +24,7 @@ import Testing
     static let commands: [[String]] =
         [
             "", "talk", "listen", "send", "recv", "play", "plot", "channel", "channel new", "channel keys", "relay",
-            "relay status", "devices",
+            "relay status", "devices", "log", "log play", "ptt", "ptt down", "ptt up", "ptt toggle", "ptt status",
         ].map { ["tenfour"] + $0.split(separator: " ").map(String.init) } + [["badlink"], ["replay"], ["radiocheck"]]
 
     @Test func theCommandsAreAllHere() throws {
