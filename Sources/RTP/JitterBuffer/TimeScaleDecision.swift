@@ -28,7 +28,7 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     private static var lowestErrorInRecovery: FrameCount { FrameCount(720) }
     /// The maximum delay error above zero that can wait for a pause: 40 ms too long. A greater error is corrected after
     /// at most `errorTimeout`, even without a pause. So a stall of 100 ms is caught up within 3 s.
-    static var highestError: FrameCount { FrameCount(1_920) }
+    static var highestError: FrameCount { @_noAllocation @_noLocks get { FrameCount(1_920) } }
     /// The duration of audio for which an error above `highestError` waits for a pause: 1 s.
     private static var errorTimeout: FrameCount { FrameCount(48_000) }
     /// The budget, in frames, for which a change waits: 5 ms, the pitch period of a voice of 200 Hz.
