@@ -105,9 +105,13 @@ public struct DelayEstimate: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public func delay(exceptFor share: Double) -> FrameCount? {
         guard count > 0 else { return nil }
-        let peak = peaks.level(exceptFor: share)
-        let usual = max(peaks.typical - max(lowestBucket, routeBase), 0) * Self.reservePercent / 100
-        let level = peak + min(usual, max(peak - peaks.typical, 0) + Self.leastReserve)
+        var level = lowestBucket
+        // There is no peak yet while the first talkspurt begins.
+        if !peaks.isEmpty {
+            let peak = peaks.level(exceptFor: share)
+            let usual = max(peaks.typical - max(lowestBucket, routeBase), 0) * Self.reservePercent / 100
+            level = peak + min(usual, max(peak - peaks.typical, 0) + Self.leastReserve)
+        }
         let spread = max(level + 1 - lowestBucket, 0) * max(Self.sampleCountForQuantile - count, 0) / (20 * (count + 5))
         return frames(max(level, lowestBucket) + 1 + spread)
     }

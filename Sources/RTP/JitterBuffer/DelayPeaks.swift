@@ -26,6 +26,8 @@ struct DelayPeaks: ~Copyable, Sendable {
 
     init() {}
 
+    var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
+
     /// Returns the delay, in buckets, that only the proportion `share` (0…1) of the peaks exceeds. If there are enough
     /// peaks to recognize an outlier, at least one peak is left out. Zero without peaks.
     @_noAllocation @_noLocks

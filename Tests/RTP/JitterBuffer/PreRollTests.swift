@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourJitterBuffer
+import TenfourPackets
 import Testing
 
 /// A talker who presses a key every 10 s and speaks for 6 s. Each talkspurt begins with 8 packets from before the key was
@@ -61,4 +62,18 @@ private func presses(jitter: Double, hasMarkers: Bool = true) -> SimulatedTalk {
     marked.run(seconds: 50)
     let difference = marked.buffer.statistics.target - plain.buffer.statistics.target
     #expect(abs(difference.rawValue) < 48 * 5, "\(difference)")
+}
+
+/// The first timestamp is random, so the difference between the clocks may have either sign.
+@Test(arguments: [UInt32(0), 0x7FFF_0000, 0x8000_0000, 0xFFFF_0000]) func theFirstTalkspurtBeginsAtOnce(first: UInt32) {
+    for isPressed in [false, true] {
+        var talk = SimulatedTalk()
+        talk.firstTimestamp = RTPTimestamp(rawValue: first)
+        talk.startsTalkspurt = { $0 == 0 }
+        talk.delay = { FrameCount(isPressed ? max(7 - $0, 0) * 960 + 48 : 48) }
+        talk.run(seconds: isPressed ? 0.25 : 0.1)
+        #expect(!talk.packets.isEmpty, "\(isPressed)")
+        talk.run(seconds: 3)
+        #expect(talk.buffer.statistics.target < FrameCount(48 * 30), "\(talk.buffer.statistics.target)")
+    }
 }
