@@ -12,8 +12,11 @@ struct LoudspeakerStage: ~Copyable, Sendable {
     /// Whether the tones are muted, too.
     private var isMutedByUser = false
 
-    init(format: LPCMFormat, _ controls: Controls) {
-        volume = Volume(format: format, gain: controls.isSpeakerMuted.load(ordering: .relaxed) ? 0 : 1)
+    /// Whether `update` was called. The first call sets the mute without a fade.
+    private var isUpdated = false
+
+    init(format: LPCMFormat) {
+        volume = Volume(format: format)
         tones = SignalToneGenerator(format: format)
     }
 
@@ -22,7 +25,12 @@ struct LoudspeakerStage: ~Copyable, Sendable {
     mutating func update(from controls: Controls) {
         isMutedByUser = controls.isSpeakerMuted.load(ordering: .relaxed)
         let gain: Float = isMutedByUser || controls.mutesForHalfDuplex ? 0 : 1
-        if gain != volume.target { volume.fade(to: gain) }
+        if !isUpdated {
+            isUpdated = true
+            volume = Volume(format: volume.format, gain: gain)
+        } else if gain != volume.target {
+            volume.fade(to: gain)
+        }
         if let tone = controls.takeTone() { tones.begin(tone) }
     }
 

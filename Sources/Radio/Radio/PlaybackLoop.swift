@@ -21,7 +21,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
         self.controls = controls
         self.card = card
         self.reports = reports
-        let loudspeaker = card == nil ? LoudspeakerStage(format: output.format, controls) : nil
+        let loudspeaker = card == nil ? LoudspeakerStage(format: output.format) : nil
         player = PlaybackStep(output, pipeline, loudspeaker, packets: packets, tap: tap)
     }
 

@@ -19,7 +19,7 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
     ) {
         sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         source = TimePitchSource(pieces)
-        loudspeaker = LoudspeakerStage(format: output.format, controls)
+        loudspeaker = LoudspeakerStage(format: output.format)
         self.output = output
         self.controls = controls
         self.sharedState = sharedState
