@@ -13,6 +13,7 @@ esac
 prepare web tenfour
 stop_and_remove() {
     stop
+    # The programs were ended by a signal, so their exit status says nothing.
     wait 2>/dev/null || true
     rm -rf "$folder"
 }
@@ -33,6 +34,7 @@ started+=($!)
 
 address=
 for _ in {1..50}; do
+    # The relay has not written its address yet if there is no match.
     address=$(grep -o 'http://[^ ]*' "$folder/relay.log" || true)
     [[ -z $address ]] || break
     kill -0 "${started[0]}" 2>/dev/null || break
@@ -62,4 +64,5 @@ say "or listen with a player: mpv ${address}demo.ogg"
 [[ $seconds ]] || say "Ctrl-C ends the demo"
 sleep "${seconds:-infinity}" &
 started+=($!)
+# Ctrl-C ends the wait, and the demo in order.
 wait $! || true

@@ -46,7 +46,7 @@ public struct ChannelFloor: Sendable {
     /// The numbers of other relays in `FloorMemberID`; this relay's is zero.
     var relayNumbers: [UInt128: UInt32] = [:]
     private var nextRelayNumber: UInt32 = 1
-    /// What the arbiter at another relay has decided last.
+    /// The last decision of the arbiter at another relay.
     var heard = FloorRevision()
     /// The talker by another relay's arbiter.
     var remoteTalker: SSRC?

@@ -97,7 +97,7 @@ public struct FloorArbiter: Sendable {
     /// The number of requests that wait.
     public var queueCount: Int { queue.entries.count }
 
-    /// What a member has done to the floor; nil if it is not a member.
+    /// The counts of a member's messages and audio; nil if it is not a member.
     public func counts(of id: FloorMemberID) -> FloorMemberCounts? { members[id]?.counts }
 
     /// The next message to be sent.

@@ -9,7 +9,7 @@ public struct FloorMemberID: Hashable, Sendable {
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What a member has done to the floor since it joined, for the relay's status.
+/// The counts of a member since it joined, for the status of the relay.
 public struct FloorMemberCounts: Hashable, Sendable {
     /// The requests, each counted once for each press of the key.
     public var requestCount = 0
@@ -29,7 +29,7 @@ public struct FloorMemberCounts: Hashable, Sendable {
     public init() {}
 }
 
-/// What an arbiter remembers of a member.
+/// A member's state at an arbiter.
 struct FloorMember {
     /// A request that needs no further decision, and how it ended.
     struct Decided {

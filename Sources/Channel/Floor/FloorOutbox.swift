@@ -1,4 +1,4 @@
-/// What is to be taken, in the order in which it was added.
+/// The elements that wait to be taken, in the order in which they were added.
 struct FloorOutbox<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var takenCount = 0

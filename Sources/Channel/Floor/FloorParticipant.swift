@@ -16,7 +16,7 @@ public struct FloorParticipant: Sendable {
         case pendingRelease
     }
 
-    /// What the other end knows of floor control.
+    /// Whether the other end knows floor control.
     public enum OtherEnd: Hashable, Sendable {
         /// Nothing has been heard yet, and it is too early to say.
         case unknown
@@ -77,7 +77,7 @@ public struct FloorParticipant: Sendable {
     public mutating func nextEvent() -> FloorEvent? { events.take() }
 }
 
-/// What a user hears of the floor.
+/// An event of the floor for the user.
 public enum FloorEvent: Hashable, Sendable {
     /// The station may send.
     case granted(FloorPriority, until: Instant?)

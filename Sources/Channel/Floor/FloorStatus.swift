@@ -13,7 +13,7 @@ public struct FloorStatus: Hashable, Sendable {
     public var priority = FloorPriority.normal
     /// The number of requests that wait.
     public var waitingCount = 0
-    /// Those who have offended most, at most eight, first.
+    /// The members with the most offences first, at most eight.
     public var offenders: [Offender] = []
 }
 

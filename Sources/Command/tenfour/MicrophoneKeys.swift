@@ -79,7 +79,7 @@ final class MicrophoneKeys {
 
     // MARK: Texts
 
-    /// What to know at the start.
+    /// The notice about the microphone at the start.
     var opening: String {
         if voice != nil, !beganOpen {
             return "the microphone opens while you talk (VOX); headphones keep others from opening it"

@@ -34,7 +34,7 @@ final class SessionRecording: PacketTap {
         (self.directory, self.names, self.waiting) = (directory, names, waiting)
     }
 
-    /// What to know at the start.
+    /// The notice about the recording at the start.
     var opening: String { "recording to \(String(fromPeer: directory)), not encrypted" }
 
     func receive(_ payload: Span<UInt8>, _ packet: MediaPacket, at now: Instant) {

@@ -19,7 +19,7 @@ struct SessionRunner {
     var report: String?
     /// The address at which the session serves its metrics; nil if it does not.
     var metrics: Endpoint?
-    /// What is recorded of the session; nil if nothing is.
+    /// The recording of the session's transmissions; nil if there is none.
     var recording: SessionRecording?
     /// The player whose audio is sent; nil if no player is used. If there is one, the keys control it.
     var streamer: Streamer?

@@ -4,7 +4,7 @@ internal import TenfourDBus
 internal import TenfourPacing
 internal import TenfourThreads
 
-/// What is done with avahi-daemon on a thread of its own. All methods run on that thread.
+/// The exchange with avahi-daemon on a thread of its own. All methods run on that thread.
 protocol AvahiTask: Sendable {
     /// The daemon is there, and knows nothing of us yet. All paths of an earlier daemon's objects are void.
     mutating func begin(_ avahi: borrowing Avahi) throws(BusError)

@@ -7,7 +7,7 @@ internal import TenfourSession
 /// Any thread may call any method, and none of them waits for avahi-daemon. Without the daemon the list is empty, and
 /// it fills when the daemon starts.
 public final class ServiceBrowser: Sendable {
-    /// What was found so far.
+    /// The services that were found so far.
     public struct Snapshot: Hashable, Sendable {
         public var state = DiscoveryState.starting
         /// At most 64, in the order in which they were found.

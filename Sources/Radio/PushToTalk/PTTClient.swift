@@ -20,7 +20,9 @@ public struct PTTClient: ~Copyable {
                 return try PTTClient(connectingTo: path)
             } catch .failed(_, ECONNREFUSED) {
                 _ = unsafe unlink(path)
-            } catch {}
+            } catch {
+                // Another session may still be reached.
+            }
         }
         throw .noSession
     }
