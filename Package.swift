@@ -42,9 +42,10 @@ func program(_ name: String, uses modules: [String], others: [Target.Dependency]
 }
 
 /// The first program of a library's page, as a user of the package would build it: without our settings.
-func firstProgram(_ name: String, uses modules: [String]) -> Target {
+func firstProgram(_ name: String, uses modules: [String], others: [Target.Dependency] = []) -> Target {
     .executableTarget(
-        name: "first-" + name, dependencies: dependencies(modules), path: "Tests/FirstPrograms/Programs/" + name)
+        name: "first-" + name, dependencies: dependencies(modules, others: others),
+        path: "Tests/FirstPrograms/Programs/" + name)
 }
 
 /// Tests in a folder of Tests, all of which may use Tests/TestSupport.
@@ -77,7 +78,16 @@ let package = Package(
         .library(name: "TenfourPackets", targets: ["TenfourPackets"]),
         .library(name: "TenfourAudioCore", targets: ["TenfourAudioCore"]),
         .library(name: "TenfourNetworkEmulator", targets: ["TenfourNetworkEmulator"]),
-        .library(name: "TenfourPlayer", targets: ["TenfourPlayer", "TenfourMediaSource", "TenfourEffects"]),
+        .library(
+            name: "TenfourPlayer",
+            targets: ["TenfourPlayer", "TenfourMediaSource", "TenfourEffects", "TenfourWaveform"]),
+        .library(name: "TenfourMediaSource", targets: ["TenfourMediaSource"]),
+        .library(name: "TenfourHTTPSource", targets: ["TenfourHTTPSource"]),
+        .library(name: "TenfourHLSSource", targets: ["TenfourHLSSource"]),
+        .library(name: "TenfourFFmpegSource", targets: ["TenfourFFmpegSource"]),
+        .library(name: "TenfourEffects", targets: ["TenfourEffects"]),
+        .library(name: "TenfourTimePitch", targets: ["TenfourTimePitch"]),
+        .library(name: "TenfourWaveform", targets: ["TenfourWaveform"]),
     ],
     traits: [
         .default(enabledTraits: ["FFmpeg"]),
@@ -116,8 +126,13 @@ let package = Package(
 
         module("Support/Rings"),
         module("Support/Threads", others: ["CLinux"]),
+        module("Support/Processes", others: ["CLinux"]),
+        module("Support/Inotify"),
+        module("Support/PrivateFiles"),
+        module("Support/UnixSockets"),
         module("Support/DBus", others: ["CSDBus"]),
         module("Support/Pacing", uses: ["AudioCore"]),
+        module("Support/Clocks", uses: ["AudioCore"]),
         module("Support/SeededRandom"),
         module("Support/JSON"),
         module("Support/QRCode", others: ["CQRencode"]),
@@ -131,7 +146,9 @@ let package = Package(
         module("Audio/Effects", uses: ["AudioCore"]),
         module("Audio/SignalTones", uses: ["AudioCore"]),
         module("Audio/AudioFile", uses: ["AudioCore"], others: ["CSndFile"]),
-        module("Audio/SoundCard", uses: ["Threads", "DBus", "Pacing", "AudioCore"], others: ["CALSA", "CLinux"]),
+        module(
+            "Audio/SoundCard", uses: ["Threads", "DBus", "Pacing", "Clocks", "AudioCore"], others: ["CALSA", "CLinux"]),
+        module("Audio/VoiceProcessing", uses: ["Rings", "AudioCore"], others: ["CSpeexDSP"]),
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
 
         module("RTP/Packets", uses: ["AudioCore"]),
@@ -145,23 +162,30 @@ let package = Package(
         module(
             "Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session", "Floor"], others: ["CSodium", "CSRTP"]),
         module(
-            "Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys"]),
-
-        module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys"]),
+            "Channel/ManagedChannel", uses: ["Pacing", "AudioCore", "Packets", "ChannelKeys"], others: ["CSodium"]),
+        module("Channel/DirectWay", uses: ["Pacing", "AudioCore", "ChannelKeys", "ManagedChannel"]),
         module(
-            "Relay/RelayCluster", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore"]),
+            "Channel/ChannelMember",
+            uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel"]),
+
+        module(
+            "Relay/RelayCore",
+            uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel"]),
+        module(
+            "Relay/RelayCluster",
+            uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore"]),
         module(
             "Relay/RelayServer",
             uses: [
-                "Rings", "Threads", "Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore",
-                "RelayCluster", "UV", "NATS",
+                "Rings", "Threads", "PrivateFiles", "Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys",
+                "ManagedChannel", "RelayCore", "RelayCluster", "UV", "NATS",
             ]),
 
-        module("Network/UV", uses: ["Threads", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
+        module("Network/UV", uses: ["Threads", "UnixSockets", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module(
             "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
-        module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CNATS"]),
-        module("Network/DNSSD", uses: ["Rings", "Threads", "DBus", "Pacing", "AudioCore", "Session"]),
+        module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "Clocks", "AudioCore"], others: ["CNATS"]),
+        module("Network/DNSSD", uses: ["Rings", "Threads", "DBus", "Pacing", "Clocks", "AudioCore", "Session"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
         module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
 
@@ -171,30 +195,48 @@ let package = Package(
         module(
             "Player/HTTPSource", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV", "MediaSource"],
             others: ["CCurl"]),
+        module("Player/HLSSource", uses: ["Rings", "Pacing", "AudioCore", "MediaSource"]),
         module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
         module(
             "Player/Player",
             uses: [
-                "Rings", "Threads", "AudioCore", "TimePitch", "Effects", "AudioFile", "SoundCard", "MediaSource",
-                "HTTPSource",
+                "SeededRandom", "Rings", "Threads", "Clocks", "AudioCodec", "AudioCore", "OpusCodec", "TimePitch",
+                "Effects", "AudioFile", "SoundCard", "OggOpus", "Waveform",
+                "MediaSource",
+                "HTTPSource", "HLSSource",
             ], others: [ffmpegSource]),
+
+        module(
+            "Player/MPRIS",
+            uses: ["Threads", "DBus", "Pacing", "Clocks", "AudioCore", "MediaSource", "Player"]),
+        module("Player/SleepInhibitor", uses: ["Threads", "DBus"]),
 
         module(
             "Radio/Radio",
             uses: [
                 "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch",
-                "Effects", "SignalTones", "AudioFile", "SoundCard",
-                "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
+                "Effects", "SignalTones", "AudioFile", "SoundCard", "VoiceProcessing",
+                "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
+                "RelayCore", "UV", "Transmissions", "PrivateFiles",
             ]),
-        module("Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "AudioCore"], others: ["CLinux"]),
         module(
-            "Radio/PushToTalkDevices", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV"],
+            "Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "UnixSockets", "Clocks", "AudioCore"],
+            others: ["CLinux"]),
+        module(
+            "Radio/PushToTalkDevices", uses: ["Rings", "Threads", "Inotify", "Pacing", "Clocks", "AudioCore", "UV"],
             others: ["CEvdev", "CGPIOD", "CLinux"]),
         module(
             "Radio/Transmissions",
-            uses: ["Rings", "Threads", "AudioCore", "Packets", "OggOpus"], others: ["CLinux"]),
+            uses: ["Rings", "Threads", "Processes", "Inotify", "Clocks", "AudioCore", "Packets", "OggOpus", "UV"],
+            others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module("Radio/Call", uses: ["AudioCore", "Session", "ChannelKeys"]),
+        module(
+            "Radio/Lobby",
+            uses: [
+                "Rings", "Threads", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "UV", "DNSSD", "Radio",
+                "Clocks", "Call",
+            ]),
         module(
             "Radio/LinkTest",
             uses: [
@@ -202,6 +244,12 @@ let package = Package(
                 "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "ChannelKeys",
                 "NetworkEmulator", "Radio", "Simulation",
             ]),
+        module(
+            "Radio/Diagnosis",
+            uses: [
+                "JSON", "Rings", "Threads", "Processes", "Clocks", "AudioCore", "SoundCard", "Packets", "Session",
+                "ChannelKeys", "UV", "DNSSD", "Radio", "Call", "LinkTest",
+            ], others: ["CLinux"]),
 
         module("Web/LiveStream", uses: ["AudioCore", "Packets", "OggOpus"]),
         module(
@@ -210,11 +258,12 @@ let package = Package(
                 "JSON", "QRCode", "Rings", "Threads", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember",
                 "RelayCore", "RelayServer", "UV", "HTTPServer", "LiveStream",
             ], embedding: ["page.html"]),
-        module("Web/Icecast", uses: ["Rings", "Threads", "Pacing", "AudioCore"], others: ["CShout"]),
+        module("Web/Icecast", uses: ["Rings", "Threads", "Pacing", "Clocks", "AudioCore"], others: ["CShout"]),
         module(
             "Web/Metrics",
             uses: [
-                "Rings", "Threads", "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember",
+                "Rings", "Threads", "Clocks", "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys",
+                "ChannelMember", "Floor",
                 "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "HTTPServer", "Icecast", "Radio",
             ]),
 
@@ -226,13 +275,21 @@ let package = Package(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "JSON", "QRCode", "Rings", "Threads", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets",
+                    "JSON", "QRCode", "Pacing", "Clocks", "Rings", "Threads", "PrivateFiles", "UnixSockets",
+                    "AudioCore",
+                    "Effects",
+                    "AudioFile", "SoundCard",
+                    "Waveform", "Packets",
                     "Session",
                     "JitterBuffer",
-                    "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer",
+                    "CallQuality", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore",
+                    "RelayCluster", "NATS",
+                    "RelayServer",
                     "UV", "MediaSource",
-                    "Player", "PushToTalk", "PushToTalkDevices", "SignalTones", "Radio", "Transmissions", "WebGateway",
-                    "Icecast", "Metrics", "CommandSupport",
+                    "Player", "MPRIS", "SleepInhibitor", "PushToTalk", "PushToTalkDevices", "Call", "Lobby", "DNSSD",
+                    "Pairing", "SignalTones",
+                    "VoiceProcessing", "Radio", "Transmissions", "WebGateway", "Icecast", "Metrics", "Diagnosis",
+                    "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -246,6 +303,7 @@ let package = Package(
                 "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer",
                 "NetworkEmulator", "Radio",
             ], others: [argumentParser]),
+        program("voicelab", uses: ["Rings", "AudioCore", "VoiceProcessing"], others: [argumentParser]),
         program(
             "relayload", uses: ["AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"],
             others: [argumentParser]),
@@ -277,11 +335,21 @@ let package = Package(
 
         firstProgram("audio-core", uses: ["AudioCore"]),
         firstProgram("effects", uses: ["AudioCore", "Effects"]),
+        firstProgram("ffmpeg-source", uses: ["AudioCore", "MediaSource"], others: [ffmpegSource]),
+        firstProgram("headless-queue", uses: ["MediaSource", "Player"]),
+        firstProgram("hls-source", uses: ["HLSSource", "MediaSource"]),
+        firstProgram("http-source", uses: ["HTTPSource", "MediaSource"]),
         firstProgram("jitter-buffer", uses: ["AudioCodec", "AudioCore", "G711Codec", "Packets", "JitterBuffer"]),
+        firstProgram("level-meter", uses: ["AudioCore", "Player"]),
         firstProgram("media-source", uses: ["AudioCore", "MediaSource"]),
         firstProgram("network-emulator", uses: ["AudioCore", "NetworkEmulator"]),
+        firstProgram("own-decoder", uses: ["AudioCore", "MediaSource", "Player"]),
+        firstProgram("own-effect", uses: ["AudioCore", "Effects", "Player"]),
+        firstProgram("own-source", uses: ["MediaSource", "Player"]),
         firstProgram("packets", uses: ["Packets"]),
         firstProgram("session", uses: ["AudioCore", "Packets", "Session"]),
+        firstProgram("time-pitch", uses: ["AudioCore", "TimePitch"]),
+        firstProgram("waveform-png", uses: ["AudioCore", "Player", "Waveform"]),
 
         // For tests of what happens to a process as a whole.
         .executableTarget(
@@ -294,30 +362,41 @@ let package = Package(
             name: "TestSupport",
             dependencies: dependencies(
                 [
-                    "SeededRandom", "Rings", "AudioCodec", "AudioCore", "SoundCard", "Packets", "Session",
-                    "JitterBuffer",
-                    "ChannelKeys", "Floor", "ChannelMember", "Pairing", "RelayCore", "RelayServer", "UV",
+                    "SeededRandom", "Rings", "Threads", "AudioCodec", "AudioCore", "Effects", "SoundCard", "Packets",
+                    "Session", "JitterBuffer",
+                    "ChannelKeys", "Floor", "ManagedChannel", "DirectWay", "ChannelMember", "Pairing", "RelayCore",
+                    "RelayServer", "UV",
                     "PacketCapture",
                     "NetworkEmulator",
-                    "MediaSource", "HTTPSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream", "Transmissions",
-                    "JSON", "PushToTalk", "PushToTalkDevices", "Call", "CommandSupport",
+                    "MediaSource", "HTTPSource", "HLSSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream",
+                    "Transmissions",
+                    "JSON", "PushToTalk", "PushToTalkDevices", "Call", "Lobby", "Diagnosis", "CommandSupport",
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
+        tests("Support/PrivateFiles", uses: ["PrivateFiles"]),
         tests("Support/Threads", uses: ["Threads"]),
+        tests("Support/Processes", uses: ["Processes"]),
+        tests("Support/Inotify", uses: ["Inotify"]),
+        tests("Support/UnixSockets", uses: ["UnixSockets"]),
         tests("Support/DBus", uses: ["DBus"]),
         tests("Support/SeededRandom", uses: ["SeededRandom"]),
         tests("Support/JSON", uses: ["JSON"]),
         tests("Support/QRCode", uses: ["QRCode"]),
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
+        tests("Support/Clocks", uses: ["AudioCore", "Clocks"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
         tests("Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"]),
         tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"]),
         tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),
         tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"]),
-        tests("Audio/Effects", uses: ["AudioCore", "TimePitch", "Effects"]),
+        tests(
+            "Audio/Effects", uses: ["SeededRandom", "AudioCore", "TimePitch", "Effects"], others: ["CAllocations"]),
         tests("Audio/SignalTones", uses: ["AudioCore", "SignalTones"]),
         tests("Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"]),
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
+        tests(
+            "Audio/VoiceProcessing", uses: ["SeededRandom", "Rings", "AudioCore", "VoiceProcessing"],
+            others: ["CAllocations"]),
         tests("Audio/Waveform", uses: ["AudioCore", "Waveform"]),
         tests("RTP/Packets", uses: ["SeededRandom", "AudioCore", "Packets", "NetworkEmulator"]),
         tests("RTP/OggOpus", uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "OggOpus"]),
@@ -327,34 +406,38 @@ let package = Package(
         tests(
             "Channel/ChannelKeys",
             uses: ["SeededRandom", "AudioCore", "Packets", "Floor", "ChannelKeys", "NetworkEmulator"]),
-        tests("Channel/Floor", uses: ["SeededRandom", "AudioCore", "Packets", "Floor", "NetworkEmulator"]),
+        tests("Channel/Floor", uses: ["SeededRandom", "AudioCore", "Packets", "Session", "Floor", "NetworkEmulator"]),
         tests(
             "Channel/ChannelMember",
             uses: [
                 "SeededRandom",
-                "AudioCore", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ChannelMember", "RelayCore",
-                "NetworkEmulator", "Radio",
+                "AudioCore", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel",
+                "ChannelMember", "RelayCore", "NetworkEmulator", "Radio",
             ]),
+        tests(
+            "Channel/ManagedChannel", uses: ["SeededRandom", "AudioCore", "Packets", "ChannelKeys", "ManagedChannel"]),
+        tests("Channel/DirectWay", uses: ["SeededRandom", "AudioCore", "ChannelKeys", "ManagedChannel", "DirectWay"]),
         tests("Channel/Pairing", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Pairing"]),
         tests(
             "Relay/RelayCore",
             uses: [
-                "SeededRandom", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore",
+                "SeededRandom", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel",
+                "RelayCore",
                 "NetworkEmulator",
             ],
             others: ["CAllocations", "CMACs"]),
         tests(
             "Relay/RelayCluster",
             uses: [
-                "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "RelayCluster",
+                "SeededRandom", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore", "RelayCluster",
                 "NetworkEmulator",
             ]),
         tests(
             "Relay/RelayServer",
             uses: [
                 "SeededRandom",
-                "Rings", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ChannelMember", "RelayCore",
-                "RelayCluster", "NATS", "RelayServer",
+                "Rings", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
+                "RelayCore", "RelayCluster", "NATS", "RelayServer",
                 "UV", "NetworkEmulator",
             ], others: ["CAllocations"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
@@ -365,36 +448,58 @@ let package = Package(
         tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
         tests("Player/MediaSource", uses: ["SeededRandom", "AudioCore", "NetworkEmulator", "MediaSource"]),
         tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),
+        tests("Player/HLSSource", uses: ["Rings", "AudioCore", "MediaSource", "HLSSource"]),
         tests(
             "Player/FFmpegSource", uses: ["SeededRandom", "Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
             others: [ffmpegSource]),
         tests(
-            "Player/Player", uses: ["Rings", "AudioCore", "Effects", "AudioFile", "SoundCard", "MediaSource", "Player"]),
+            "Player/Player",
+            uses: [
+                "Rings", "Threads", "Clocks", "AudioCore", "Effects", "AudioFile", "SoundCard", "Waveform",
+                "MediaSource", "Player",
+            ]),
+        tests(
+            "Player/MPRIS",
+            uses: ["Rings", "DBus", "AudioCore", "MediaSource", "Player", "MPRIS"], others: ["tenfour"]),
+        tests("Player/SleepInhibitor", uses: ["SleepInhibitor"], others: ["tenfour"]),
         tests(
             "Radio/Radio",
             uses: [
                 "SeededRandom",
                 "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones", "AudioFile", "SoundCard",
-                "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
-                "NetworkEmulator",
-                "Radio",
+                "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel",
+                "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions", "PushToTalk", "Radio",
             ], others: ["CAllocations"]),
-        tests("Radio/PushToTalkDevices", uses: ["SeededRandom", "Threads", "AudioCore", "PushToTalkDevices"]),
+        tests(
+            "Radio/PushToTalkDevices",
+            uses: ["SeededRandom", "Threads", "Inotify", "Clocks", "AudioCore", "PushToTalkDevices"]),
         tests(
             "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
         tests(
             "Radio/Transmissions",
-            uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],
+            uses: ["SeededRandom", "Clocks", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],
             others: ["CAllocations"]),
         tests(
             "Radio/Simulation",
             uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
         tests("Radio/Call", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Call"]),
         tests(
+            "Radio/Lobby",
+            uses: [
+                "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "DNSSD", "Radio", "Call",
+                "Lobby",
+            ]),
+        tests(
             "Radio/LinkTest",
             uses: [
                 "JSON", "SeededRandom",
                 "AudioCore", "Packets", "Session", "CallQuality", "NetworkEmulator", "Radio", "Simulation", "LinkTest",
+            ]),
+        tests(
+            "Radio/Diagnosis",
+            uses: [
+                "JSON", "SeededRandom", "AudioCore", "SoundCard", "Packets", "Session", "ChannelKeys", "RelayCore",
+                "UV", "DNSSD", "Call", "Diagnosis",
             ]),
         tests(
             "Web/LiveStream",
@@ -404,7 +509,7 @@ let package = Package(
         tests(
             "Web/Metrics",
             uses: [
-                "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer", "RelayCore", "RelayCluster",
+                "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer", "Floor", "RelayCore", "RelayCluster",
                 "RelayServer", "UV", "NATS", "Radio", "Icecast", "Metrics",
             ]),
         tests("SupportTests", in: "TestSupport/Tests"),
@@ -422,16 +527,20 @@ let package = Package(
         tests(
             "FirstProgramTests", in: "FirstPrograms", uses: ["AudioCore", "AudioFile"],
             others: [
-                "first-audio-core", "first-effects", "first-jitter-buffer", "first-media-source",
-                "first-network-emulator", "first-packets", "first-session",
+                "first-audio-core", "first-effects", "first-ffmpeg-source", "first-headless-queue", "first-hls-source",
+                "first-http-source", "first-jitter-buffer", "first-level-meter", "first-media-source",
+                "first-network-emulator", "first-own-decoder", "first-own-effect", "first-own-source", "first-packets",
+                "first-session", "first-time-pitch", "first-waveform-png",
             ], exclude: ["Programs"]),
         tests("ToolTests", in: "Tools/Programs", others: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
         tests("Command/CommandSupport", uses: ["SeededRandom", "AudioCore", "CommandSupport"]),
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
-                "JSON", "SeededRandom", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality", "ChannelKeys",
-                "ChannelMember", "NetworkEmulator", "PushToTalk", "Radio", "SignalTones", "Transmissions",
+                "JSON", "SeededRandom", "Clocks", "Rings", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
+                "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
+                "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform", "Player",
+                "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

@@ -13,6 +13,7 @@ import Testing
     @Test(arguments: [
         ("Audio/AudioCore", "audio-core"), ("Audio/Effects", "effects"), ("RTP/JitterBuffer", "jitter-buffer"),
         ("Network/NetworkEmulator", "network-emulator"), ("RTP/Packets", "packets"), ("RTP/Session", "session"),
+        ("Audio/TimePitch", "time-pitch"),
     ])
     func thePageShowsTheProgramAndWhatItPrints(module: String, name: String) throws {
         let program = Folder.text(of: Repository.path("Tests/FirstPrograms/Programs/\(name)/main.swift"))

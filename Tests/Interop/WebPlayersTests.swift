@@ -70,7 +70,7 @@ import Testing
         let out = "#transcode{acodec=s16l,channels=1,samplerate=48000}:\(file)"
         let vlc = try OrdinaryUser().start(
             "cvlc",
-            ["--no-plugins-cache", "--run-time", "4", "--sout", out, "\(address).ogg", "vlc://quit"],
+            ["--no-plugins-cache", "--run-time", "8", "--sout", out, "\(address).ogg", "vlc://quit"],
             environment: ["HOME": folder.path])
         #expect(vlc.wait(.seconds(30)) == .code(0), "\(vlc.errors)")
         try expectTone(in: "vlc.wav", errors: vlc.errors)

@@ -56,7 +56,8 @@ import Testing
         else { return false }
         return switch call[0] {
         case "tenfour":
-            ["channel", "plot"].contains(call[1]) || call.contains("--example")
+            call[1] == "channel" && ["new", "keys"].contains(call.dropFirst(2).first) && !call.contains("--relay-key")
+                || call[1] == "plot" || call.contains("--example")
                 || call.contains("--check") || call[1] == "play" && call.contains("song.wav")
         case "tenfour-badlink", "tenfour-replay", "losslab": !call.contains(":6000")
         case "tenfour-radiocheck": call.contains("--network")

@@ -12,7 +12,9 @@ import Testing
     }
 
     /// Options in the help of a tool that are those of another program.
-    private static let others: Set<Substring> = ["--directory", "--help", "--profile"]
+    private static let others: Set<Substring> = [
+        "--agc", "--denoise", "--directory", "--help", "--no-echo-cancel", "--open", "--profile",
+    ]
 
     /// `Tools/man/update` writes the options of the other pages.
     @Test(arguments: [

@@ -7,6 +7,10 @@ tool=$(basename -- "$0")
 build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libogg-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev
     libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev libmicrohttpd-dev libshout-dev libnats-dev libevdev-dev)
 
+# The options of the builds that tests and documentation use: optimized, since the tests compute much, and apart from .build, so that
+# `swift build` and `swift test` by hand build nothing anew.
+test_build=(-c release -Xswiftc -enable-testing --scratch-path "$root/.build-tests")
+
 # -y, or --yes, before a -- is for `need` below, and removed from the arguments of the tool that sources this file.
 assume_yes=
 others=()
@@ -76,6 +80,12 @@ help_if_built() {
     -h | --help | help) [[ ! -x $program ]] || exec "$program" --help ;;
     --help-all) [[ ! -x $program ]] || exec "$program" --help-all ;;
     esac
+}
+
+# Prints the version that the sources name.
+project_version() {
+    sed -nE 's/.*static let number = "([0-9.]+)"$/\1/p' "$root/Sources/Command/tenfour/Tenfour.swift" | grep . ||
+        fail "Sources/Command/tenfour/Tenfour.swift names no version"
 }
 
 # build PRODUCT…: builds in release mode. Shows the compiler's output only if it fails.

@@ -20,10 +20,12 @@ public struct AudioFileError: Error, Hashable, Sendable {
         case unsupportedChannelCount(Int)
         /// The sample rate, in hertz, is not in `AudioFileReader.rates`.
         case unsupportedRate(Int)
-        /// A WAV file cannot store samples of this coding.
+        /// A WAV or FLAC file cannot store samples of this coding.
         case unsupportedCoding(SampleCoding)
         /// The file's extension (the value) belongs to another format, but only WAV files can be written.
         case namedAsAnother(String)
+        /// libsndfile cannot write such a file. The value is its message.
+        case isNotWritten(String)
         case diskIsFull
         /// The audio does not fit into a WAV file, whose sizes have 32 bits.
         case isTooLong
@@ -60,36 +62,38 @@ extension AudioFileError: CustomStringConvertible {
     /// A sentence for users, with the remedy.
     public var description: String {
         switch reason {
-        case .notFound: "\(name) does not exist; check the spelling, or give - for standard input."
+        case .notFound: "\(name) does not exist; check the spelling, or give - for standard input"
         case .noSuchDirectory:
-            "\(name) cannot be created because its directory does not exist; create the directory first."
-        case .notPermitted: "\(name) cannot be opened by this user; change its permissions or choose another file."
-        case .isDirectory: "\(name) is a directory; name a file in it."
-        case .isEmpty: "\(name) is empty; check the program that should have written it."
+            "\(name) cannot be created because its directory does not exist; create the directory first"
+        case .notPermitted: "\(name) cannot be opened by this user; change its permissions or choose another file"
+        case .isDirectory: "\(name) is a directory; name a file in it"
+        case .isEmpty: "\(name) is empty; check the program that should have written it"
         case .isNotSound(let words):
             "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …); if it contains raw samples, give their format. "
                 + "The reason: \(words)"
         case .libraryIsMissing(let words):
-            "\(name) needs libsndfile, which cannot be loaded (\(words)); run `apt-get install libsndfile1`."
+            "\(name) needs libsndfile, which cannot be loaded (\(words)); run `apt-get install libsndfile1`"
         case .unsupportedChannelCount(let count):
-            "\(name) has \(count) channels; convert it to 1…\(AudioFileReader.channelCounts.upperBound) first."
+            "\(name) has \(count) channels; convert it to 1…\(AudioFileReader.channelCounts.upperBound) first"
         case .unsupportedRate(let hertz):
             "\(name) has a sample rate of \(hertz) Hz; convert it to "
-                + "\(AudioFileReader.rates.lowerBound)…\(AudioFileReader.rates.upperBound) Hz first."
+                + "\(AudioFileReader.rates.lowerBound)…\(AudioFileReader.rates.upperBound) Hz first"
         case .unsupportedCoding(let coding):
-            "\(name) cannot be a WAV file of \(coding.rawValue) samples; choose S16_LE, S24_3LE, S32_LE or FLOAT_LE."
+            "\(name) cannot hold \(coding.rawValue) samples; choose S16_LE or S24_3LE, or for WAV S32_LE or FLOAT_LE"
         case .namedAsAnother(let ending):
             "\(name) does not end in .wav, and only WAV files are written; choose a name that ends in .wav, "
-                + "and convert the file to \(ending.uppercased()) with ffmpeg or sox."
+                + "and convert the file to \(ending.uppercased()) with ffmpeg or sox"
+        case .isNotWritten(let words):
+            "\(name) cannot be written in this format; choose another rate, or WAV. The reason: \(words)"
         case .diskIsFull:
-            "\(name) cannot grow because the disk is full; free disk space. The part written so far can be played."
-        case .isTooLong: "\(name) has reached the 4 GiB limit of WAV files; begin another file."
+            "\(name) cannot grow because the disk is full; free disk space (the part written so far can be played)"
+        case .isTooLong: "\(name) has reached the 4 GiB limit of WAV files; begin another file"
         case .readerIsGone:
-            "\(name) leads to a program that has ended, so nothing more can be written; start that program again."
+            "\(name) leads to a program that has ended, so nothing more can be written; start that program again"
         case .readerIsStuck:
-            "\(name) leads to a program that has stopped reading, so the end of the audio is lost; end that program as well."
+            "\(name) leads to a program that has stopped reading, so the end of the audio is lost; end that program as well"
         case .failed(let call, let code):
-            unsafe "\(name): \(call) failed: \(String(cString: strerror(code)))."
+            unsafe "\(name): \(call) failed: \(String(cString: strerror(code))); check the disk, or choose another file"
         }
     }
 }

@@ -54,6 +54,16 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
         if let owned { close(owned) }
     }
 
+    /// Skips up to `count` frames: in a file by `sf_seek`.
+    public mutating func skip(_ count: FrameCount) throws(AudioFileError) -> FrameCount {
+        if let file = unsafe file, let frameCount, count <= frameCount,
+            unsafe sndfile.sf_seek(file, sf_count_t(count.rawValue), Int32(SEEK_CUR)) >= 0
+        {
+            return count
+        }
+        return try skipByReading(count)
+    }
+
     public mutating func read(into samples: inout MutableSpan<Float>) throws(AudioFileError) -> FrameCount {
         guard let file = unsafe file else { return FrameCount(try stream?.read(into: &samples) ?? 0) }
         let requested = samples.count / format.channelCount

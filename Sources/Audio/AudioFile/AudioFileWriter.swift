@@ -5,7 +5,7 @@ public import TenfourAudioCore
 ///
 /// The header of a WAV file is valid after every `write`, so that the file plays even if the process is killed; through
 /// a pipe the header states an unknown length. For one thread at a time. Blocks on the disk or the pipe, so it must not
-/// be used on an audio thread. After `init` it allocates only for marks.
+/// be used on an audio thread. After `init` it allocates only for marks, and libsndfile, which writes FLAC, for itself.
 public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     public let format: LPCMFormat
 
@@ -16,15 +16,20 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     /// output they are ignored.
     public var marks = WAVMarks()
 
-    private var output: LPCMOutput
-    /// Whether the writer closes the descriptor.
-    private let isOwned: Bool
+    /// The tags of a FLAC file that is created on the first `write`. Set them before. For any other output they are
+    /// ignored.
+    public var tags = AudioFileTags()
+
+    private var file: WritableFile
+    /// The encoder of the samples: exactly one of the two is there.
+    private var lpcm: LPCMOutput?
+    private var flac: FLACOutput?
     private var isClosed = false
-    /// The path of a new file that is removed if no audio is written; nil for any other file.
-    private let newPath: String?
 
     public enum Container: Hashable, Sendable {
         case wav
+        /// FLAC, written by libsndfile. Its samples have 16 or 24 bits (`signed16` or `packedSigned24`).
+        case flac
         /// Samples without a header.
         case raw
     }
@@ -41,22 +46,8 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         let isStandardOutput = path == "-"
         let container = container ?? (isStandardOutput ? .raw : .wav)
         let rawFormat = RawFormat(coding: coding, format: format)
-        let name = isStandardOutput ? "standard output" : path
-        try LPCMOutput.check(rawFormat, container, for: name)
-        let isNew = unsafe !isStandardOutput && access(path, F_OK) != 0
-        let descriptor =
-            isStandardOutput ? Descriptor(number: STDOUT_FILENO, name: name) : try Descriptor(writing: path)
-        var output = LPCMOutput(descriptor, rawFormat, container, replaces: !isStandardOutput)
-        do throws(AudioFileError) {
-            if !createsOnFirstWrite { try output.begin() }
-        } catch {
-            if !isStandardOutput { Glibc.close(descriptor.number) }
-            throw error
-        }
-        self.output = output
-        self.format = format
-        isOwned = !isStandardOutput
-        newPath = isNew && createsOnFirstWrite ? path : nil
+        try rawFormat.check(container, for: isStandardOutput ? "standard output" : path)
+        try self.init(try WritableFile(path: path), rawFormat, container, begins: !createsOnFirstWrite)
     }
 
     /// Writes to an open file or pipe, which the caller closes. `name` is for error messages.
@@ -65,20 +56,34 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         container: Container = .raw
     ) throws(AudioFileError) {
         let rawFormat = RawFormat(coding: coding, format: format)
-        try LPCMOutput.check(rawFormat, container, for: name)
-        var output = LPCMOutput(Descriptor(number: fileDescriptor, name: name), rawFormat, container)
-        try output.begin()
-        self.output = output
-        self.format = format
-        isOwned = false
-        newPath = nil
+        try rawFormat.check(container, for: name)
+        let file = WritableFile(Descriptor(number: fileDescriptor, name: name))
+        try self.init(file, rawFormat, container, begins: true)
+    }
+
+    private init(
+        _ opened: consuming WritableFile, _ rawFormat: RawFormat, _ container: Container, begins: Bool
+    ) throws(AudioFileError) {
+        var file = opened
+        let lpcm = container == .flac ? nil : LPCMOutput(file.descriptor, rawFormat, container)
+        var flac = container == .flac ? FLACOutput(file.descriptor, rawFormat) : nil
+        if begins {
+            try file.begin()
+            try lpcm?.begin(unless: { false })
+            try flac?.begin(AudioFileTags())
+        }
+        format = rawFormat.format
+        self.lpcm = lpcm
+        self.flac = flac.take()
+        self.file = file
     }
 
     /// Closes the file like `close`, but ignores errors.
     deinit {
         guard !isClosed else { return }
-        try? end()
-        if isOwned { Glibc.close(output.descriptor.number) }
+        try? lpcm?.end(marks)
+        // Before the descriptor is closed.
+        try? flac?.end()
     }
 
     public mutating func write(_ samples: Span<Float>) throws(AudioFileError) { try write(samples, unless: { false }) }
@@ -87,7 +92,9 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     /// true.
     public mutating func write(_ samples: Span<Float>, unless isAbandoned: () -> Bool) throws(AudioFileError) {
         precondition(!isClosed, "the file has been closed")
-        try output.write(samples, unless: isAbandoned)
+        if !file.hasBegun { try begin(unless: isAbandoned) }
+        try lpcm?.write(samples, unless: isAbandoned)
+        try flac?.write(samples)
         frameCount += FrameCount(samples.count / format.channelCount)
     }
 
@@ -97,16 +104,18 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         guard !isClosed else { return }
         isClosed = true
         do throws(AudioFileError) {
-            try end()
+            try lpcm?.end(marks)
+            try flac?.end()
         } catch {
-            if isOwned { Glibc.close(output.descriptor.number) }
+            try? file.close()
             throw error
         }
-        if isOwned { try output.descriptor.close() }
+        try file.close()
     }
 
-    private func end() throws(AudioFileError) {
-        if let newPath, !output.hasBegun { unsafe unlink(newPath) }
-        try output.end(marks)
+    private mutating func begin(unless isAbandoned: () -> Bool) throws(AudioFileError) {
+        try file.begin()
+        try lpcm?.begin(unless: isAbandoned)
+        try flac?.begin(tags)
     }
 }

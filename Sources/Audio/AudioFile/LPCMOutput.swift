@@ -9,14 +9,8 @@ internal struct LPCMOutput {
     private var header: WAVHeader?
     /// The offset at which the header is rewritten; nil if it cannot be rewritten.
     private let headerOffset: off_t?
-    /// Whether the file is truncated before the first write.
-    private let replaces: Bool
-    private(set) var hasBegun = false
 
-    init(
-        _ descriptor: Descriptor, _ format: RawFormat, _ container: AudioFileWriter.Container, replaces: Bool = false
-    ) {
-        self.replaces = replaces
+    init(_ descriptor: Descriptor, _ format: RawFormat, _ container: AudioFileWriter.Container) {
         self.descriptor = descriptor
         self.format = format
         // With O_APPEND all data is written to the end of the file, so the header cannot be rewritten.
@@ -25,29 +19,13 @@ internal struct LPCMOutput {
         if container == .wav { header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil) }
     }
 
-    /// Truncates the file if required, and writes the header.
-    mutating func begin(unless isAbandoned: () -> Bool = { false }) throws(AudioFileError) {
-        hasBegun = true
-        if replaces { try descriptor.empty() }
+    /// Writes the header.
+    func begin(unless isAbandoned: () -> Bool) throws(AudioFileError) {
         guard let bytes = header?.bytes else { return }
         try descriptor.write(bytes.count, of: bytes.span, unless: isAbandoned)
     }
 
-    /// Throws if the channel count or sample rate of `format` is not supported. For a WAV file, throws also if WAV
-    /// cannot store the sample coding, or if the extension in `name` belongs to another file format.
-    static func check(
-        _ format: RawFormat, _ container: AudioFileWriter.Container, for name: String
-    ) throws(AudioFileError) {
-        try format.format.check(for: name)
-        guard container == .raw || WAVHeader.canHold(format.coding)
-        else { throw AudioFileError(.unsupportedCoding(format.coding), name: name) }
-        let ending = name.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() ?? ""
-        guard container == .raw || !otherFormats.contains(ending)
-        else { throw AudioFileError(.namedAsAnother(ending), name: name) }
-    }
-
     mutating func write(_ samples: Span<Float>, unless isAbandoned: () -> Bool) throws(AudioFileError) {
-        if !hasBegun { try begin(unless: isAbandoned) }
         let byteCount = samples.count * format.coding.byteCount
         if let length = header?.byteCount, length > WAVHeader.maximumByteCount - byteCount {
             throw AudioFileError(.isTooLong, name: descriptor.name)
@@ -91,8 +69,3 @@ internal struct LPCMOutput {
         else { throw AudioFileError(errno: errno, in: "pwrite", name: descriptor.name, isWriting: true) }
     }
 }
-
-/// The extensions of other formats. Programs that rely on the extension would misread a WAV file with such a name.
-private let otherFormats: Set = [
-    "mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm",
-]

@@ -51,6 +51,16 @@ public enum SampleCoding: String, Hashable, Sendable, CaseIterable {
         for index in 0..<byteCount { bytes[offset + index] = UInt8(truncatingIfNeeded: pattern >> (8 * Int32(index))) }
     }
 
+    /// Returns the sample as an integer with the coding's bits at the top of 32. Only for integer codings.
+    internal func leftAligned(_ sample: Float) -> Int32 {
+        switch self {
+        case .unsigned8, .signed8: scaled(sample, by: 128) << 24
+        case .signed16: scaled(sample, by: 32_768) << 16
+        case .signed24, .packedSigned24: scaled(sample, by: 8_388_608) << 8
+        case .signed32, .float32: scaled(sample, by: 2_147_483_648)
+        }
+    }
+
     private func scaled(_ sample: Float, by fullScale: Double) -> Int32 {
         guard !sample.isNaN else { return 0 }
         let number = (Double(sample) * fullScale).rounded(.toNearestOrEven)

@@ -1,1 +1,2 @@
-// Volume, equaliser, and chains of effects. This module does not know sources, sinks, threads or clocks.
+// Volume, filters, equaliser, compressor, delay, limiter, loudness, and chains of effects. This module does not know
+// sources, sinks, threads or clocks.

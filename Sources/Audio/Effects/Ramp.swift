@@ -28,4 +28,18 @@ package struct Ramp: BitwiseCopyable, Sendable {
         framesLeft -= 1
         value = framesLeft == 0 ? target : value + step
     }
+
+    /// Multiplies each frame by the value that it moves to next.
+    @_noAllocation @_noLocks
+    mutating func multiply(_ samples: inout MutableSpan<Float>, channelCount: Int) {
+        guard isMoving || value != 1 else { return }
+        var index = 0
+        while index + channelCount <= samples.count {
+            advance()
+            for _ in 0..<channelCount {
+                samples[index] *= value
+                index += 1
+            }
+        }
+    }
 }

@@ -34,15 +34,7 @@ public struct Volume: ~Copyable, InPlaceEffect, Sendable {
 
     @_noAllocation @_noLocks
     public mutating func apply(to samples: inout MutableSpan<Float>) {
-        guard ramp.isMoving || ramp.value != 1 else { return }
-        var index = 0
-        while index + format.channelCount <= samples.count {
-            ramp.advance()
-            for _ in 0..<format.channelCount {
-                samples[index] *= ramp.value
-                index += 1
-            }
-        }
+        ramp.multiply(&samples, channelCount: format.channelCount)
     }
 
     /// Ends the present fade immediately: the gain jumps to `target`.

@@ -76,9 +76,13 @@ public struct DecoderTrial: Hashable, Sendable {
         settings.signal = .speech
         settings.maximumBandwidth = .wide
         var encoder = try OpusEncoder(application: application, settings: settings)
+        // Computed once, since it would take longer than the rest of the trial in a debug build.
+        let period = (0..<SampleRate.opus.hertz / pitch).map(vowel)
         var packets: [[UInt8]] = []
         for number in 0..<TrialCall.packetCount {
-            let samples = (0..<TrialCall.frameCount).map { vowel(at: number * TrialCall.frameCount + $0) }
+            let samples = (0..<TrialCall.frameCount).map {
+                period[(number * TrialCall.frameCount + $0) % period.count]
+            }
             var packet = [UInt8](repeating: 0, count: 1_276)
             var room = packet.mutableSpan
             let byteCount = try encoder.encode(samples.span, into: &room)
@@ -87,10 +91,13 @@ public struct DecoderTrial: Hashable, Sendable {
         return packets
     }
 
+    /// The pitch of the vowel in hertz. Its period is a whole number of frames.
+    private static let pitch = 120
+
     private static func vowel(at frame: Int) -> Float {
         var sum = 0.0
         for harmonic in 1...20 {
-            let frequency = 120 * Double(harmonic)
+            let frequency = Double(pitch * harmonic)
             let formants = 1 / (1 + pow((frequency - 600) / 200, 2)) + 0.5 / (1 + pow((frequency - 1_800) / 300, 2))
             sum += formants * sin(2 * .pi * frequency * Double(frame) / Double(SampleRate.opus.hertz))
         }

@@ -16,6 +16,8 @@ public enum SignalTone: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     case lost
     /// A transmission has ended: two notes, high and low (roger beep).
     case roger
+    /// Somebody calls: a high and a low note, twice.
+    case ring
 
     /// The name by which a user switches the tone on or off, such as `time-out`.
     public var name: String {
@@ -28,6 +30,7 @@ public enum SignalTone: UInt8, CaseIterable, BitwiseCopyable, Sendable {
         case .connected: "connected"
         case .lost: "lost"
         case .roger: "roger"
+        case .ring: "ring"
         }
     }
 
@@ -53,6 +56,8 @@ public enum SignalTone: UInt8, CaseIterable, BitwiseCopyable, Sendable {
         case (.connected, 2), (.lost, 0): SignalNote(hertz: 784, milliseconds: 120)
         case (.roger, 0): SignalNote(hertz: 1_175, milliseconds: 60)
         case (.roger, 1): SignalNote(hertz: 784, milliseconds: 60)
+        case (.ring, 0), (.ring, 2): SignalNote(hertz: 988, milliseconds: 100)
+        case (.ring, 1), (.ring, 3): SignalNote(hertz: 740, milliseconds: 100)
         default: nil
         }
     }

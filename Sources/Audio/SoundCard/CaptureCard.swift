@@ -75,6 +75,22 @@ public import TenfourAudioCore
     /// the first `read`.
     public mutating func allowForLateWakeups() { device.setAvailMin(2 * period) }
 
+    /// Whether the card is closed or lost, and `read` returns silence in its place.
+    public var isAwaited: Bool { lostCard.isLost }
+
+    /// Closes the card, so that nothing is captured and other programs may have it. Until `reopen`, `read` returns silence
+    /// at the pace of the monotonic clock. Not for a thread that must not wait.
+    public mutating func close() {
+        guard !lostCard.isClosed else { return }
+        lostCard.close(&device)
+        clock = FreeRunningClock(rate: rate, now: PCMCalls.now())
+        recoveries = 0
+    }
+
+    /// Opens a card again that `close` has closed. It is opened on another thread, and `read` reports `.reopened`; a card
+    /// that is gone is opened as soon as it is back.
+    public mutating func reopen() { if lostCard.isClosed { lostCard.reopen(now: PCMCalls.now()) } }
+
     /// Fills `samples` (interleaved, whole frames of `granted.format`) with the next captured audio, or returns an
     /// interruption. Sleeps until the audio has been captured. If nothing is captured for half a second or eight
     /// periods, whichever is longer, returns the loss of the card.

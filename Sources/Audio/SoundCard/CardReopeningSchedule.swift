@@ -16,7 +16,11 @@ struct CardReopeningSchedule {
 
     /// Starts the schedule for a card lost at `now` (nanoseconds).
     @_noAllocation @_noLocks
-    init(now: Int64) { nextAttempt = now + nanosecondsPerSecond / 4 }
+    init(now: Int64) { self.init(firstAttempt: now + nanosecondsPerSecond / 4) }
+
+    /// Starts the schedule with an attempt at `firstAttempt` (nanoseconds).
+    @_noAllocation @_noLocks
+    init(firstAttempt: Int64) { nextAttempt = firstAttempt }
 
     /// Records an attempt that failed at `now`.
     mutating func failed(now: Int64) { nextAttempt = now + Instant.nanoseconds(in: backoff.next()) }

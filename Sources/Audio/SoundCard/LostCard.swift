@@ -1,13 +1,30 @@
 /// Handles the loss of a card and its return: closes the card and reopens it by a schedule. Used for playback and
-/// capture.
+/// capture. A card can also be closed on purpose, until it is needed again.
 struct LostCard: ~Copyable {
     /// Collects the differences between a reopened card and the card before its loss.
     let changes = CardChanges()
     private var schedule: CardReopeningSchedule?
     private var reopening = CardReopening()
+    /// Whether the card is closed on purpose.
+    private(set) var isClosed = false
 
-    /// Whether the card is lost at present.
-    var isLost: Bool { @_noAllocation @_noLocks get { schedule != nil } }
+    /// Whether the card is lost or closed at present.
+    var isLost: Bool { @_noAllocation @_noLocks get { schedule != nil || isClosed } }
+
+    /// Closes `device` until `reopen`.
+    mutating func close(_ device: inout PCMDevice) {
+        device.close()
+        // Leaves an attempt that goes on to itself: what it opens is closed.
+        if schedule != nil { reopening = CardReopening() }
+        schedule = nil
+        isClosed = true
+    }
+
+    /// Begins to reopen a card that was closed on purpose.
+    mutating func reopen(now: Int64) {
+        isClosed = false
+        schedule = CardReopeningSchedule(firstAttempt: now)
+    }
 
     /// Closes `device`, which was lost at `now` (nanoseconds).
     @_noAllocation @_noLocks

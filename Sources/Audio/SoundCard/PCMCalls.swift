@@ -1,5 +1,7 @@
 import CALSA
 import Glibc
+import TenfourAudioCore
+import TenfourClocks
 
 /// All C calls of an audio thread after its card is open, with one function for each.
 ///
@@ -87,12 +89,8 @@ enum PCMCalls {
     }
 
     /// The time in nanoseconds of `CLOCK_MONOTONIC`.
-    @_semantics("no_performance_analysis")
-    static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * nanosecondsPerSecond + Int64(time.tv_nsec)
-    }
+    @_noAllocation @_noLocks
+    static func now() -> Int64 { MonotonicClock.now.nanoseconds }
 
     /// Sleeps until `moment`, in nanoseconds of `CLOCK_MONOTONIC`; returns immediately if `moment` is past.
     @_semantics("no_performance_analysis")

@@ -10,6 +10,8 @@ struct RequestedParameters {
     /// For playback, the largest number of frames queued; for capture, the number of frames captured at a time. At
     /// `format.rate`.
     var queue: Int
+    /// The sample formats to try, the preferred one first.
+    var sampleFormats = SampleFormat.allCases
 }
 
 /// The parameters that a card granted; frames are counted at the granted rate.
@@ -75,7 +77,7 @@ struct NegotiatedParameters: Equatable {
 
     /// Narrows the space to the values nearest to `requested`, installs them and reads them back.
     mutating func install(_ requested: RequestedParameters) throws(SoundCardError) -> NegotiatedParameters {
-        guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else {
+        guard let sampleFormat = requested.sampleFormats.first(where: { grants($0) }) else {
             throw .noCommonFormat(device)
         }
         try check(unsafe snd_pcm_hw_params_set_format(pcm, raw, sampleFormat.raw), "snd_pcm_hw_params_set_format")

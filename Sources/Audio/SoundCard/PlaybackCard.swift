@@ -64,21 +64,22 @@ public import TenfourAudioCore
     /// caller must resample. Allocates, and may take long.
     ///
     /// - `period`: frames per demand, at `format.rate`.
-    ///
     /// - `target`: the largest number of frames queued if the card takes single frames, at `format.rate`; nil: two
     ///   periods. At least one and a half periods and at most the buffer are used.
+    /// - `isPrecise`: whether to use the card's most precise sample format, instead of 16 bits, which cost less.
     public init(
-        device: String, format: LPCMFormat = .mono, period: FrameCount, target: FrameCount? = nil
+        device: String, format: LPCMFormat = .mono, period: FrameCount, target: FrameCount? = nil,
+        isPrecise: Bool = false
     ) throws(SoundCardError) {
         precondition(period > .zero, "a card plays one period while another is written")
-        let requested = RequestedParameters(
+        var requested = RequestedParameters(
             format: format, period: period.rawValue, queue: target?.rawValue ?? 2 * period.rawValue)
+        if isPrecise { requested.sampleFormats = SampleFormat.widestFirst }
         self.device = try PCMDevice(device, .playback, requested)
         channelCount = format.channelCount
         granted = NegotiatedFormat(of: self.device, channelCount: format.channelCount)
         let negotiated = self.device.negotiated
-        self.period = negotiated.period
-        rate = negotiated.rate
+        (self.period, rate) = (negotiated.period, negotiated.rate)
         queue = PlaybackQueue(
             requestedQueue: negotiated.queue, period: negotiated.period, buffer: negotiated.buffer,
             rate: negotiated.rate)

@@ -17,14 +17,16 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     private var card: PlaybackCard?
     private var timer: PeriodTimer
 
-    /// Opens a card. `queuedPeriods` is the largest number of periods queued in the card.
+    /// Opens a card at the supported rate nearest to `rate`. `queuedPeriods` is the largest number of periods queued in
+    /// the card. For `isPrecise` see `PlaybackCard`.
     package init(
-        card name: String, channelCount: Int, period: Duration, queuedPeriods: Double
+        card name: String, channelCount: Int, rate: SampleRate = .opus, period: Duration, queuedPeriods: Double,
+        isPrecise: Bool = false
     ) throws(SoundCardError) {
-        let wanted = FrameCount(period)
+        let wanted = FrameCount(period, at: rate)
         let card = try PlaybackCard(
-            device: name, format: LPCMFormat(channelCount: channelCount), period: wanted,
-            target: FrameCount(Int(Double(wanted.rawValue) * queuedPeriods)))
+            device: name, format: LPCMFormat(rate: rate, channelCount: channelCount), period: wanted,
+            target: FrameCount(Int(Double(wanted.rawValue) * queuedPeriods)), isPrecise: isPrecise)
         granted = card.granted
         changes = card.changes
         format = card.granted.format
@@ -79,6 +81,3 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     @_semantics("no_performance_analysis")
     private mutating func give(_ sound: borrowing FixedBuffer<Float>) { card?.write(sound.span) }
 }
-
-/// The present instant of CLOCK_MONOTONIC, which cards use.
-package func monotonicNow() -> Instant { Instant(nanoseconds: PCMCalls.now()) }

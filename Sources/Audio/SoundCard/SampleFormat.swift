@@ -2,6 +2,10 @@
 enum SampleFormat: CaseIterable {
     case int16, int32, float, packed24, low24
 
+    /// The formats in the order of their precision, for audio that may have more than 16 bits. A `Float` holds samples
+    /// of 24 bits without loss.
+    static let widestFirst: [SampleFormat] = [.float, .int32, .low24, .packed24, .int16]
+
     /// The number of bytes per sample.
     var byteCount: Int {
         @_noAllocation @_noLocks get {

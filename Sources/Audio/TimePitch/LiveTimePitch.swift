@@ -9,7 +9,9 @@ public import TenfourAudioCore
 ///
 /// For one thread at a time, a worker; allocates nothing after `init`.
 public struct LiveTimePitch: ~Copyable, Sendable {
+    /// The format of input and output.
     public let format: LPCMFormat
+    /// The maximum lag. At it the output continues at rate 1.
     public let longestLag: Duration
 
     /// The requested rate. The range is `TimePitch.rates`.

@@ -7,35 +7,37 @@ struct CellSums: ~Copyable {
     private(set) var frameCount = 1
 
     private var cells: FixedBuffer<HeightBlock.Part>
-    private var position = 0
 
     /// Creates `capacity` empty cells. `capacity` must be even.
     init(capacity: Int) { cells = FixedBuffer(repeating: HeightBlock.Part(), count: capacity) }
 
-    mutating func append(_ block: borrowing HeightBlock) {
-        var start = 0
-        while start < block.count {
-            if position == cells.count * frameCount { halve() }
-            let cell = position / frameCount
-            let end = min(start + (cell + 1) * frameCount - position, block.count)
+    /// Appends the frames `range` of a block whose first frame is at `position`.
+    mutating func append(_ block: borrowing HeightBlock, _ range: Range<Int>, at position: Int) {
+        var start = range.lowerBound
+        while start < range.upperBound {
+            while position + start >= cells.count * frameCount { halve() }
+            let cell = (position + start) / frameCount
+            let end = min((cell + 1) * frameCount - position, range.upperBound)
             cells[cell].add(block.part(start..<end))
-            position += end - start
             start = end
         }
     }
 
-    /// Returns the sum and peak of the frames in `range`. If only a part of a cell lies in `range`, the cell
-    /// contributes this part of its sum, and its whole peak.
-    func part(_ range: Range<Int>) -> (sum: Double, peak: Int32) {
+    /// Returns the sum, peak and number of the frames in `range` that were appended. If only a part of a cell lies in
+    /// `range`, the cell contributes this part of its sum and number, and its whole peak.
+    func part(_ range: Range<Int>) -> (sum: Double, peak: Int32, count: Double) {
         var sum = 0.0
+        var count = 0.0
         var peak: Int32 = 0
-        for cell in range.lowerBound / frameCount..<(range.upperBound + frameCount - 1) / frameCount {
+        let end = min((range.upperBound + frameCount - 1) / frameCount, cells.count)
+        for cell in min(range.lowerBound / frameCount, end)..<end where cells[cell].count > 0 {
             let own = cell * frameCount..<(cell + 1) * frameCount
-            let share = Double(own.clamped(to: range).count) / Double(min(own.upperBound, position) - own.lowerBound)
-            sum += min(share, 1) * Double(cells[cell].sum)
+            let share = min(Double(own.clamped(to: range).count) / Double(cells[cell].count), 1)
+            sum += share * Double(cells[cell].sum)
+            count += share * Double(cells[cell].count)
             peak = max(peak, cells[cell].peak)
         }
-        return (sum, peak)
+        return (sum, peak, count)
     }
 
     private mutating func halve() {

@@ -16,21 +16,30 @@ struct DotGrid {
     private let peaks: [Int]
     private let barsPerColumn: Int
 
-    init(_ bars: Bars, _ style: TerminalStyle) {
-        usesBlocks = style.usesBlocks
-        barsPerColumn = style.barsPerColumn
+    init(_ bars: Bars, _ axis: LevelAxis, _ style: TerminalStyle) {
+        self.init(
+            bars, axis, height: style.height, columnCount: style.columnCount, shows: style.shows,
+            usesBlocks: style.usesBlocks)
+    }
+
+    /// `height` is in characters. Bars that do not fit into `columnCount` characters are omitted.
+    init(
+        _ bars: Bars, _ axis: LevelAxis, height: Int, columnCount: Int, shows: PictureStyle.Shown = .both,
+        usesBlocks: Bool = false
+    ) {
+        self.usesBlocks = usesBlocks
+        barsPerColumn = usesBlocks ? 1 : 2
         dots = usesBlocks ? 2 : 4
-        middle = max(style.height / 2, 1)
-        let reach = middle * (style.usesBlocks ? 2 : 4)
+        middle = max(height / 2, 1)
+        let reach = middle * dots
         self.reach = reach
         func reaches(_ levels: [Float]) -> [Int] {
             // Sets at least one dot, so that silence is drawn as a line.
-            levels.map { max(Int((Float(reach) * min(max(1 - $0 / bars.floor, 0), 1)).rounded()), 1) }
+            levels.map { max(Int((Float(reach) * axis.share($0)).rounded()), 1) }
         }
-        averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
-        peaks = reaches(style.shows == .average ? bars.averages : bars.peaks)
-        // Omits bars that do not fit into the width.
-        columnCount = min((bars.count + style.barsPerColumn - 1) / style.barsPerColumn, style.columnCount)
+        averages = reaches(shows == .peak ? bars.peaks : bars.averages)
+        peaks = reaches(shows == .average ? bars.averages : bars.peaks)
+        self.columnCount = min((bars.count + barsPerColumn - 1) / barsPerColumn, columnCount)
     }
 
     func holdsAverage(row: Int, column: Int) -> Bool {

@@ -20,14 +20,14 @@ struct FactorWindow: ~Copyable {
         bars = FixedBuffer(repeating: HeightBlock.Part(), count: factors.count * barCount)
     }
 
-    /// Appends a block whose first frame is at `position`.
-    mutating func append(_ block: borrowing HeightBlock, at position: Int) {
+    /// Appends the frames `range` of a block whose first frame is at `position`.
+    mutating func append(_ block: borrowing HeightBlock, _ range: Range<Int>, at position: Int) {
         var row = 0
         for factor in factors {
-            var bar = position / factor
-            var start = 0
-            while start < block.count, bar < barCount {
-                let end = min((bar + 1) * factor - position, block.count)
+            var start = range.lowerBound
+            var bar = (position + start) / factor
+            while start < range.upperBound, bar < barCount {
+                let end = min((bar + 1) * factor - position, range.upperBound)
                 bars[row + bar].add(block.part(start..<end))
                 start = end
                 bar += 1
@@ -36,9 +36,10 @@ struct FactorWindow: ~Copyable {
         }
     }
 
-    /// Returns the sum and peak of the bar at `index` if each bar has `factor` frames; `factor` must be in `factors`.
-    func bar(_ index: Int, factor: Int) -> (sum: Double, peak: Int32) {
+    /// Returns the sum, peak and number of the frames of the bar at `index` that were appended, if each bar has `factor`
+    /// frames; `factor` must be in `factors`.
+    func bar(_ index: Int, factor: Int) -> (sum: Double, peak: Int32, count: Double) {
         let part = bars[(factor - factors.lowerBound) * barCount + index]
-        return (Double(part.sum), part.peak)
+        return (Double(part.sum), part.peak, Double(part.count))
     }
 }

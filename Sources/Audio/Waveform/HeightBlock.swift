@@ -19,14 +19,16 @@ struct HeightBlock: ~Copyable {
     private var heights = FixedBuffer<Int32>(repeating: 0, count: capacity)
     private var cells = FixedBuffer<Part>(repeating: Part(), count: capacity / cell)
 
-    /// The sum and peak of the heights in a part of the block.
+    /// The sum and peak of the heights in a part of the block, and their number.
     struct Part: BitwiseCopyable {
         var sum: Int64 = 0
         var peak: Int32 = 0
+        var count: UInt32 = 0
 
         mutating func add(_ other: Part) {
             sum += other.sum
             peak = max(peak, other.peak)
+            count &+= other.count
         }
     }
 
@@ -54,9 +56,15 @@ struct HeightBlock: ~Copyable {
         }
     }
 
-    /// Returns the sum and peak of the heights in `range`.
+    /// Returns the sum, peak and number of the heights in `range`.
     func part(_ range: Range<Int>) -> Part {
-        if range == 0..<count { return whole }
+        var part = range == 0..<count ? whole : sum(range)
+        part.count = UInt32(truncatingIfNeeded: range.count)
+        return part
+    }
+
+    /// Returns the sum and peak of the heights in `range`.
+    private func sum(_ range: Range<Int>) -> Part {
         let (first, last) = ((range.lowerBound + Self.cell - 1) / Self.cell, range.upperBound / Self.cell)
         guard first <= last else { return each(range) }
         var part = each(range.lowerBound..<first * Self.cell)

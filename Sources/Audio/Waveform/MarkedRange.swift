@@ -1,8 +1,11 @@
 /// A range of a recording that was lost in transit, and was concealed or recovered.
 public struct MarkedRange: Hashable, Sendable {
+    /// The positions in the recording.
     public var range: Range<Duration>
+    /// The fate of the packets of this range.
     public var kind: Kind
 
+    /// The fate of lost packets.
     public enum Kind: Hashable, Sendable {
         /// Lost or late, and concealed or silent.
         case concealed

@@ -5,6 +5,7 @@ struct RowDrawing {
     private let row: WaveformPicture.Row
     private let style: PictureStyle
     private let layout: PictureLayout
+    private let axis: LevelAxis
     private let palette: Palette
     private let top: Double
     /// The vertical position of the level plot's top.
@@ -18,10 +19,13 @@ struct RowDrawing {
     /// The number of distinct shades that show the proportion of concealed or recovered audio in a bar.
     private static let shades = 8
 
-    init(_ row: WaveformPicture.Row, _ style: PictureStyle, _ layout: PictureLayout, top: Double) {
+    /// Draws `row` of `picture` below `top`.
+    init(_ row: WaveformPicture.Row, _ picture: WaveformPicture, _ layout: PictureLayout, top: Double) {
+        let style = picture.style
         self.row = row
         self.style = style
         self.layout = layout
+        axis = LevelAxis(floor: row.bars.floor, top: picture.highestLevel)
         palette = layout.palette
         self.top = top
         levelTop = top + layout.headHeight
@@ -52,22 +56,19 @@ struct RowDrawing {
     // MARK: Levels
 
     /// The distance of a level from the plot's middle, in pixels. The floor is drawn at the middle.
-    private func reach(_ level: Float) -> Double {
-        Double(min(max(1 - level / row.bars.floor, 0), 1)) * layout.levelHeight / 2
-    }
+    private func reach(_ level: Float) -> Double { Double(axis.share(level)) * layout.levelHeight / 2 }
 
     /// Draws lines at round numbers of decibels, as many as fit.
     private func drawScale(_ canvas: borrowing Canvas) {
-        let step: Float = [5, 10, 20, 40].first { Double($0 / -row.bars.floor) * layout.levelHeight / 2 >= 18 } ?? 60
-        for level in stride(from: 0, through: row.bars.floor, by: -step) {
+        let step: Float = [5, 10, 20, 40].first { Double($0 / axis.range) * layout.levelHeight / 2 >= 18 } ?? 60
+        for level in axis.levels(step: step) {
             let distance = reach(level)
             for y in [middle - distance, middle + distance] {
                 canvas.stroke([(layout.left, y.rounded() + 0.5), (right, y.rounded() + 0.5)], palette.grid)
             }
             guard distance > 12 || level == row.bars.floor else { continue }
             canvas.write(
-                fixed(Double(level), places: 0) + (level == 0 ? " dB" : ""), layout.left - 8, middle - distance + 4,
-                size: 11, palette.faint, anchor: .end)
+                axis.text(level), layout.left - 8, middle - distance + 4, size: 11, palette.faint, anchor: .end)
         }
     }
 
@@ -135,13 +136,13 @@ struct RowDrawing {
     }
 
     private func drawPosition(_ canvas: borrowing Canvas) {
-        guard let position = row.position else { return }
+        guard let position = row.position, Duration.zero...row.duration ~= position else { return }
         let x = min(max(layout.x(position), layout.left), right)
         canvas.stroke([(x, levelTop - 4), (x, levelTop + layout.levelHeight)], width: 1.5, palette.passed)
         canvas.fill(area: [(x - 4, levelTop - 8), (x + 4, levelTop - 8), (x, levelTop - 1)], palette.passed)
         let isNearTheEnd = x > right - 60
         canvas.write(
-            timecode(position), isNearTheEnd ? x - 8 : x + 8, levelTop + 1, size: 11, palette.passed,
+            timecode(row.start + position), isNearTheEnd ? x - 8 : x + 8, levelTop + 1, size: 11, palette.passed,
             anchor: isNearTheEnd ? .end : .start)
     }
 
@@ -174,9 +175,9 @@ struct RowDrawing {
     private func drawMoments(_ canvas: borrowing Canvas) {
         let y = levelTop + layout.levelHeight + layout.delayHeight
         let width = right - layout.left
-        let axis = TimeAxis(.seconds(width / layout.pixelsPerSecond), atMost: Int(width / 70))
+        let axis = TimeAxis(.seconds(width / layout.pixelsPerSecond), from: row.start, atMost: Int(width / 70))
         for moment in axis.moments {
-            let x = layout.x(moment)
+            let x = layout.x(moment - row.start)
             canvas.stroke([(x, y), (x, y + 4)], palette.faint)
             canvas.write(axis.text(moment), x, y + 18, size: 11, palette.faint, anchor: .middle)
         }

@@ -1,5 +1,7 @@
 /// The labelled moments of a time axis.
 struct TimeAxis {
+    /// The moment at which the axis begins: zero, or the start of a part of a recording.
+    let start: Duration
     let duration: Duration
     let step: Duration
 
@@ -9,18 +11,24 @@ struct TimeAxis {
             .seconds($0)
         }
 
-    /// Creates an axis with at most `count` labelled moments.
-    init(_ duration: Duration, atMost count: Int) {
+    /// Creates an axis with at most about `count` labelled moments.
+    init(_ duration: Duration, from start: Duration = .zero, atMost count: Int) {
+        self.start = start
         self.duration = duration
         let fits = Self.steps.first { duration / $0 <= Double(max(count, 1)) }
         step = fits ?? .seconds(86_400) * Int(duration / .seconds(86_400) / Double(max(count, 1)) + 1)
     }
 
-    var moments: [Duration] { (0...max(Int(duration / step), 0)).map { step * $0 } }
+    /// The labelled moments, which are multiples of `step`.
+    var moments: [Duration] {
+        let first = Int((start / step).rounded(.up))
+        return (first...max(Int((start + duration) / step), first)).map { step * $0 }
+    }
 
-    /// Formats a moment: `0.5`, `12`, `1:30`, `1:02:00`; in seconds if the axis is shorter than a minute.
+    /// Formats a moment: `0.5`, `12`, `1:30`, `1:02:00`; in seconds if the axis ends before a minute, or if its moments
+    /// are less than a second apart.
     func text(_ moment: Duration) -> String {
-        duration < .seconds(60) ? seconds(moment) : timecode(moment)
+        start + duration < .seconds(60) || step < .seconds(1) ? seconds(moment) : timecode(moment)
     }
 
     private func seconds(_ moment: Duration) -> String {

@@ -3,17 +3,27 @@ public import TenfourAudioCore
 /// Recordings drawn above each other on one time axis: levels, lost, concealed and recovered parts, and the delay
 /// beneath.
 public struct WaveformPicture: Sendable {
+    /// The line at the top, in bold.
     public var title: String
     /// A smaller line beneath the title.
     public var note: String
+    /// The recordings, from the top.
     public var rows: [Row]
     public var style: PictureStyle
+    /// The level at the top of the scale, in decibels. With `Bars.highest` of the loudest row, its loudest bar has the
+    /// full height.
+    public var highestLevel: Float = 0
 
-    /// One recording of the picture.
+    /// One recording of the picture, or one channel of it.
     public struct Row: Sendable {
+        /// The label above the bars.
         public var title: String
         public var bars: Bars
+        /// The sample rate of the recording, by which bars have their times.
         public var rate: SampleRate
+        /// The position of the first bar in the recording. The other moments count from it.
+        public var start = Duration.zero
+        /// The lost parts, which are drawn in colours.
         public var markedRanges: [MarkedRange] = []
         /// The moments of packet loss.
         public var losses: [Duration] = []
@@ -50,7 +60,7 @@ public struct WaveformPicture: Sendable {
         canvas.write(note, layout.left, 50, layout.palette.faint)
         drawLegend(canvas, layout)
         for (index, row) in rows.enumerated() {
-            RowDrawing(row, style, layout, top: layout.top + layout.rowHeight * Double(index)).draw(on: canvas)
+            RowDrawing(row, self, layout, top: layout.top + layout.rowHeight * Double(index)).draw(on: canvas)
         }
         return try canvas.finished()
     }
@@ -91,9 +101,12 @@ public struct PictureStyle: Hashable, Sendable {
     public var barWidth = 3.0
     /// The space between two bars, in pixels.
     public var spacing = 1.0
+    /// Which levels are drawn.
     public var shows = Shown.both
+    /// Whether the picture is light on dark.
     public var isDark = false
 
+    /// The levels that are drawn: the mean of a bar, its highest level, or both behind each other.
     public enum Shown: Hashable, Sendable { case average, peak, both }
 
     /// The permitted widths, in pixels.
@@ -151,7 +164,9 @@ struct PictureLayout {
         if let height = style.height { levelHeight = (Double(height) - top) / rowCount - beside }
         self.levelHeight = max(levelHeight, 16)
         rowHeight = self.levelHeight + beside
-        height = style.height ?? Int(top + rowHeight * rowCount + 8)
+        let bottom = top + rowHeight * rowCount
+        // Higher than asked for if the rows do not fit.
+        height = max(style.height ?? Int(bottom + 8), Int(bottom))
 
         let longestDelay = (picture.rows.flatMap { $0.delays.map(\.delay) }.max() ?? .zero) / .milliseconds(1)
         mostDelay = [20.0, 50, 100, 200, 300, 500, 1_000, 2_000].first { $0 * 1.05 >= longestDelay } ?? 5_000

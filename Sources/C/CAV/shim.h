@@ -2,6 +2,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/aes.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/opt.h>
 #include <libswresample/swresample.h>
@@ -10,6 +11,10 @@
 
 // Functions of libavformat, and of libavcodec, libswresample and libavutil, on which it depends.
 #define TENFOUR_AV(F) \
+    F(av_add_index_entry) \
+    F(av_aes_alloc) \
+    F(av_aes_crypt) \
+    F(av_aes_init) \
     F(av_channel_layout_copy) \
     F(av_channel_layout_default) \
     F(av_channel_layout_uninit) \
@@ -50,6 +55,9 @@
     F(avcodec_send_packet) \
     F(avformat_alloc_context) \
     F(avformat_close_input) \
+    F(avformat_index_get_entries_count) \
+    F(avformat_index_get_entry) \
+    F(avformat_index_get_entry_from_timestamp) \
     F(avformat_open_input) \
     F(avio_alloc_context) \
     F(avio_context_free) \
@@ -73,14 +81,17 @@ static inline int tenfour_av_no_memory(void) { return AVERROR(ENOMEM); }
 static inline int64_t tenfour_av_no_timestamp(void) { return AV_NOPTS_VALUE; }
 
 // Creates a converter from the format of `frame` to interleaved floats. It is written in C, because swr_alloc_set_opts2
-// takes layouts that contain a union. An unspecified channel order becomes the default one. Mono is copied to all
+// takes layouts that contain a union. An unspecified channel order becomes the default one, but three channels become
+// left, right and centre, since low frequencies would be left out. Mono is copied to all
 // channels unchanged, and a downmix never exceeds full scale; by default, swresample does neither for floats.
 static inline int tenfour_swr_open(
     struct tenfour_av av, SwrContext **converter, const AVFrame *frame, int rate, int channel_count) {
-    AVChannelLayout input = {0}, output = {0};
+    AVChannelLayout input = {0}, output = {0}, three = AV_CHANNEL_LAYOUT_SURROUND;
     double ones[64];
     int result = 0;
-    if (frame->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
+    if (frame->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC && frame->ch_layout.nb_channels == 3)
+        result = av.av_channel_layout_copy(&input, &three);
+    else if (frame->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
         av.av_channel_layout_default(&input, frame->ch_layout.nb_channels);
     else
         result = av.av_channel_layout_copy(&input, &frame->ch_layout);

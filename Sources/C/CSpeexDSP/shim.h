@@ -1,1 +1,2 @@
+#include <speex/speex_preprocess.h>
 #include <speex/speex_resampler.h>

@@ -4,18 +4,14 @@ public import TenfourPackets
 /// a key derived from the media root (Protocol/05-channel-keys.md).
 ///
 /// A relay can read an announcement, but cannot make one.
+@dynamicMemberLookup
 public struct Announcement: Hashable, Sendable {
-    public var suite: SRTPSuite
-    public var ssrc: SSRC
-    public var epoch: Epoch
-    /// The index of the sender's latest packet in this epoch, or of the first packet if none has been sent.
-    public var index: PacketIndex
-    /// The time of day by the sender's clock, in whole seconds since 1970.
-    public var seconds: UInt64
-    private var tag: UInt128
+    /// The epoch that is announced. Its properties are also those of the announcement.
+    public var content: AnnouncedEpoch
+    private let tag: UInt128
 
     /// The length of an announcement in bytes, without the header of a control datagram.
-    public static let byteCount = 52
+    public static let byteCount = AnnouncedEpoch.byteCount + 16
     /// The largest accepted difference, in milliseconds, between the time in an epoch's first announcement and the
     /// receiver's clock, if the kernels of sender and receiver both report their clocks as synchronised.
     public static let maximumSynchronisedError: UInt64 = 10_000
@@ -23,72 +19,41 @@ public struct Announcement: Hashable, Sendable {
     /// receiver's clock, if the sender's or the receiver's clock is not synchronised.
     public static let maximumClockError: UInt64 = 120_000
 
-    /// Makes and authenticates an announcement. `clock` is the time of day to announce; only its whole seconds are
-    /// sent. If the epoch has a timing, `clock` must be the time at which the epoch was created plus the time that has
-    /// passed since.
+    /// Makes and authenticates an announcement; see `AnnouncedEpoch` for the arguments.
     public init(
         suite: SRTPSuite, ssrc: SSRC, epoch: Epoch, index: PacketIndex, at clock: WallClock, under root: MediaRoot
     ) {
-        self.suite = suite
-        self.ssrc = ssrc
-        self.epoch = epoch
-        self.index = index
-        seconds = clock.seconds
-        tag = 0
-        tag = expectedTag(under: root)
+        self.init(AnnouncedEpoch(suite: suite, ssrc: ssrc, epoch: epoch, index: index, at: clock), under: root)
     }
 
-    /// The announced time of day in milliseconds since 1970, below 2⁶³. It is less than 1 s behind the sender's clock.
-    /// The sender rounds its clock down to a whole second or, if the epoch has a timing, to a whole number of seconds
-    /// since the epoch was created.
-    public var milliseconds: Int64 {
-        let whole = Int64(min(seconds, 1 << 48)) * 1_000
-        return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
+    /// Authenticates `content`.
+    public init(_ content: AnnouncedEpoch, under root: MediaRoot) {
+        self.content = content
+        tag = root.announcementTag(of: content.bytes.span)
     }
 
-    /// Whether the time in the announced epoch is at most 5 s (`Epoch.maximumLead`) ahead of the time in the
-    /// announcement. Without this check, an epoch far in the future would remain the newest for years.
-    public var isEpochOfItsTime: Bool {
-        Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
+    public subscript<Value>(dynamicMember path: KeyPath<AnnouncedEpoch, Value>) -> Value { content[keyPath: path] }
+
+    public subscript<Value>(dynamicMember path: WritableKeyPath<AnnouncedEpoch, Value>) -> Value {
+        get { content[keyPath: path] }
+        set { content[keyPath: path] = newValue }
     }
 
     /// Parses an announcement without authenticating it. The caller must check `isAuthentic`.
     init(parsing bytes: Span<UInt8>) throws(ControlParseError) {
         guard bytes.count == Self.byteCount else { throw .length(bytes.count) }
-        guard let suite = SRTPSuite(rawValue: bytes[0]) else { throw .value }
-        guard bytes[1] == 0 else { throw .value }
-        self.suite = suite
-        ssrc = SSRC(bytes.number(at: 4))
-        epoch = Epoch(rawValue: bytes.number(at: 20))
-        index = PacketIndex(
-            rolloverCounter: bytes.number(at: 8), SequenceNumber(rawValue: bytes.number(at: 2)))
-        seconds = bytes.number(at: 12)
-        tag = bytes.number(at: 36)
+        content = try AnnouncedEpoch(parsing: bytes.extracting(0..<AnnouncedEpoch.byteCount))
+        tag = bytes.number(at: AnnouncedEpoch.byteCount)
     }
 
     /// Appends the 52 bytes of the announcement, without a header.
     func write(into datagram: inout OutputSpan<UInt8>) {
-        writeUnsigned(into: &datagram)
+        content.write(into: &datagram)
         datagram.append(number: tag)
     }
 
     /// Whether a member of the channel made the announcement: the tag was made with the announcement key of `root`.
-    public func isAuthentic(under root: MediaRoot) -> Bool { tag ^ expectedTag(under: root) == 0 }
-
-    private func writeUnsigned(into bytes: inout OutputSpan<UInt8>) {
-        bytes.append(suite.rawValue)
-        bytes.append(0)
-        bytes.append(number: index.sequenceNumber.rawValue)
-        bytes.append(number: ssrc.rawValue)
-        bytes.append(number: index.rolloverCounter)
-        bytes.append(number: seconds)
-        bytes.append(number: epoch.rawValue)
-    }
-
-    private func expectedTag(under root: MediaRoot) -> UInt128 {
-        let bytes = [UInt8](capacity: 36) { writeUnsigned(into: &$0) }
-        return shortMAC(key: root.announcementKey) { $0.update(bytes.span) }
-    }
+    public func isAuthentic(under root: MediaRoot) -> Bool { tag ^ root.announcementTag(of: content.bytes.span) == 0 }
 }
 
 /// SRTP's index of a packet: the rollover counter (32 bits), then the sequence number (16 bits); RFC 3711 section

@@ -1,10 +1,10 @@
 /// Encodes bytes as digits of five bits that people can type: RFC 4648's base32 in small letters, without padding.
-enum Base32 {
-    static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+package enum Base32 {
+    package static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
     /// Returns the five bits of a digit, or nil for any other character. Accepts capitals, and 0, 1 and 8 for o, l and
     /// b.
-    static func value(of character: UInt8) -> UInt8? {
+    package static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a")
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
@@ -17,7 +17,7 @@ enum Base32 {
     }
 
     /// Encodes all bits of `bytes`, most significant first; the last digit is filled up with zero bits.
-    static func text(of bytes: Span<UInt8>) -> String {
+    package static func text(of bytes: Span<UInt8>) -> String {
         var digits: [UInt8] = []
         var held: UInt16 = 0
         var bitCount = 0
@@ -35,7 +35,7 @@ enum Base32 {
 
     /// Decodes `count` bytes. Returns nil if the number of digits is wrong, a character is not a digit, or an unused
     /// bit is set.
-    static func bytes(_ digits: Span<UInt8>, count: Int) -> SecretBytes? {
+    package static func bytes(_ digits: Span<UInt8>, count: Int) -> SecretBytes? {
         guard digits.count == (count * 8 + 4) / 5 else { return nil }
         var isRight = true
         let bytes = SecretBytes(count: count) { bytes in

@@ -93,6 +93,9 @@ public struct MediaRoot: Sendable, Equatable {
         announcementKey = HKDF.expand(bytes, "announcement", count: 32)
     }
 
+    /// Makes a root of 32 given bytes, as in test vectors.
+    package init(copying bytes: Span<UInt8>) { self.init(SecretBytes(copying: bytes)) }
+
     /// Returns the SRTP master key of one sender in one epoch.
     public func masterKey(_ suite: SRTPSuite, ssrc: SSRC, epoch: Epoch) -> SRTPMasterKey {
         let text = label("srtp") {
@@ -101,6 +104,28 @@ public struct MediaRoot: Sendable, Equatable {
             $0.append(number: epoch.rawValue)
         }
         return SRTPMasterKey(suite, HKDF.expand(bytes, text, count: suite.masterByteCount))
+    }
+
+    /// Returns the group media root of a managed channel, which takes the place of this root for media and announcements
+    /// (Protocol/14-group-secrets.md). It follows from this root and a group secret of 32 bytes.
+    package func groupRoot(salt: [UInt8], secret: Span<UInt8>) -> MediaRoot {
+        let both = bytes.withBytes { root in
+            SecretBytes(count: root.count + secret.count) { both in
+                for index in root.indices { both[index] = root[index] }
+                for index in secret.indices { both[root.count + index] = secret[index] }
+            }
+        }
+        return MediaRoot(both.withBytes { HKDF.extract(salt: salt.span, secret: $0) })
+    }
+
+    /// Returns the key with which the roster that has this signature of its owner is encrypted for the relay to keep.
+    package func rosterKey(signature: [UInt8]) -> SecretBytes {
+        HKDF.expand(bytes, label("roster") + signature, count: 32)
+    }
+
+    /// Returns the tag of a signed announcement's bytes: the first 16 bytes of an HMAC-SHA256.
+    package func announcementTag(of bytes: Span<UInt8>) -> UInt128 {
+        shortMAC(key: announcementKey) { $0.update(bytes) }
     }
 
     /// Returns the key with which the member with this id encrypts its `MemberInfo`.

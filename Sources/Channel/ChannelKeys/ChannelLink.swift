@@ -1,6 +1,7 @@
-/// The link of a channel, `tenfour://HOST[:PORT][,HOST[:PORT]…]/NAME#SECRET`: its relays, its name and its secret.
+/// The link of a channel, `tenfour://HOST[:PORT][,HOST[:PORT]…]/NAME#[relay-FINGERPRINT.]SECRET`: its relays, its name, its
+/// relay's fingerprint and its secret.
 ///
-/// The format is in Protocol/05-channel-keys.md. `description` omits the secret; `text` contains it.
+/// The format is in Protocol/05-channel-keys.md, that of the fingerprint in Protocol/13-members.md. `description` omits the secret; `text` contains it.
 public struct ChannelLink: Sendable, Equatable {
     /// The secret after the `#` of a link: a generated secret, or a passphrase that people have chosen.
     public enum Opening: Sendable, Equatable {
@@ -17,22 +18,28 @@ public struct ChannelLink: Sendable, Equatable {
     /// The port at which the endpoint that uses a link without a host serves the channel.
     private let ownPort: UInt16
     public let name: String
+    /// Recognises the relay's static key; nil if the relay need not prove itself.
+    public let fingerprint: RelayFingerprint?
     public let opening: Opening
 
     public static let defaultPort: UInt16 = 5004
     public static let maximumByteCount = 1024
     public static let maximumRelayCount = 8
 
-    /// `port` is used only if `relays` is empty: an endpoint then serves the channel at this port.
+    /// `port` is used only if `relays` is empty: an endpoint then serves the channel at this port. Such a link has no
+    /// `fingerprint`.
     public init(
-        relays: [RelayHost], port: UInt16 = defaultPort, name: String, opening: Opening
+        relays: [RelayHost], port: UInt16 = defaultPort, name: String, fingerprint: RelayFingerprint? = nil,
+        opening: Opening
     ) throws(ChannelLinkError) {
         let name = Array(name.utf8)
         guard relays.count <= Self.maximumRelayCount else { throw .relayCount }
         guard port > 0 else { throw .port }
+        guard !relays.isEmpty || fingerprint == nil else { throw .fingerprintWithoutRelay }
         self.relays = relays
         ownPort = relays.isEmpty ? port : Self.defaultPort
         self.name = try Self.name(name.span)
+        self.fingerprint = fingerprint
         self.opening = opening
     }
 
@@ -62,15 +69,22 @@ public struct ChannelLink: Sendable, Equatable {
         guard let slash = front.first(UInt8(ascii: "/")) else { throw .name }
         name = try Self.name(front.extracting((slash + 1)...))
         (relays, ownPort) = try Self.relays(front.extracting(..<slash))
-        opening = try Self.opening(rest.extracting((hash + 1)...))
+        let secret = rest.extracting((hash + 1)...)
+        let end = try Self.fingerprintEnd(of: secret)
+        fingerprint = try end.map { end throws(ChannelLinkError) in
+            try RelayFingerprint(parsing: secret.extracting(Self.fingerprintMarker.utf8.count..<end))
+        }
+        guard !relays.isEmpty || fingerprint == nil else { throw .fingerprintWithoutRelay }
+        opening = try Self.opening(secret.extracting((end.map { $0 + 1 } ?? 0)...))
     }
 
     /// Returns the whole link with its secret. Show this text only to people who may join the channel.
     public func text(_ form: Form = .letters) -> String {
+        let front = place + "#" + (fingerprint.map { "\(Self.fingerprintMarker)\($0.text)." } ?? "")
         switch opening {
         case .secret(let secret):
-            "\(place)#\(secret.kind.rawValue)-\(form == .letters ? secret.letters : secret.words)"
-        case .passphrase(let passphrase): "\(place)#phrase-\(passphrase.linkText)"
+            return front + "\(secret.kind.rawValue)-\(form == .letters ? secret.letters : secret.words)"
+        case .passphrase(let passphrase): return front + "phrase-\(passphrase.linkText)"
         }
     }
 
@@ -123,6 +137,18 @@ extension ChannelLink {
         }
         guard let name else { throw .name }
         return name
+    }
+
+    static let fingerprintMarker = "relay-"
+
+    /// Returns the index of the full stop behind the fingerprint; nil if the text does not begin with a fingerprint.
+    private static func fingerprintEnd(of text: Span<UInt8>) throws(ChannelLinkError) -> Int? {
+        let marker = fingerprintMarker.utf8
+        guard text.count >= marker.count, zip(0..., marker).allSatisfy({ text[$0] | 0x20 == $1 | 0x20 }) else {
+            return nil
+        }
+        guard let end = text.first(UInt8(ascii: ".")) else { throw .fingerprint }
+        return end
     }
 
     private static func opening(_ text: Span<UInt8>) throws(ChannelLinkError) -> Opening {

@@ -2,8 +2,14 @@
 public enum ControlPacket: Hashable, Sendable {
     case hello(nonce: UInt128)
     case cookie(Cookie, nonce: UInt128)
+    /// A JOIN or a JOIN2.
     case join(Join)
     case welcome(Welcome)
+    /// HELLO2, with the id of the channel whose owner hash the member wants to know.
+    case hello2(nonce: UInt128, channelID: UInt128)
+    case cookie2(Cookie2, nonce: UInt128)
+    /// WELCOME2, the answer to a JOIN2. It is still sealed.
+    case welcome2(nonce: UInt128)
     case refusal(Refusal)
     /// A record of the session with this id. The record is still encrypted; a `RecordOpener` decrypts it.
     case record(session: UInt64)
@@ -11,6 +17,11 @@ public enum ControlPacket: Hashable, Sendable {
     case announcement(Announcement)
     /// An announcement with a hop tag, which a `HopTagChecker` checks.
     case taggedAnnouncement(Announcement)
+    /// An announcement of a member of a managed channel. Its bytes behind the header are those of a `SignedAnnouncement` of
+    /// `TenfourManagedChannel`.
+    case signedAnnouncement(AnnouncedEpoch)
+    /// A signed announcement with a hop tag.
+    case taggedSignedAnnouncement(AnnouncedEpoch)
 
     enum Kind: UInt8 {
         case hello = 1
@@ -21,6 +32,11 @@ public enum ControlPacket: Hashable, Sendable {
         case record = 6
         case unknownSession = 7
         case announcement = 8
+        case hello2 = 9
+        case cookie2 = 10
+        case join2 = 11
+        case welcome2 = 12
+        case signedAnnouncement = 13
     }
 
     /// The first byte of every control datagram; RTP and RTCP packets begin with another byte.
@@ -31,6 +47,10 @@ public enum ControlPacket: Hashable, Sendable {
     static let cookieByteCount = 40
     static let unknownSessionByteCount = 12
     static let announcementByteCount = headerByteCount + Announcement.byteCount
+    /// The bytes of a signed announcement in its datagram.
+    public static let signedAnnouncementRange = headerByteCount..<headerByteCount + signedAnnouncementByteCount
+    /// The length of a signed announcement, without the header.
+    private static let signedAnnouncementByteCount = 124
     /// The length of the longest control datagram, which is a record.
     public static let maximumByteCount = Record.maximumByteCount + RecordFrame.byteCount
 
@@ -51,6 +71,12 @@ public enum ControlPacket: Hashable, Sendable {
             case .record: RecordFrame.byteCount + 1...Self.maximumByteCount
             case .unknownSession: Self.unknownSessionByteCount...Self.unknownSessionByteCount
             case .announcement: Self.announcementByteCount...Self.announcementByteCount + HopTag.byteCount
+            case .hello2: Self.helloByteCount...Self.helloByteCount
+            case .cookie2: Cookie2.datagramByteCount...Cookie2.datagramByteCount
+            case .join2: Join.longestByteCount...Join.longestByteCount
+            case .welcome2: Welcome2.byteCount...Welcome2.byteCount
+            case .signedAnnouncement:
+                Self.signedAnnouncementRange.upperBound...Self.signedAnnouncementRange.upperBound + HopTag.byteCount
             }
         guard lengths.contains(datagram.count) else { throw .length(datagram.count) }
         switch kind {
@@ -58,11 +84,16 @@ public enum ControlPacket: Hashable, Sendable {
             guard datagram.isZero(in: 20..<Self.helloByteCount) else { throw .value }
             self = .hello(nonce: datagram.number(at: 4))
         case .cookie: self = .cookie(Cookie(parsing: datagram, at: 20), nonce: datagram.number(at: 4))
-        case .join: self = .join(try Join(parsing: datagram))
+        case .join, .join2: self = .join(try Join(parsing: datagram))
         case .welcome: self = .welcome(Welcome(parsing: datagram))
         case .refusal: self = .refusal(try Refusal(parsing: datagram))
         case .record: self = .record(session: datagram.number(at: 4))
         case .unknownSession: self = .unknownSession(datagram.number(at: 4))
+        case .hello2:
+            guard datagram.isZero(in: 36..<Self.helloByteCount) else { throw .value }
+            self = .hello2(nonce: datagram.number(at: 4), channelID: datagram.number(at: 20))
+        case .cookie2: self = .cookie2(Cookie2(parsing: datagram, at: 20), nonce: datagram.number(at: 4))
+        case .welcome2: self = .welcome2(nonce: datagram.number(at: 4))
         case .announcement:
             let end = Self.announcementByteCount
             guard datagram.count == end || datagram.count == end + HopTag.byteCount else {
@@ -70,33 +101,16 @@ public enum ControlPacket: Hashable, Sendable {
             }
             let announcement = try Announcement(parsing: datagram.extracting(Self.headerByteCount..<end))
             self = datagram.count == end ? .announcement(announcement) : .taggedAnnouncement(announcement)
+        case .signedAnnouncement:
+            let range = Self.signedAnnouncementRange
+            guard datagram.count == range.upperBound || datagram.count == range.upperBound + HopTag.byteCount else {
+                throw .length(datagram.count)
+            }
+            let start = range.lowerBound
+            let epoch = try AnnouncedEpoch(parsing: datagram.extracting(start..<start + AnnouncedEpoch.byteCount))
+            let isTagged = datagram.count > range.upperBound
+            self = isTagged ? .taggedSignedAnnouncement(epoch) : .signedAnnouncement(epoch)
         }
-    }
-
-    /// Appends the 128 bytes of a HELLO.
-    public static func writeHello(nonce: UInt128, into datagram: inout OutputSpan<UInt8>) {
-        datagram.append(header: .hello)
-        datagram.append(number: nonce)
-        datagram.append(zeros: helloByteCount - 20)
-    }
-
-    /// Appends the 40 bytes of a COOKIE.
-    public static func writeCookie(_ cookie: Cookie, nonce: UInt128, into datagram: inout OutputSpan<UInt8>) {
-        datagram.append(header: .cookie)
-        datagram.append(number: nonce)
-        cookie.write(into: &datagram)
-    }
-
-    /// Appends the 12 bytes of an UNKNOWN SESSION.
-    public static func writeUnknownSession(_ session: UInt64, into datagram: inout OutputSpan<UInt8>) {
-        datagram.append(header: .unknownSession)
-        datagram.append(number: session)
-    }
-
-    /// Appends the 56 bytes of an ANNOUNCEMENT.
-    public static func write(_ announcement: Announcement, into datagram: inout OutputSpan<UInt8>) {
-        datagram.append(header: .announcement)
-        announcement.write(into: &datagram)
     }
 }
 
@@ -110,14 +124,4 @@ public enum ControlParseError: Error, Hashable, Sendable {
     case length(Int)
     /// A field has a value that this version of the protocol does not allow.
     case value
-}
-
-extension OutputSpan<UInt8> {
-    @_lifetime(self: copy self)
-    mutating func append(header kind: ControlPacket.Kind) {
-        append(ControlPacket.firstByte)
-        append(ControlPacket.version)
-        append(kind.rawValue)
-        append(0)
-    }
 }

@@ -29,6 +29,35 @@ public struct Cookie: Hashable, Sendable {
     }
 }
 
+/// The contents of a COOKIE2: a cookie, the relay's static key, and what stands for the channel's owner. Nothing in it is
+/// authenticated; the member compares it with the fingerprint in its link.
+public struct Cookie2: Hashable, Sendable {
+    public var cookie: Cookie
+    public var relay: RelayPublicKey
+    public var owner: OwnerHash
+
+    static let datagramByteCount = 104
+
+    public init(_ cookie: Cookie, relay: RelayPublicKey, owner: OwnerHash) {
+        self.cookie = cookie
+        self.relay = relay
+        self.owner = owner
+    }
+
+    /// Reads the 84 bytes at `offset`; `bytes` must contain them.
+    init(parsing bytes: Span<UInt8>, at offset: Int) {
+        cookie = Cookie(parsing: bytes, at: offset)
+        relay = RelayPublicKey(SharePoint(parsing: bytes, at: offset + Cookie.byteCount))
+        owner = OwnerHash(parsing: bytes, at: offset + Cookie.byteCount + SharePoint.byteCount)
+    }
+
+    func write(into bytes: inout OutputSpan<UInt8>) {
+        cookie.write(into: &bytes)
+        relay.point.write(into: &bytes)
+        owner.write(into: &bytes)
+    }
+}
+
 /// Makes and checks a relay's cookies. Cookies of the present and of the previous minute are valid.
 public struct Cookies: Sendable {
     private let secret: SecretBytes
@@ -82,6 +111,12 @@ public struct Cookies: Sendable {
         }
     }
 
+    /// Returns what COOKIE2 has in the place of the owner hash of a channel that the relay does not have. It always is the
+    /// same for one channel id, and nobody can tell it from that of a channel that the relay has.
+    public func ownerHash(ofUnknown channelID: UInt128) -> OwnerHash {
+        OwnerHash(HKDF.expand(secret, label("owner hash") { $0.append(number: channelID) }, count: Bytes32.byteCount))
+    }
+
     private mutating func turn(to now: Instant) {
         let generation = UInt32(truncatingIfNeeded: now.nanoseconds / 60_000_000_000)
         guard generation != latest.generation else { return }
@@ -116,11 +151,18 @@ extension PeerAddress {
 
 /// Fills all of `bytes` without allocating memory. `write` must append exactly `bytes.count` bytes.
 func fill<let count: Int>(_ bytes: inout InlineArray<count, UInt8>, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    prefill(&bytes, count: count, write)
+}
+
+/// Fills the first bytes of `bytes` without allocating memory. `write` must append exactly `filledCount` bytes.
+func prefill<let count: Int>(
+    _ bytes: inout InlineArray<count, UInt8>, count filledCount: Int, _ write: (inout OutputSpan<UInt8>) -> Void
+) {
     var span = bytes.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { pointer in
         var output = unsafe OutputSpan(buffer: pointer, initializedCount: 0)
         write(&output)
         let written = unsafe output.finalize(for: pointer)
-        precondition(written == pointer.count, "fewer bytes than there is room for")
+        precondition(written == filledCount, "another number of bytes than announced")
     }
 }

@@ -75,6 +75,9 @@ func shortMAC(key: SecretBytes, _ feed: (inout HMAC) -> Void) -> UInt128 {
     key.withBytes { hmac(key: $0, feed).span.number(at: 0) }
 }
 
+/// Returns the first 16 bytes of the HMAC-SHA256 of `bytes`, as a big-endian number.
+package func shortMAC(key: SecretBytes, of bytes: Span<UInt8>) -> UInt128 { shortMAC(key: key) { $0.update(bytes) } }
+
 /// Returns the SHA-256 of `bytes`.
 package func sha256(_ bytes: Span<UInt8>) -> InlineArray<32, UInt8> {
     var output = InlineArray<32, UInt8>(repeating: 0)

@@ -24,7 +24,8 @@ public struct HopTagger: Sendable {
     public mutating func tag(_ datagram: inout OutputSpan<UInt8>) -> Bool {
         guard counter < .max else { return false }
         datagram.append(number: counter)
-        datagram.append(number: siphash(datagram.span, key: key))
+        let tag = key.withBytes { siphash(datagram.span, key: $0) }
+        datagram.append(number: tag)
         counter += 1
         return true
     }
@@ -52,25 +53,23 @@ public struct HopTagChecker: Sendable {
         let counter = UInt64(datagram.number(at: end, as: UInt32.self))
         guard window.accepts(counter) else { throw .replayed }
         let tag: UInt64 = datagram.number(at: end + HopTag.counterByteCount)
-        guard tag ^ siphash(datagram.extracting(..<(end + HopTag.counterByteCount)), key: key) == 0 else {
-            throw .forged
-        }
+        let signed = datagram.extracting(..<(end + HopTag.counterByteCount))
+        guard key.withBytes({ tag ^ siphash(signed, key: $0) }) == 0 else { throw .forged }
         window.insert(counter)
         return end
     }
 }
 
-/// Returns SipHash-2-4 (`crypto_shorthash_siphash24`); its eight bytes are read as a big-endian number.
-private func siphash(_ bytes: Span<UInt8>, key: SecretBytes) -> UInt64 {
+/// Returns SipHash-2-4 (`crypto_shorthash_siphash24`) under a key of 16 bytes; its eight bytes are read as a big-endian
+/// number.
+func siphash(_ bytes: Span<UInt8>, key: Span<UInt8>) -> UInt64 {
     var tag = InlineArray<8, UInt8>(repeating: 0)
     var span = tag.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { tag in
-        key.withBytes { key in
-            unsafe key.withUnsafeBufferPointer { key in
-                unsafe bytes.withUnsafeBufferPointer { bytes in
-                    _ = unsafe crypto_shorthash_siphash24(
-                        tag.baseAddress!, bytes.baseAddress, UInt64(bytes.count), key.baseAddress!)
-                }
+        unsafe key.withUnsafeBufferPointer { key in
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                _ = unsafe crypto_shorthash_siphash24(
+                    tag.baseAddress!, bytes.baseAddress, UInt64(bytes.count), key.baseAddress!)
             }
         }
     }

@@ -1,7 +1,7 @@
 internal import TenfourSession
 
-/// JOIN: the relay's cookie, the channel, relay and role, the member's X25519 public key, and a proof that the member
-/// has the join key.
+/// JOIN or JOIN2: the relay's cookie, the channel, relay and role, the member's part of the key exchange, and a proof that
+/// the member has the join key.
 public struct Join: Hashable, Sendable {
     public let nonce: UInt128
     public let cookie: Cookie
@@ -9,23 +9,49 @@ public struct Join: Hashable, Sendable {
     public let channelID: UInt128
     public let relay: RelayID
     public let role: Role
-    let share: SharePoint
+    let exchange: KeyExchange
     private var proof: UInt128
 
+    /// The member's part of the key exchange.
+    enum KeyExchange: Hashable, Sendable {
+        /// JOIN: an X25519 public key. Everybody with the join key can answer.
+        case share(SharePoint)
+        /// JOIN2: message 1 of a Noise handshake. Only the relay with the expected static key can answer.
+        case noise(NoiseRequest)
+    }
+
+    /// The length of a JOIN; a JOIN2 has `longestByteCount`.
     static let byteCount = 128
+    static let longestByteCount = 192
+    private static let headByteCount = 80
+    private static let proofByteCount = 16
 
     init(nonce: UInt128, cookie: Cookie, key: JoinKey, relay: RelayID, share: SharePoint) {
+        self.init(nonce, cookie, key, relay, .share(share))
+    }
+
+    /// Makes a JOIN2. `request` makes message 1 of the Noise handshake with the given prologue, or returns nil.
+    init?(
+        nonce: UInt128, cookie: Cookie, key: JoinKey, relay: RelayID,
+        request: (_ prologue: [UInt8]) -> NoiseRequest?
+    ) {
+        let head = Join(nonce, cookie, key, relay, .noise(NoiseRequest()))
+        guard let request = request(head.prologue) else { return nil }
+        self.init(nonce, cookie, key, relay, .noise(request))
+    }
+
+    private init(_ nonce: UInt128, _ cookie: Cookie, _ key: JoinKey, _ relay: RelayID, _ exchange: KeyExchange) {
         self.nonce = nonce
         self.cookie = cookie
         channelID = key.channelID
         self.relay = relay
         role = key.role
-        self.share = share
+        self.exchange = exchange
         proof = 0
         proof = expectedProof(of: key)
     }
 
-    /// Parses a JOIN of 128 bytes; the caller must have checked the length.
+    /// Parses a JOIN of 128 bytes, or a JOIN2 of 192 bytes; the caller must have checked the length.
     init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard let role = Role(rawValue: datagram[72]), datagram.isZero(in: 73..<80) else { throw .value }
         nonce = datagram.number(at: 4)
@@ -33,35 +59,99 @@ public struct Join: Hashable, Sendable {
         channelID = datagram.number(at: 40)
         relay = RelayID(rawValue: datagram.number(at: 56))
         self.role = role
-        share = SharePoint(parsing: datagram, at: 80)
-        proof = datagram.number(at: 112)
+        exchange =
+            datagram.count == Self.byteCount
+            ? .share(SharePoint(parsing: datagram, at: Self.headByteCount))
+            : .noise(NoiseRequest(parsing: datagram, at: Self.headByteCount))
+        proof = datagram.number(at: datagram.count - Self.proofByteCount)
+    }
+
+    /// Whether the member joins only a relay that proves itself by its static key: this is a JOIN2.
+    public var demandsRelayKey: Bool { if case .noise = exchange { true } else { false } }
+
+    /// The length of the datagram.
+    var byteCount: Int { demandsRelayKey ? Self.longestByteCount : Self.byteCount }
+
+    /// The prologue of the Noise handshake: everything before message 1.
+    var prologue: [UInt8] {
+        label("tenfour 1 join") + [UInt8](capacity: Self.headByteCount) { writeHead(into: &$0) }
     }
 
     /// Whether the sender of this JOIN has `key`. The check takes the same time for either result. For an unknown
     /// channel, pass a dummy key.
     public func isProved(by key: JoinKey) -> Bool { proof ^ expectedProof(of: key) == 0 }
 
-    /// Appends the 128 bytes of the JOIN.
+    /// Appends the 128 bytes of the JOIN, or the 192 bytes of the JOIN2.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         writeUnproved(into: &datagram)
         datagram.append(number: proof)
     }
 
     private func writeUnproved(into datagram: inout OutputSpan<UInt8>) {
-        datagram.append(header: .join)
+        writeHead(into: &datagram)
+        switch exchange {
+        case .share(let share): share.write(into: &datagram)
+        case .noise(let request): request.write(into: &datagram)
+        }
+    }
+
+    private func writeHead(into datagram: inout OutputSpan<UInt8>) {
+        datagram.append(header: demandsRelayKey ? .join2 : .join)
         datagram.append(number: nonce)
         cookie.write(into: &datagram)
         datagram.append(number: channelID)
         datagram.append(number: relay.rawValue)
         datagram.append(role.rawValue)
         datagram.append(zeros: 7)
-        share.write(into: &datagram)
     }
 
     private func expectedProof(of key: JoinKey) -> UInt128 {
-        var bytes = InlineArray<112, UInt8>(repeating: 0)
-        fill(&bytes) { writeUnproved(into: &$0) }
-        return shortMAC(key: HKDF.expand(key.bytes, "join", count: 32)) { $0.update(bytes.span) }
+        let proofKey = HKDF.expand(key.bytes, demandsRelayKey ? "join 2" : "join", count: 32)
+        return shortMAC(key: proofKey) { mac in
+            withBytes(proved: false) { mac.update($0) }
+        }
+    }
+
+    /// Calls `body` with the bytes of the datagram, with or without the proof. Allocates no memory.
+    func withBytes(proved: Bool, _ body: (Span<UInt8>) -> Void) {
+        var bytes = InlineArray<192, UInt8>(repeating: 0)
+        let count = byteCount - (proved ? 0 : Self.proofByteCount)
+        prefill(&bytes, count: count) {
+            writeUnproved(into: &$0)
+            if proved { $0.append(number: proof) }
+        }
+        body(bytes.span.extracting(..<count))
+    }
+}
+
+/// Message 1 of the Noise handshake in a JOIN2, with an empty payload: 96 bytes that only the relay can open.
+struct NoiseRequest: Sendable {
+    private let words: InlineArray<6, UInt128>
+
+    static let byteCount = 96
+
+    /// 96 zero bytes, which stand for a message that is not made yet.
+    init() { words = InlineArray(repeating: 0) }
+
+    /// Reads the 96 bytes at `offset`; `bytes` must contain them.
+    init(parsing bytes: Span<UInt8>, at offset: Int) {
+        words = InlineArray { bytes.number(at: offset + 16 * $0) }
+    }
+
+    func write(into bytes: inout OutputSpan<UInt8>) {
+        for index in words.indices { bytes.append(number: words[index]) }
+    }
+
+    var bytes: [UInt8] { [UInt8](capacity: Self.byteCount) { write(into: &$0) } }
+}
+
+extension NoiseRequest: Hashable {
+    static func == (left: Self, right: Self) -> Bool {
+        left.words.indices.allSatisfy { left.words[$0] == right.words[$0] }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for index in words.indices { hasher.combine(words[index]) }
     }
 }
 
@@ -99,6 +189,9 @@ public struct Refusal: Hashable, Sendable {
         /// The channel is full, and this member's slot was given to a member from a network with fewer members. This
         /// reason occurs only in a GOODBYE.
         case displaced = 7
+        /// The owner of the managed channel has not added this member, or has removed it. This reason occurs only as the
+        /// answer to a JOIN2, and in its session.
+        case notAdmitted = 8
     }
 
     public let nonce: UInt128
@@ -132,7 +225,9 @@ public struct Refusal: Hashable, Sendable {
         datagram.append(number: tag)
     }
 
-    func isAuthentic(for join: Join, key: JoinKey) -> Bool { tag ^ expectedTag(join, key) == 0 }
+    func isAuthentic(for join: Join, key: JoinKey) -> Bool {
+        (reason != .notAdmitted || join.demandsRelayKey) && tag ^ expectedTag(join, key) == 0
+    }
 
     private func writeUntagged(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(header: .refusal)
@@ -142,12 +237,12 @@ public struct Refusal: Hashable, Sendable {
     }
 
     private func expectedTag(_ join: Join, _ key: JoinKey) -> UInt128 {
-        var bytes = InlineArray<152, UInt8>(repeating: 0)
-        fill(&bytes) {
-            join.write(into: &$0)
-            writeUntagged(into: &$0)
+        var bytes = InlineArray<24, UInt8>(repeating: 0)
+        fill(&bytes) { writeUntagged(into: &$0) }
+        return shortMAC(key: HKDF.expand(key.bytes, "refusal", count: 32)) { mac in
+            join.withBytes(proved: true) { mac.update($0) }
+            mac.update(bytes.span)
         }
-        return shortMAC(key: HKDF.expand(key.bytes, "refusal", count: 32)) { $0.update(bytes.span) }
     }
 }
 
@@ -164,6 +259,7 @@ extension Refusal.Reason: CustomStringConvertible {
         case .left: "the station that forwards the channel has left"
         case .displaced:
             "the channel is full, and the relay has removed this station in favour of a member of another network"
+        case .notAdmitted: "the channel's owner has not added this station, or has removed it"
         }
     }
 }

@@ -1,8 +1,8 @@
 private import CSodium
 
-/// The X25519 key pair (RFC 7748) of the member or of the relay, generated for one session and never used again.
+/// An X25519 key pair (RFC 7748): generated for one session and never used again, or a static pair.
 public struct KeyShare: Sendable {
-    private let secret: SecretBytes
+    package let secret: SecretBytes
     /// The public key, which is sent to the other side.
     public let point: SharePoint
 
@@ -12,7 +12,7 @@ public struct KeyShare: Sendable {
     }
 
     /// Derives the public key from the secret key `secret`. The C function is `crypto_scalarmult_base`.
-    init(_ secret: SecretBytes) {
+    package init(_ secret: SecretBytes) {
         self.secret = secret
         var bytes = InlineArray<32, UInt8>(repeating: 0)
         var span = bytes.mutableSpan
@@ -28,7 +28,7 @@ public struct KeyShare: Sendable {
 
     /// Returns the shared secret of this key pair and the public key `other`. Returns nil if `other` is a point of low
     /// order, with which anybody could compute the shared secret. The C function is `crypto_scalarmult`.
-    func agreement(with other: SharePoint) -> SecretBytes? {
+    package func agreement(with other: SharePoint) -> SecretBytes? {
         var isGood = false
         var point = InlineArray<32, UInt8>(repeating: 0)
         fill(&point) { other.write(into: &$0) }
@@ -51,16 +51,15 @@ public struct KeyShare: Sendable {
 
 /// An X25519 public key: the 32 bytes that are sent.
 public struct SharePoint: Hashable, Sendable {
-    private let firstHalf: UInt128
-    private let secondHalf: UInt128
+    package let value: Bytes32
 
-    init(parsing bytes: Span<UInt8>, at offset: Int) {
-        firstHalf = bytes.number(at: offset)
-        secondHalf = bytes.number(at: offset + 16)
-    }
+    static let byteCount = Bytes32.byteCount
 
-    func write(into bytes: inout OutputSpan<UInt8>) {
-        bytes.append(number: firstHalf)
-        bytes.append(number: secondHalf)
-    }
+    package init(_ value: Bytes32) { self.value = value }
+
+    init(parsing bytes: Span<UInt8>, at offset: Int) { self.init(Bytes32(bytes, at: offset)) }
+
+    func write(into bytes: inout OutputSpan<UInt8>) { value.write(into: &bytes) }
+
+    var bytes: [UInt8] { [UInt8](capacity: Self.byteCount) { write(into: &$0) } }
 }

@@ -11,7 +11,7 @@ public struct Misspelling: Hashable, Sendable {
 
     /// Finds the first word of `text` that is not in the word list. The result is nil if all words are in the list. It
     /// is also nil if fewer than half of them are, because the secret is then written in letters and digits.
-    init?(in text: Span<UInt8>) {
+    package init?(in text: Span<UInt8>) {
         var words: [[UInt8]] = [[]]
         for index in text.indices {
             if text[index] == UInt8(ascii: "-") { words.append([]) } else { words[words.count - 1].append(text[index]) }

@@ -5,7 +5,7 @@ public struct PeerAddress: Hashable, Sendable {
     let address: UInt128
     public let port: UInt16
 
-    static let byteCount = 19
+    package static let byteCount = 19
 
     public init(v4 address: UInt32, port: UInt16) {
         self.init(family: 4, address: UInt128(address) << 96, port: port)
@@ -42,7 +42,7 @@ public struct PeerAddress: Hashable, Sendable {
         }
     }
 
-    func write(into bytes: inout OutputSpan<UInt8>) {
+    package func write(into bytes: inout OutputSpan<UInt8>) {
         bytes.append(family)
         bytes.append(number: address)
         bytes.append(number: port)

@@ -37,6 +37,9 @@ public enum Record: Hashable, Sendable {
     case rosterPage(Roster.PageHead, [Roster.Entry])
     /// A message about who may talk (Protocol/10-floor.md).
     case floor(FloorMessage)
+    /// A record of a managed channel, of the types 15 to 22 (Protocol/14-group-secrets.md). The value is the range of its
+    /// content in the datagram: the type and the body, which `TenfourManagedChannel` parses.
+    case managed(Range<Int>)
 
     private enum Code: UInt8 {
         case renewal = 1
@@ -55,6 +58,8 @@ public enum Record: Hashable, Sendable {
         case floor = 14
     }
 
+    /// The types of the records of a managed channel.
+    static let managedTypes: ClosedRange<UInt8> = 15...22
     /// The maximum length of the RTCP in a report, in bytes.
     public static let maximumReportByteCount = 1232
     /// The maximum length of a record, in bytes: one byte for the type of record, and the longest report.
@@ -66,6 +71,10 @@ public enum Record: Hashable, Sendable {
     /// Parses a decrypted record, which begins at byte `start` of its datagram.
     init(parsing body: Span<UInt8>, at start: Int) throws(ControlParseError) {
         guard body.count > 0 else { throw .length(0) }
+        if Self.managedTypes.contains(body[0]) {
+            self = .managed(start..<start + body.count)
+            return
+        }
         guard let code = Code(rawValue: body[0]) else { throw .kind(body[0]) }
         switch code {
         case .renewal:
@@ -121,8 +130,10 @@ public enum Record: Hashable, Sendable {
         }
     }
 
-    /// Appends the record. `report` is the RTCP if the record is a report, and empty for all other records.
-    func write(report: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
+    /// Appends the record. `content` is the RTCP of a report, or the content of a record of a managed channel, and empty for
+    /// all other records.
+    func write(content: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
+        guard let code else { return body.append(content) }
         body.append(code.rawValue)
         switch self {
         case .renewal(let token, let receipt):
@@ -140,7 +151,7 @@ public enum Record: Hashable, Sendable {
         case .limited(let packets, let bits):
             body.append(number: packets)
             body.append(number: bits)
-        case .report: body.append(report)
+        case .report: body.append(content)
         case .info(let info):
             if let info { info.write(into: &body) } else { body.append(zeros: SealedMemberInfo.byteCount) }
         case .roster(let head, let entries):
@@ -154,10 +165,12 @@ public enum Record: Hashable, Sendable {
             head.write(into: &body)
             body.append(entries)
         case .floor(let message): message.write(into: &body)
+        case .managed: break
         }
     }
 
-    private var code: Code {
+    /// The type; nil for a record of a managed channel, whose content begins with it.
+    private var code: Code? {
         switch self {
         case .renewal: .renewal
         case .renewed: .renewed
@@ -173,7 +186,27 @@ public enum Record: Hashable, Sendable {
         case .rosterRequest: .rosterRequest
         case .rosterPage: .rosterPage
         case .floor: .floor
+        case .managed: nil
         }
+    }
+}
+
+extension Record {
+    func requireNoContent() {
+        switch self {
+        case .report, .managed: preconditionFailure("the record is sealed with its bytes")
+        default: break
+        }
+    }
+
+    static func require(report: Span<UInt8>) {
+        precondition((8...maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
+    }
+
+    static func require(managed content: Span<UInt8>) {
+        precondition(
+            (1...maximumByteCount).contains(content.count) && managedTypes.contains(content[0]),
+            "no record of a managed channel, or more than a datagram holds")
     }
 }
 

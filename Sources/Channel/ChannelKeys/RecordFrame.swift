@@ -3,14 +3,13 @@ enum RecordFrame {
     static let openByteCount = 20
     static let byteCount = openByteCount + AEAD.tagByteCount
 
-    /// Encrypts a record and appends it. `report` is the RTCP if the record is a report, and empty for all other
-    /// records.
+    /// Encrypts a record and appends it. `content` is that of `Record.write`.
     static func seal(
-        _ record: Record, report: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
+        _ record: Record, content: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>
     ) {
         withTemporaryBytes(Record.maximumByteCount) { body in
-            record.write(report: report, into: &body)
+            record.write(content: content, into: &body)
             seal(inside: body.span, session: session, counter: counter, key: key, into: &datagram)
         }
     }

@@ -9,24 +9,30 @@ public struct RecordSealer: Sendable {
         self.key = key
     }
 
-    /// Encrypts and appends a record that is not a report. The encrypted record is 36 bytes longer than its content.
+    /// Encrypts and appends a record that is neither a report nor one of a managed channel. The encrypted record is 36
+    /// bytes longer than its content.
     public mutating func seal(_ record: Record, into datagram: inout OutputSpan<UInt8>) {
-        if case .report = record { preconditionFailure("a report is sealed with its bytes") }
-        seal(record, report: Span(), into: &datagram)
+        record.requireNoContent()
+        seal(record, content: Span(), into: &datagram)
     }
 
     /// Encrypts and appends a report: RTCP of 8 to 1232 bytes.
     public mutating func seal(report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
-        precondition(
-            (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
-        seal(.report(0..<report.count), report: report, into: &datagram)
+        Record.require(report: report)
+        seal(.report(0..<report.count), content: report, into: &datagram)
     }
 
-    private mutating func seal(_ record: Record, report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
+    /// Encrypts and appends a record of a managed channel. `content` is its type and body, at most 1233 bytes.
+    public mutating func seal(managed content: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
+        Record.require(managed: content)
+        seal(.managed(0..<content.count), content: content, into: &datagram)
+    }
+
+    private mutating func seal(_ record: Record, content: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
         counter += 1
         key.withBytes {
             RecordFrame.seal(
-                record, report: report, session: session, counter: counter, key: $0, into: &datagram)
+                record, content: content, session: session, counter: counter, key: $0, into: &datagram)
         }
     }
 
@@ -57,7 +63,8 @@ public struct RecordOpener: Sendable {
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Decrypts a record in place. If the record is a report, it contains the range of the RTCP in `datagram`.
+    /// Decrypts a record in place. If the record is a report, it contains the range of the RTCP in `datagram`; if it is one
+    /// of a managed channel, the range of its content.
     public mutating func open(_ datagram: inout MutableSpan<UInt8>) throws(Failure) -> Record {
         try key.withBytes { (key) throws(Failure) in
             try RecordFrame.open(&datagram, window: &window, key: key)

@@ -1,6 +1,7 @@
 private import CSodium
 
-/// Secret bytes: zeroed when they are released, never printed, compared in constant time.
+/// Secret bytes: zeroed when they are released, never printed, compared in constant time. They are in memory that is left
+/// out of core dumps and, where the system permits it, is never written to the swap space.
 ///
 /// It is a class, so that the bytes exist only once in memory. It may be used on any thread, because the bytes do not
 /// change, except by `take`, which only a sole owner may call.
@@ -12,9 +13,9 @@ public final class SecretBytes: @unchecked Sendable {
     public init<Failure: Error>(
         count: Int, _ fill: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
-        precondition(librariesAreReady, "libsodium cannot work here")
-        unsafe memory = .allocate(capacity: count)
-        unsafe memory.initialize(repeating: 0)
+        precondition(SecretMemory.isReady, "libsodium cannot work here")
+        let start = unsafe SecretMemory.allocate(count).bindMemory(to: UInt8.self, capacity: count)
+        unsafe memory = UnsafeMutableBufferPointer(start: start, count: count)
         var span = unsafe MutableSpan(_unsafeElements: memory)
         try fill(&span)
     }
@@ -30,10 +31,7 @@ public final class SecretBytes: @unchecked Sendable {
         }
     }
 
-    deinit {
-        unsafe sodium_memzero(memory.baseAddress!, memory.count)
-        unsafe memory.deallocate()
-    }
+    deinit { unsafe SecretMemory.free(memory.baseAddress!, memory.count) }
 
     public var count: Int { unsafe memory.count }
 
@@ -71,7 +69,3 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
-
-/// Initialises libsodium once (`sodium_init`), which selects the fastest code for this processor. Without this call all
-/// functions work, but slowly.
-private let librariesAreReady = sodium_init() >= 0

@@ -1,11 +1,11 @@
 /// 1024 short, common English words in alphabetical order, each of which encodes ten bits. The order is part of the
 /// protocol.
-enum SecretWords {
-    static let all: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
+package enum SecretWords {
+    package static let all: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
     /// Returns the indices of words separated by hyphens, in capital or small letters; nil if a word is not in the
     /// list.
-    static func numbers(in text: Span<UInt8>) -> [Int]? {
+    package static func numbers(in text: Span<UInt8>) -> [Int]? {
         var numbers: [Int] = []
         var word: [UInt8] = []
         for index in 0...text.count {

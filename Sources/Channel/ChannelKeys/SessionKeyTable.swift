@@ -3,7 +3,7 @@ private import CSodium
 /// The keys, counters and replay windows of a relay's control sessions. Each session has a small number as its index,
 /// and takes 224 bytes.
 ///
-/// Keys stay at one address in memory, are never copied, and are zeroed when their session is removed.
+/// Keys stay at one address in locked memory, are never copied, and are zeroed when their session is removed.
 @safe
 public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
     private var chunks: [UnsafeMutablePointer<Slot>] = unsafe []
@@ -15,22 +15,22 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
         var keys = InlineArray<64, UInt8>(repeating: 0)
     }
 
-    private static let chunkCount = 64
+    /// The number of sessions in four pages.
+    private static let chunkCount = 73
+    private static let chunkByteCount = chunkCount * MemoryLayout<Slot>.stride
     private static let keysOffset = MemoryLayout<Slot>.offset(of: \.keys)!
 
     public init() {}
 
     deinit {
-        for unsafe chunk in unsafe chunks {
-            unsafe sodium_memzero(chunk, Self.chunkCount * MemoryLayout<Slot>.stride)
-            unsafe chunk.deallocate()
-        }
+        for index in unsafe chunks.indices { unsafe SecretMemory.freePages(chunks[index], Self.chunkByteCount) }
     }
 
     /// Stores a session at `number`, and removes an earlier session at the same number.
     public mutating func insert(_ keys: SessionKeys, at number: Int) {
         while unsafe chunks.count * Self.chunkCount <= number {
-            let chunk = UnsafeMutablePointer<Slot>.allocate(capacity: Self.chunkCount)
+            let chunk = unsafe SecretMemory.allocatePages(Self.chunkByteCount)
+                .bindMemory(to: Slot.self, capacity: Self.chunkCount)
             unsafe chunk.initialize(repeating: Slot(), count: Self.chunkCount)
             unsafe chunks.append(chunk)
         }
@@ -51,31 +51,38 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
     /// The id of the session at `number`; zero if there is none.
     public func session(_ number: Int) -> UInt64 { unsafe slot(number).pointee.session }
 
-    /// Encrypts and appends a record from the relay to the member at `number`. The record must not be a report.
+    /// Encrypts and appends a record from the relay to the member at `number`. The record must be neither a report nor one
+    /// of a managed channel.
     public mutating func seal(_ record: Record, for number: Int, into datagram: inout OutputSpan<UInt8>) {
-        if case .report = record { preconditionFailure("a report is sealed with its bytes") }
-        seal(record, report: Span(), for: number, into: &datagram)
+        record.requireNoContent()
+        seal(record, content: Span(), for: number, into: &datagram)
     }
 
     /// Encrypts and appends a report to the member at `number`: RTCP of 8 to 1232 bytes.
     public mutating func seal(report: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>) {
-        precondition(
-            (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
-        seal(.report(0..<report.count), report: report, for: number, into: &datagram)
+        Record.require(report: report)
+        seal(.report(0..<report.count), content: report, for: number, into: &datagram)
+    }
+
+    /// Encrypts and appends a record of a managed channel to the member at `number`. `content` is its type and body, at most
+    /// 1233 bytes.
+    public mutating func seal(managed content: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>) {
+        Record.require(managed: content)
+        seal(.managed(0..<content.count), content: content, for: number, into: &datagram)
     }
 
     private mutating func seal(
-        _ record: Record, report: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>
+        _ record: Record, content: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>
     ) {
         let slot = unsafe slot(number)
         unsafe slot.pointee.counter += 1
         unsafe RecordFrame.seal(
-            record, report: report, session: slot.pointee.session, counter: slot.pointee.counter,
+            record, content: content, session: slot.pointee.session, counter: slot.pointee.counter,
             key: key(slot, 32), into: &datagram)
     }
 
     /// Decrypts a record from the member at `number` in place. If the record is a report, it contains the range of the
-    /// RTCP in `datagram`.
+    /// RTCP in `datagram`; if it is one of a managed channel, the range of its content.
     public mutating func open(
         _ datagram: inout MutableSpan<UInt8>, from number: Int
     ) throws(RecordOpener.Failure) -> Record {

@@ -9,7 +9,8 @@ public struct Welcome: Hashable, Sendable {
 
     /// The terms of a lease, which are sent in WELCOME and in each answer to a renewal.
     public struct Terms: Hashable, Sendable {
-        /// The duration of the lease in seconds. The relay ends the session unless it is renewed within this time.
+        /// The duration of the lease in seconds, an even number, plus one if the relay's datagrams end in trailers. The
+        /// relay ends the session unless it is renewed within this time.
         public var lease: UInt16
         /// The relay's wall clock.
         public var clock: WallClock
@@ -23,6 +24,12 @@ public struct Welcome: Hashable, Sendable {
             self.clock = clock
             self.address = address
         }
+
+        /// The duration of the lease.
+        public var leaseDuration: Duration { .seconds(Int(lease & ~1)) }
+
+        /// Whether the relay's datagrams end in trailers, in a session that began with JOIN2.
+        public var hasTrailers: Bool { lease & 1 == 1 }
 
         /// Reads the terms from the 29 bytes at `offset`; `bytes` must contain them.
         init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
@@ -46,7 +53,8 @@ public struct Welcome: Hashable, Sendable {
     }
 
     /// Appends the relay's answer to a JOIN whose proof is right, 105 bytes, and returns the session keys. Returns nil,
-    /// and appends nothing, if the member's X25519 public key is a point of low order.
+    /// and appends nothing, if the member's X25519 public key is a point of low order. `join` must not be a JOIN2, which
+    /// `OpenedJoin` answers.
     ///
     /// `key` is the join key that proved `join`; `share` and `session` (the session id) must be new random values.
     public static func answer(
@@ -59,7 +67,7 @@ public struct Welcome: Hashable, Sendable {
             $0.append(number: session)
             share.point.write(into: &$0)
         }
-        guard let agreed = share.agreement(with: join.share) else { return nil }
+        guard case .share(let point) = join.exchange, let agreed = share.agreement(with: point) else { return nil }
         let keys = SessionKeys(session: session, agreed: agreed, key: key, join: join, welcome: start.span)
         datagram.append(start.span)
         let body = [UInt8](capacity: Terms.byteCount) { terms.write(into: &$0) }

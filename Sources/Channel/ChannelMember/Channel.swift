@@ -27,14 +27,20 @@ public struct Channel: ~Copyable, Sendable {
     var changeover = Changeover()
     var wallClock = ChannelClock()
     var sendStream = ProtectedSendStream()
-    private var opener = MediaOpener()
+    var opener = MediaOpener()
+    /// CLOCK_BOOTTIME at our first WELCOME; nil before it.
+    var firstWelcome: Instant?
     var roster: RosterExchange
+    /// The owner's hash; nil in an open channel, and before a relay has shown that the channel has an owner.
+    var owner: OwnerHash?
+    /// Our part in a managed channel; nil in an open one, and before `restore`.
+    var managed: ManagedMembership?
     /// Our part of floor control; nil if the configuration does not ask for it.
     public internal(set) var floor: FloorParticipant?
     /// The decrypted packet that `nextOpened` returns next: its kind, and its range in `bytes`; nil if there is none.
-    private var opened: (kind: Opened, range: Range<Int>)?
-    private var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
-    private var lastInput: Instant
+    var opened: (kind: Opened, range: Range<Int>)?
+    var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
+    var lastInput: Instant
     var outbox = DatagramQueue(limit: 64)
     var events = ChannelEvents()
     private var hasLeft = false
@@ -152,6 +158,7 @@ public struct Channel: ~Copyable, Sendable {
         var next = session?.keepalive.deadline
         let others = [
             standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline, floor?.nextDeadline,
+            isAnswered ? managed?.nextDeadline : nil,
         ]
         for deadline in others + [joinHandshake.deadline] {
             if let deadline { next = min(next ?? deadline, deadline) }
@@ -173,7 +180,7 @@ public struct Channel: ~Copyable, Sendable {
     // MARK: - Time
 
     /// Returns the wall clock and CLOCK_BOOTTIME at `now`; nil until the time of day is known.
-    private func reading(at now: Instant) -> ClockReading? {
+    func reading(at now: Instant) -> ClockReading? {
         wallClock.reading(at: now + suspended, suspended: suspended)
     }
 
@@ -189,6 +196,7 @@ public struct Channel: ~Copyable, Sendable {
         standing.timeElapsed(as: configuration.role, &events, at: now)
         advanceKeepalive(at: now)
         sendRosterRecords(at: now)
+        pollManaged(at: now)
         floor?.timeElapsed(at: now)
         sendFloorMessages()
     }
@@ -201,6 +209,7 @@ public struct Channel: ~Copyable, Sendable {
             case .lost: relayIsLost(at: now)
             case .over:
                 session = nil
+                managed?.left()
                 if !joinHandshake.isActive { joinHandshake.begin(at: now) }
             }
         }
@@ -230,6 +239,7 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func sendMedia(_ datagram: Span<UInt8>, at now: Instant) -> ChannelDiscard? {
         guard configuration.role == .talk else { return .notTalking }
         guard session != nil, let clocks = reading(at: now) else { return .beforeJoined }
+        guard let keys = streamKeys else { return .withoutSecret }
         guard datagram.count <= RTPSession.maximumDatagramByteCount, let header = try? RTPHeader(parsing: datagram),
             header.payload.upperBound == datagram.count
         else { return .unsendable }
@@ -238,13 +248,16 @@ public struct Channel: ~Copyable, Sendable {
             floor?.ssrc = ssrc
         }
         let discard = session?.send(
-            header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
-        // Joins again if the hop counter is used up. The old session is used until WELCOME of the new session arrives.
-        if session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive {
-            joinHandshake.begin(at: now)
-            advance(at: now)
-        }
+            header, datagram, of: &sendStream, configuration, keys, at: clocks, now, using: &generator, into: &outbox)
+        rejoinIfUsedUp(at: now)
         return discard
+    }
+
+    /// Joins again if a counter is used up. The old session is used until WELCOME of the new session arrives.
+    private mutating func rejoinIfUsedUp(at now: Instant) {
+        guard session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive else { return }
+        joinHandshake.begin(at: now)
+        advance(at: now)
     }
 
     // MARK: - Receiving
@@ -252,13 +265,32 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func read(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let isRelay = session?.endpoint == sender || joinHandshake.isActive && joinHandshake.hasTried(sender)
         guard !hasLeft, isRelay else { return .discarded(.stranger) }
+        // A relay that must prove itself, and has not, may only answer our questions. Everybody with a listen link could
+        // make announcements and media.
+        guard session != nil || configuration.fingerprint == nil || isHandshake(datagram) else {
+            return .discarded(.beforeJoined)
+        }
         guard datagram.count >= 2, datagram.count <= Self.maximumDatagramByteCount else {
             return .discarded(.malformed)
         }
-        if (128...191).contains(datagram[0]) { return readMedia(datagram, at: now) }
+        switch session?.trailerStart(in: datagram, at: now) {
+        case .failure(.forged): return .discarded(.notFromRelay)
+        case .failure(.replayed): return .discarded(.replayed)
+        case .success(let count): return read(datagram.extracting(..<count), by: sender, at: now)
+        case nil: return read(datagram, by: sender, at: now)
+        }
+    }
+
+    /// Handles a datagram whose trailer has been removed, if it had one.
+    private mutating func read(_ datagram: Span<UInt8>, by sender: Endpoint, at now: Instant) -> Reception {
+        if (128...191).contains(datagram[0]) {
+            rejoinIfUsedUp(at: now)
+            return readMedia(datagram, at: now)
+        }
         guard let packet = try? ControlPacket(parsing: datagram) else { return .discarded(.malformed) }
         switch packet {
-        case .cookie, .welcome, .refusal: return readHandshake(datagram, from: sender, at: now)
+        case .cookie, .welcome, .cookie2, .welcome2, .refusal:
+            return readHandshake(datagram, from: sender, at: now)
         case .record(let number): return readRecord(datagram, session: number, at: now)
         case .announcement(let announcement): return readAnnouncement(announcement, at: now)
         case .unknownSession(let number):
@@ -266,16 +298,18 @@ public struct Channel: ~Copyable, Sendable {
             session?.keepalive.doubt(at: now, using: &generator)
             advance(at: now)
             return .handled
-        case .hello, .join, .taggedAnnouncement: return .discarded(.unexpected)
+        case .signedAnnouncement: return readSignedAnnouncement(datagram, at: now)
+        case .hello, .hello2, .join, .taggedAnnouncement, .taggedSignedAnnouncement: return .discarded(.unexpected)
         }
     }
 
     private mutating func readMedia(_ datagram: Span<UInt8>, at now: Instant) -> Reception {
         opened = nil
+        limitAge(at: now)
         switch opener.open(datagram, into: &bytes, suspended: suspended, at: now) {
         case .opened(let byteCount):
             opened = (.media, 0..<byteCount)
-            session?.keepalive.mediaReceived(at: now)
+            packetDecrypted(at: now)
             floor?.heardMedia(at: now)
             return .opened
         case .held(let pushedOut):
@@ -285,35 +319,19 @@ public struct Channel: ~Copyable, Sendable {
         }
     }
 
+    private mutating func limitAge(at now: Instant) {
+        guard configuration.limitsAge else { return }
+        opener.freshness = reading(at: now).flatMap { MediaFreshness($0, since: firstWelcome) }
+    }
+
     /// Decrypts the oldest held packet whose announcement has arrived, if there is one.
-    private mutating func openReleased() {
+    mutating func openReleased() {
+        limitAge(at: lastInput)
         let byteCount = opener.openReleased(
             into: &bytes, suspended: suspended, counting: &discards, at: lastInput)
         guard let byteCount else { return }
         opened = (.media, 0..<byteCount)
-        session?.keepalive.mediaReceived(at: lastInput)
-    }
-
-    private mutating func readAnnouncement(_ announcement: Announcement, at now: Instant) -> Reception {
-        let root = configuration.keys.mediaRoot
-        guard announcement.isAuthentic(under: root) else { return .discarded(.forged) }
-        guard !sendStream.hasDrawn(announcement.epoch) else { return .handled }
-        guard let clocks = reading(at: now), announcement.isEpochOfItsTime else { return .discarded(.offTime) }
-        if announcement.ssrc == ssrc {
-            guard clocks.error(of: announcement) <= clocks.maximumError(of: announcement) else {
-                return .discarded(.offTime)
-            }
-            standing.reportCollision(&events, at: now)
-            return .handled
-        }
-        switch opener.announcementArrived(announcement, under: root, at: clocks) {
-        case .discarded(let reason): return .discarded(reason)
-        case .older: return .handled
-        case .accepted: break
-        }
-        session?.keepalive.talkContinues(at: now)
-        if opened == nil { openReleased() }
-        return opened == nil ? .handled : .opened
+        packetDecrypted(at: lastInput)
     }
 
     // MARK: - Records
@@ -356,6 +374,7 @@ public struct Channel: ~Copyable, Sendable {
             guard floor != nil, !message.isFromParticipant else { return .discarded(.unexpected) }
             floor?.receive(message, at: now)
             sendFloorMessages()
+        case .managed(let range): return readManaged(range, at: now)
         case .renewal, .leave, .pathAnswer, .info, .rosterRequest: return .discarded(.unexpected)
         }
         return .handled

@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
+public import TenfourManagedChannel
 public import TenfourSession
 
 /// The configuration of a `Channel`: keys, role, relays, and the format of our packets.
@@ -8,6 +9,14 @@ public struct ChannelConfiguration: Sendable {
     public var role: Role
     /// The relays that may be joined, at least one, in the order in which they are tried.
     public var relays: [RelayCandidate]
+    /// Recognises the relays' static key; nil if the relays need not prove themselves.
+    public var fingerprint: RelayFingerprint?
+    /// Our identity, with which we join a channel that has an owner; nil if we have none. In other channels it is not used,
+    /// and the relay does not learn it.
+    public var identity: MemberIdentity?
+    /// Whether the random numbers of epochs, prekeys and group secrets come from the system at the moment when they are
+    /// drawn. A test leaves this off, so that it can be repeated.
+    public var drawsFromSystem = false
     public var suite: SRTPSuite
     /// The sizes to which our packets are padded.
     public var sizes: PaddedSizes
@@ -21,6 +30,8 @@ public struct ChannelConfiguration: Sendable {
     public var name: String?
     /// The number of datagrams with hop tags after which a new session is needed.
     var lastHopCounter = HopTagger.lastCounter
+    /// The counter of the relay's trailers after which a new session is needed.
+    var lastTrailerCounter = RelayTrailer.lastCounter
 
     /// `bitRate` is the bit rate of our stream in bit/s, from which the padded sizes are computed. `frameCount` is the
     /// duration of each packet.
@@ -40,8 +51,22 @@ public struct ChannelConfiguration: Sendable {
         self.isSynchronised = isSynchronised
     }
 
+    /// Whether media that is too old by its talker's clock is refused: where the relay proves itself.
+    var limitsAge: Bool { fingerprint != nil }
+
     /// Whether we can change over to another relay: there is more than one transport address.
     var canChangeOver: Bool { relays.contains { $0.endpoint != relays[0].endpoint } }
+
+    /// Makes the next random numbers come from the system, because a copy of this machine would repeat those of a generator
+    /// that was seeded earlier.
+    func drawAnew(_ generator: inout CSPRNG) { if drawsFromSystem { generator = CSPRNG() } }
+
+    /// Begins an attempt to join `relay`.
+    func joinAttempt(at relay: RelayCandidate, using generator: inout CSPRNG) -> JoinAttempt {
+        JoinAttempt(
+            joinKey, relay: relay.id, expecting: fingerprint.map { ExpectedRelay($0, of: keys) },
+            as: identity?.agreementPair, using: &generator)
+    }
 
     var joinKey: JoinKey {
         guard let key = keys.joinKey(for: role) else { preconditionFailure("who holds a listen link cannot talk") }

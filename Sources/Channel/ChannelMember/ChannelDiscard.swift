@@ -1,6 +1,6 @@
 /// The reason for discarding a datagram from the network or a packet from the RTP session. Discards are counted by
 /// reason.
-public enum ChannelDiscard: Int, CaseIterable, Sendable {
+public enum ChannelDiscard: Int, Error, CaseIterable, Sendable {
     /// The sender's endpoint is not the relay's.
     case stranger
     /// The datagram is not a valid packet of the protocol: its length, its kind or a field is invalid.
@@ -14,8 +14,8 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     /// An announcement that states a time too far from our clock, or from the talker's clock as known from earlier
     /// packets.
     case offTime
-    /// Media that was delayed over 2 s longer than the fastest packet of its epoch. An attacker on the path may have
-    /// held it back.
+    /// Media that was delayed over 2 s longer than the fastest packet of its epoch, or is too old by the talker's clock.
+    /// An attacker on the path may have held it back.
     case late
     /// An announcement of a new talker or key for which the table of talkers has no free slot.
     case full
@@ -30,11 +30,25 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case forgotten
     /// A packet of the RTP session that is too long, or of a kind that members do not send.
     case unsendable
+    /// An announcement of somebody who is not in the roster of a managed channel, or only listens.
+    case notAMember
+    /// An announcement for the SSRC of another member, whose packets were decrypted in the last 15 s.
+    case anotherMembersSSRC
+    /// A signed announcement that came when more signatures were to be checked than are checked.
+    case tooManySignatures
+    /// An announcement whose signature is not that of the member whom it names.
+    case falseName
+    /// An announcement of a member whose key is not the one that the user has compared.
+    case changedKey
+    /// A packet that the RTP session sent in a managed channel before there was a group secret.
+    case withoutSecret
+    /// Media or an announcement without a right trailer of the relay. Everybody with a link could have made it.
+    case notFromRelay
 }
 
 /// Counts of discarded datagrams, by reason.
 public struct ChannelDiscardCounts: Hashable, Sendable {
-    private var counts = InlineArray<13, Int>(repeating: 0)
+    private var counts = InlineArray<20, Int>(repeating: 0)
 
     public init() {}
 

@@ -13,6 +13,9 @@ public enum ChannelEvent: Hashable, Sendable {
     case lost
     /// The relay does not let us in; joining continues. Successive refusals with the same reason are posted once.
     case refused(Refusal.Reason)
+    /// The relay has not shown that it is the one in the link; joining continues. Successive doubts with the same reason are
+    /// posted once.
+    case relayDoubted(RelayDoubt)
     /// The relay has ended our membership; joining begins again.
     case closed(Refusal.Reason)
     /// Another member uses our SSRC. Call `RTPSession.takeAnotherSSRC` and set `Channel.ssrc` to the new SSRC.
@@ -28,6 +31,8 @@ public enum ChannelEvent: Hashable, Sendable {
     case memberChanged(ChannelMember)
     /// A talker has left, or was not listed within the duration of a lease after we joined again.
     case memberLeft(ChannelMember)
+    /// An event in a managed channel.
+    case managed(ManagedEvent)
     /// The page of listeners requested by `requestListeners`; empty if the relay does not answer.
     case listeners(ListenerPage)
 }

@@ -5,13 +5,21 @@ internal import TenfourSession
 
 /// Joining a relay, and changing over to another one.
 extension Channel {
+    func isHandshake(_ datagram: Span<UInt8>) -> Bool {
+        switch try? ControlPacket(parsing: datagram) {
+        case .cookie, .welcome, .cookie2, .welcome2, .refusal: true
+        default: false
+        }
+    }
+
     mutating func readHandshake(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
     ) -> Reception {
         switch joinHandshake.receive(datagram, from: sender, at: now) {
         case .cookie: joinHandshake.writeJoin(to: &outbox)
         case .welcome(let terms, let keys): sessionBegan(keys, terms, at: now)
-        case .refusal(.unproved): standing.unprovedRefusalArrived(at: now)
+        case .refusal(.unproved): standing.hintArrived(.refused(.unproved), at: now)
+        case .doubt(let doubt): standing.hintArrived(.doubted(doubt), at: now)
         case .refusal(let reason):
             changeover.refused(for: reason)
             turnedAway(for: reason, by: joinHandshake.attempt?.relay, at: now)
@@ -32,14 +40,19 @@ extension Channel {
         } else if session?.seen != terms.address {
             send(.leave)
         }
+        let former = session
         session = ChannelSession(
             keys, terms, at: relay, isWatchful: configuration.canChangeOver,
             token: .random(in: 0 ... .max, using: &generator), now)
+        owner = owner ?? joinHandshake.attempt?.joinAttempt.owner
+        managed?.left()
+        session?.follow(former, at: now)
         joinHandshake.end()
         standing.refusalIsOver()
         wallClock.setByRelay(terms.clock, at: now + suspended)
+        firstWelcome = firstWelcome ?? now + suspended
         sendStream.announceAgain()
-        roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
+        roster.sessionBegan(lease: terms.leaseDuration, at: now)
         // Sends our first record. Only its answer confirms our slot; until then, others may take the last slots.
         advanceKeepalive(at: now)
     }
@@ -52,8 +65,7 @@ extension Channel {
             sendStream.announceAgain()
             roster.sessionAnswered(at: now)
         }
-        let lease = Duration.seconds(Int(terms.lease))
-        let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
+        let wasLost = session?.keepalive.renewed(token: token, lease: terms.leaseDuration, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
         // Ends the new attempt to join. The relay was slow, but not lost, so the session continues.
@@ -70,7 +82,10 @@ extension Channel {
         }
         report(.joined(terms.address))
         sendRosterRecords(at: now)
-        if isFirst { floorSessionAnswered(at: now) }
+        if isFirst {
+            managedSessionAnswered(at: now)
+            floorSessionAnswered(at: now)
+        }
     }
 
     // MARK: - Changing over
@@ -98,6 +113,8 @@ extension Channel {
     mutating func goodbyeArrived(for reason: Refusal.Reason, at now: Instant) {
         let relay = session?.relay
         session = nil
+        if reason == .notAdmitted { managed?.notAdmitted() } else { managed?.left() }
+        pollManaged(at: now)
         changeover.dismissed(for: reason)
         turnedAway(for: reason, by: relay, at: now)
     }

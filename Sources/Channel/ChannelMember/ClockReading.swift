@@ -15,17 +15,17 @@ struct ClockReading: Sendable {
     var bootMilliseconds: Int64 { boot.nanoseconds / 1_000_000 }
 
     /// Returns the absolute difference between the time in `announcement` and our wall clock, in milliseconds.
-    func error(of announcement: Announcement) -> UInt64 {
+    func error(of announcement: AnnouncedEpoch) -> UInt64 {
         (Int64(clamping: wall.sinceEpoch) - announcement.milliseconds).magnitude
     }
 
     /// Returns the largest accepted difference between the time in an epoch's first announcement and our wall clock, in
     /// milliseconds.
-    func maximumError(of announcement: Announcement) -> UInt64 {
+    func maximumError(of announcement: AnnouncedEpoch) -> UInt64 {
         bothSynchronised(announcement) ? Announcement.maximumSynchronisedError : Announcement.maximumClockError
     }
 
-    func bothSynchronised(_ announcement: Announcement) -> Bool {
+    func bothSynchronised(_ announcement: AnnouncedEpoch) -> Bool {
         isSynchronised && announcement.epoch.timing?.isSynchronised ?? false
     }
 }

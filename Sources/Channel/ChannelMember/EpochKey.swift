@@ -5,6 +5,7 @@ internal import TenfourPackets
 /// has decrypted packets.
 struct EpochKey: Sendable {
     let epoch: Epoch
+    let origin: EpochOrigin
     private(set) var clock: SenderClock
     private(set) var hasOpened = false
     /// The absolute difference between the time in the announcement and our wall clock, in milliseconds.
@@ -25,8 +26,12 @@ struct EpochKey: Sendable {
 
     /// `clock` is the sender's clock as another key of the epoch has measured it. If `clock` is nil, the sender's clock
     /// is computed from the announcement.
-    init(_ announcement: Announcement, clock: SenderClock? = nil, announced: Int, at now: ClockReading) {
+    init(
+        _ announcement: AnnouncedEpoch, of origin: EpochOrigin, clock: SenderClock? = nil, announced: Int,
+        at now: ClockReading
+    ) {
         epoch = announcement.epoch
+        self.origin = origin
         suite = announcement.suite
         index = announcement.index
         highest = announcement.index
@@ -37,7 +42,7 @@ struct EpochKey: Sendable {
 
     /// Whether `announcement` agrees with the announcement that this key was made from: the suite is the same, the
     /// packet index is ahead by at most 2¹⁴ packets, and the sender's clock differs by at most 250 ms.
-    func agrees(with announcement: Announcement, at boot: Int64) -> Bool {
+    func agrees(with announcement: AnnouncedEpoch, at boot: Int64) -> Bool {
         announcement.suite == suite && announcement.index >= index
             && announcement.index.rawValue - index.rawValue <= Self.reach && clock.isClose(to: announcement, at: boot)
     }
@@ -48,11 +53,20 @@ struct EpochKey: Sendable {
 
     func isExpired(at boot: Int64) -> Bool { clock.isExpired(at: boot) }
 
-    mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
+    /// Whether a packet must not be played, because an attacker may have held it back or recorded it.
+    func isStale(_ timestamp: RTPTimestamp, _ freshness: MediaFreshness?, at boot: Int64) -> Bool {
+        if clock.isLate(timestamp, at: boot) { return true }
+        guard let freshness, epoch.timing?.isSynchronised ?? false, let said = clock.time(of: timestamp) else {
+            return false
+        }
+        return freshness.refuses(saidAt: said, arrivingAt: boot)
+    }
+
+    mutating func renew(_ announcement: AnnouncedEpoch, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
 
     /// Replaces the sender's clock by the clock in `announcement`, because the sender's wall clock was set. Only for an
     /// epoch without timing.
-    mutating func resetClock(_ announcement: Announcement, at boot: Int64) {
+    mutating func resetClock(_ announcement: AnnouncedEpoch, at boot: Int64) {
         clock = SenderClock(announcement, at: boot)
     }
 

@@ -17,6 +17,8 @@ struct JoinHandshake: Sendable {
     private(set) var deadline: Instant?
     /// The number of HELLOs sent since the last pause, or of JOINs sent since the last COOKIE.
     private var sentCount = 0
+    /// Whether each relay has been asked as often as between two pauses, after the HELLO that is due.
+    private var isLastRound = false
     /// The index of the relay that is tried first, modulo the number of relays.
     private var turn = 0
     /// The number of relays that have been given up since the last pause.
@@ -34,7 +36,7 @@ struct JoinHandshake: Sendable {
     /// The longest pause between two attempts to join, before it is multiplied by a random factor of 0.5 to 1.5. It is
     /// short, so that a relay that has restarted is found soon.
     static let longestPause = Duration.seconds(4)
-    /// The pause after a refusal for the reason `refused` or `rekeyed`, before it is multiplied by a random factor of
+    /// The pause after a refusal for the reason `refused`, `rekeyed` or `notAdmitted`, before it is multiplied by a random factor of
     /// 0.5 to 1.5. It is long, because a person has to change something first.
     static let longPause = Duration.seconds(10)
 
@@ -102,6 +104,7 @@ struct JoinHandshake: Sendable {
             tryNext(configuration, using: &generator)
         }
         said(at: now)
+        isLastRound = sentCount > (Self.maximumSendCount - 1) * relays.count
         return true
     }
 
@@ -117,7 +120,7 @@ struct JoinHandshake: Sendable {
             attempt = known
         } else {
             attempt = Attempt(
-                relay: relay, joinAttempt: JoinAttempt(configuration.joinKey, relay: relay.id, using: &generator))
+                relay: relay, joinAttempt: configuration.joinAttempt(at: relay, using: &generator))
         }
     }
 
@@ -150,18 +153,29 @@ struct JoinHandshake: Sendable {
         said(at: now)
     }
 
-    /// Puts the HELLO, or all JOINs, of the current attempt into `outbox`.
+    /// Puts the HELLO, or all JOINs, of the current attempt into `outbox`. If a relay that must prove itself answers none of
+    /// our questions, the last one also is a question that relays without a key answer.
     func write(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
         for number in 0..<attempt.joinAttempt.datagramCount {
-            outbox.put(capacity: 128, to: attempt.relay.endpoint) { attempt.joinAttempt.write(number, into: &$0) }
+            put(number, of: attempt, into: &outbox)
+        }
+        guard isLastRound, attempt.joinAttempt.demandsRelayKey, !attempt.joinAttempt.hasCookie else { return }
+        outbox.put(capacity: JoinAttempt.maximumByteCount, to: attempt.relay.endpoint) {
+            attempt.joinAttempt.writeHello(into: &$0)
+        }
+    }
+
+    private func put(_ number: Int, of attempt: Attempt, into outbox: inout DatagramQueue) {
+        outbox.put(capacity: JoinAttempt.maximumByteCount, to: attempt.relay.endpoint) {
+            attempt.joinAttempt.write(number, into: &$0)
         }
     }
 
     /// Puts the JOIN for the latest cookie into `outbox`.
     func writeJoin(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
-        outbox.put(capacity: 128, to: attempt.relay.endpoint) { attempt.joinAttempt.write(into: &$0) }
+        put(attempt.joinAttempt.datagramCount - 1, of: attempt, into: &outbox)
     }
 
     /// Gives up a relay, and begins at the next one within 250 ms. Returns false, and begins nothing, if all relays
@@ -185,7 +199,7 @@ struct JoinHandshake: Sendable {
     mutating func pause(for reason: Refusal.Reason, at now: Instant, using generator: inout CSPRNG) {
         switch reason {
         case .unproved, .full, .displaced, .limited, .stopping, .left: pause(at: now, using: &generator)
-        case .refused, .rekeyed: pauseLong(at: now, using: &generator)
+        case .refused, .rekeyed, .notAdmitted: pauseLong(at: now, using: &generator)
         }
     }
 
@@ -237,7 +251,7 @@ extension JoinAttempt.Answer {
         switch self {
         case .cookie, .welcome: true
         case .refusal(let reason): reason != .unproved
-        case .nothing: false
+        case .doubt, .nothing: false
         }
     }
 }

@@ -17,6 +17,12 @@ struct MediaOpener: ~Copyable, Sendable {
         case discarded(ChannelDiscard)
     }
 
+    /// The limits on the age of packets; nil if our clock says nothing about it.
+    var freshness: MediaFreshness? {
+        get { talkers.freshness }
+        set { talkers.freshness = newValue }
+    }
+
     /// The number of held packets.
     var heldCount: Int { held.count }
 
@@ -51,9 +57,9 @@ struct MediaOpener: ~Copyable, Sendable {
 
     /// Handles another member's announcement, which the caller has authenticated.
     mutating func announcementArrived(
-        _ announcement: Announcement, under root: MediaRoot, at clocks: ClockReading
+        _ announcement: AnnouncedEpoch, of origin: EpochOrigin, at clocks: ClockReading
     ) -> AnnouncementOutcome {
-        switch talkers.announcementArrived(announcement, under: root, at: clocks) {
+        switch talkers.announcementArrived(announcement, of: origin, at: clocks) {
         case .begun:
             held.release(announcement.ssrc)
             return .accepted
@@ -63,6 +69,12 @@ struct MediaOpener: ~Copyable, Sendable {
         case .full: return .discarded(.full)
         }
     }
+
+    /// The member of a managed channel whose packet was decrypted last; nil in an open channel.
+    var latest: (ssrc: SSRC, index: UInt16)? { talkers.latest }
+
+    /// Erases the keys of these origins.
+    mutating func erase(where isErased: (EpochOrigin) -> Bool) { talkers.erase(where: isErased) }
 
     /// Decrypts the oldest held packet whose announcement has arrived, and writes it to `bytes`. Returns the length of
     /// the decrypted packet in bytes; nil if there is none. Packets that can no longer be decrypted are counted in

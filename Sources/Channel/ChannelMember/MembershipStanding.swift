@@ -5,9 +5,11 @@ internal import TenfourSession
 /// Posts each change of our membership as an event, once.
 struct MembershipStanding: Sendable {
     private var current = Standing.unknown
-    /// The time at which the pending refusal for the reason `unproved` is reported; nil if none is pending. The report
-    /// is cancelled if the relay lets us in earlier.
+    /// The time at which the pending hint is reported; nil if none is pending. The report is cancelled if the relay lets us
+    /// in earlier.
     private(set) var deadline: Instant?
+    /// An answer that anybody may have sent: a refusal for the reason `unproved`, or the reason why the relay seems to be another one.
+    private var hint = Standing.unknown
     private var lastCollision: Instant?
 
     enum Standing: Equatable {
@@ -15,11 +17,12 @@ struct MembershipStanding: Sendable {
         case joined(PeerAddress)
         case lost
         case refused(Refusal.Reason)
+        case doubted(RelayDoubt)
         case closed(Refusal.Reason)
     }
 
-    /// The time for which joining continues after a refusal for the reason `unproved`, before this refusal is reported.
-    static let unprovedPatience = Duration.seconds(3)
+    /// The time for which joining continues after a hint, before the hint is reported.
+    static let hintPatience = Duration.seconds(3)
 
     /// Whether no event about our membership has been posted yet.
     var isUnknown: Bool { current == .unknown }
@@ -33,6 +36,7 @@ struct MembershipStanding: Sendable {
         case .joined(let address): events.post(.joined(role, seenAt: Endpoint(address)))
         case .lost: events.post(.lost)
         case .refused(let reason): events.post(.refused(reason))
+        case .doubted(let doubt): events.post(.relayDoubted(doubt))
         case .closed(let reason): events.post(.closed(reason))
         case .unknown: break
         }
@@ -43,21 +47,22 @@ struct MembershipStanding: Sendable {
         if isJoined { current = .joined(address) }
     }
 
-    /// Handles a refusal for the reason `unproved`. Anybody may have sent the refusal, so it is reported only if the
-    /// relay has not let us in within 3 s.
-    mutating func unprovedRefusalArrived(at now: Instant) {
-        if deadline == nil, current != .refused(.unproved) { deadline = now + Self.unprovedPatience }
+    /// Handles a hint. Anybody may have sent it, so it is reported only if the relay has not let us in within 3 s. Of several
+    /// hints the first is reported.
+    mutating func hintArrived(_ standing: Standing, at now: Instant) {
+        guard deadline == nil, current != standing else { return }
+        hint = standing
+        deadline = now + Self.hintPatience
     }
 
-    /// Cancels the pending report of a refusal for the reason `unproved`, because the relay has let us in or we have
-    /// left.
+    /// Cancels the pending report of a hint, because the relay has let us in or we have left.
     mutating func refusalIsOver() { deadline = nil }
 
-    /// Reports the pending refusal for the reason `unproved` if `deadline` has passed.
+    /// Reports the pending hint if `deadline` has passed.
     mutating func timeElapsed(as role: Role, _ events: inout ChannelEvents, at now: Instant) {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil
-        report(.refused(.unproved), as: role, &events)
+        report(hint, as: role, &events)
     }
 
     /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`. Without this limit, a

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourManagedChannel
 internal import TenfourPackets
 
 /// An epoch of our own stream.
@@ -9,6 +10,9 @@ struct OwnEpoch: Sendable {
     /// The sequence number of the epoch's first packet, which may not have been sent yet.
     let first: SequenceNumber
     let began: Instant
+    private let root: MediaRoot
+    /// The group secret from which the key follows; nil in an open channel.
+    let secret: GroupSecretID?
     private(set) var latest: PacketIndex?
     /// The values at the time when the epoch was created: CLOCK_BOOTTIME, the time that the machine had slept since it
     /// was started, and the RTP timestamp.
@@ -29,9 +33,14 @@ struct OwnEpoch: Sendable {
 
     /// Makes an epoch that is created immediately before the packet with `header` is sent. `first` and `began` are the
     /// sequence number and the time of the epoch's first packet.
-    init(_ header: RTPHeader, _ epoch: Epoch, first: SequenceNumber, began: Instant, at clocks: ClockReading) {
+    init(
+        _ header: RTPHeader, _ epoch: Epoch, _ keys: StreamKeys, first: SequenceNumber, began: Instant,
+        at clocks: ClockReading
+    ) {
         ssrc = header.ssrc
         self.epoch = epoch
+        root = keys.root
+        secret = keys.name?.secret
         self.first = first
         self.began = began
         drawn = (clocks.boot, clocks.suspended, header.timestamp)
@@ -39,18 +48,23 @@ struct OwnEpoch: Sendable {
 
     var isSynchronised: Bool { epoch.timing?.isSynchronised ?? false }
 
-    func context(_ configuration: ChannelConfiguration) -> SRTPContext? {
-        let key = configuration.keys.mediaRoot.masterKey(configuration.suite, ssrc: ssrc, epoch: epoch)
-        return try? SRTPContext(sending: key, ssrc: ssrc)
+    func context(_ suite: SRTPSuite) -> SRTPContext? {
+        try? SRTPContext(sending: root.masterKey(suite, ssrc: ssrc, epoch: epoch), ssrc: ssrc)
+    }
+
+    /// Appends an announcement of this epoch.
+    func announce(_ suite: SRTPSuite, _ keys: StreamKeys, at boot: Instant, into datagram: inout OutputSpan<UInt8>) {
+        let content = AnnouncedEpoch(suite: suite, ssrc: ssrc, epoch: epoch, index: index, at: clock(at: boot))
+        keys.write(content, under: root, into: &datagram)
     }
 
     /// The packet index for announcements: the index of the latest packet sent, or of the first packet if none has been
     /// sent.
-    var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
+    private var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
     /// Returns the time of day for an announcement: the whole seconds of the wall clock when the epoch was created,
     /// plus the whole seconds that have passed since.
-    func clock(at boot: Instant) -> WallClock {
+    private func clock(at boot: Instant) -> WallClock {
         let passed = max((boot - drawn.boot) / .seconds(1), 0)
         return WallClock(milliseconds: (epoch.milliseconds / 1_000 + UInt64(passed)) * 1_000)
     }

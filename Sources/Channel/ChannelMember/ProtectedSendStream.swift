@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourManagedChannel
 internal import TenfourPackets
 internal import TenfourSession
 
@@ -51,31 +52,48 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     /// Whether `epoch` is one of the latest 16 epochs that we have created.
     func hasDrawn(_ epoch: Epoch) -> Bool { ownEpochs.contains(epoch) }
 
-    /// Prepares for sending the packet with `header`: begins a new epoch if one is due.
+    /// Erases the keys that follow from a former group secret. The next packet begins a new epoch if the one in use was
+    /// under it.
+    mutating func erase(_ secret: GroupSecretID) {
+        if coming?.secret == secret {
+            coming = nil
+            comingContext = nil
+        }
+        if current?.secret == secret {
+            current = nil
+            context = nil
+        }
+    }
+
+    /// Prepares for sending the packet with `header`: begins a new epoch if one is due, under `keys`.
     mutating func prepare(
-        _ header: RTPHeader, _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant,
-        using generator: inout CSPRNG
+        _ header: RTPHeader, _ configuration: ChannelConfiguration, _ keys: StreamKeys, at clocks: ClockReading,
+        _ now: Instant, using generator: inout CSPRNG
     ) {
-        if isNewEpochDue(header, at: clocks, now) {
+        if isNewEpochDue(header, keys, at: clocks, now) {
             if header.ssrc != current?.ssrc { sealed.removeAll() }
             coming = nil
             comingContext = nil
-            let epoch = draw(header, from: header.sequenceNumber, at: clocks, now, &generator)
+            configuration.drawAnew(&generator)
+            let epoch = draw(header, keys, from: header.sequenceNumber, at: clocks, now, &generator)
             current = epoch
-            context = epoch.context(configuration)
+            context = epoch.context(configuration.suite)
             announceAgain()
-        } else if let coming {
+        } else if let coming, coming.secret == keys.name?.secret {
             if header.sequenceNumber.distance(after: coming.first) >= 0 {
                 current = coming
                 self.coming = nil
                 context = comingContext.take()
                 announceAgain()
             }
-        } else if let current, now - current.began >= Self.epochLength - Self.notice {
+        } else if let current,
+            now - current.began >= Self.epochLength - Self.notice || current.secret != keys.name?.secret
+        {
             let first = header.sequenceNumber.advanced(by: Int(Self.notice / configuration.frameCount.duration()))
-            let epoch = draw(header, from: first, at: clocks, now + Self.notice, &generator)
+            configuration.drawAnew(&generator)
+            let epoch = draw(header, keys, from: first, at: clocks, now + Self.notice, &generator)
             coming = epoch
-            comingContext = epoch.context(configuration)
+            comingContext = epoch.context(configuration.suite)
             lastAnnouncement = nil
         }
         if header.marker { announceAgain() }
@@ -83,15 +101,18 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     }
 
     /// Whether a new epoch must begin with this packet, although the epoch could not be announced in advance.
-    private mutating func isNewEpochDue(_ header: RTPHeader, at clocks: ClockReading, _ now: Instant) -> Bool {
+    private mutating func isNewEpochDue(
+        _ header: RTPHeader, _ keys: StreamKeys, at clocks: ClockReading, _ now: Instant
+    ) -> Bool {
         guard let current, header.ssrc == current.ssrc, let lastPacket else { return true }
+        if keys.replacesAtOnce, current.secret != keys.name?.secret { return true }
         if clocks.boot - lastPacket >= Self.longestSilence { return true }
         if clocks.isSynchronised, !current.isSynchronised, now - current.began >= Self.shortestLength { return true }
         return self.current?.hasFallenBehind(header, at: clocks) ?? true
     }
 
     private mutating func draw(
-        _ header: RTPHeader, from first: SequenceNumber, at clocks: ClockReading, _ began: Instant,
+        _ header: RTPHeader, _ keys: StreamKeys, from first: SequenceNumber, at clocks: ClockReading, _ began: Instant,
         _ generator: inout CSPRNG
     ) -> OwnEpoch {
         let epoch = Epoch(
@@ -99,7 +120,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
             random: .random(in: 0 ... .max, using: &generator), after: lastEpoch)
         lastEpoch = epoch
         ownEpochs.insert(epoch)
-        return OwnEpoch(header, epoch, first: first, began: began, at: clocks)
+        return OwnEpoch(header, epoch, keys, first: first, began: began, at: clocks)
     }
 
     /// Returns the number of announcements to send before the prepared packet, 0…2.
@@ -113,17 +134,15 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return coming == nil ? 1 : 2
     }
 
-    /// Returns announcement `index` of `count`. The announcement of the epoch in use is the last one, because the relay
-    /// sends the latest announcement to members that join.
-    func announcement(
-        _ index: Int, of count: Int, _ configuration: ChannelConfiguration, at boot: Instant
-    ) -> Announcement? {
-        let isComing = count == 2 && index == 0
-        return (isComing ? coming : current).map {
-            Announcement(
-                suite: configuration.suite, ssrc: $0.ssrc, epoch: $0.epoch, index: $0.index, at: $0.clock(at: boot),
-                under: configuration.keys.mediaRoot)
-        }
+    /// Appends announcement `index` of `count`. The announcement of the epoch in use is the last one, because the relay
+    /// sends the latest announcement to members that join. Returns false if there is none.
+    func announce(
+        _ index: Int, of count: Int, _ suite: SRTPSuite, _ keys: StreamKeys, at boot: Instant,
+        into datagram: inout OutputSpan<UInt8>
+    ) -> Bool {
+        guard let epoch = count == 2 && index == 0 ? coming : current else { return false }
+        epoch.announce(suite, keys, at: boot, into: &datagram)
+        return true
     }
 
     /// Appends the prepared packet, padded and encrypted. Returns false if the packet cannot be encrypted; `datagram`

@@ -22,7 +22,7 @@ struct SenderClock: Sendable {
     /// The largest difference between the clock offsets of two announcements that agree, in milliseconds.
     private static let closeness: Int64 = 250
 
-    init(_ announcement: Announcement, at boot: Int64) {
+    init(_ announcement: AnnouncedEpoch, at boot: Int64) {
         newest = announcement.milliseconds
         offset = boot - newest
         let epoch = announcement.epoch
@@ -33,19 +33,19 @@ struct SenderClock: Sendable {
     var isTimed: Bool { start != nil }
 
     /// Whether the clock offset of `announcement` differs from the stored offset by at most 250 ms.
-    func isClose(to announcement: Announcement, at boot: Int64) -> Bool {
+    func isClose(to announcement: AnnouncedEpoch, at boot: Int64) -> Bool {
         abs(boot - announcement.milliseconds - offset) <= Self.closeness
     }
 
     /// Whether the clock offset of `announcement` differs from the stored offset by at most 2 s.
-    func continues(_ announcement: Announcement, at boot: Int64) -> Bool {
+    func continues(_ announcement: AnnouncedEpoch, at boot: Int64) -> Bool {
         abs(boot - announcement.milliseconds - offset) <= Self.patience
     }
 
     /// Stores the time in an announcement if it is later than the stored time. Returns false, and stores nothing, if
     /// the announced time is more than 2 s ahead of our estimate of the sender's clock. Such times occur because every
     /// member can make announcements for any epoch.
-    mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool {
+    mutating func renew(_ announcement: AnnouncedEpoch, at boot: Int64) -> Bool {
         guard announcement.milliseconds <= boot - offset + Self.patience else { return false }
         newest = max(newest, announcement.milliseconds)
         return true
@@ -57,6 +57,11 @@ struct SenderClock: Sendable {
     /// has no timing.
     func offset(of timestamp: RTPTimestamp, at boot: Int64) -> Int64? {
         start.map { boot - $0.clock - Int64(timestamp.distance(after: $0.timestamp).rawValue) / 48 }
+    }
+
+    /// Returns the sender's clock when it said a packet, in milliseconds since 1970; nil if the epoch has no timing.
+    func time(of timestamp: RTPTimestamp) -> Int64? {
+        start.map { $0.clock + Int64(timestamp.distance(after: $0.timestamp).rawValue) / 48 }
     }
 
     /// Whether a packet is so late that an attacker may have held it back: over 2 s later than the fastest packet of

@@ -13,6 +13,10 @@ struct Talkers: ~Copyable, Sendable {
     private var talkers: [Talker] = []
     private var announcementCount = 0
     private var openedCount = 0
+    /// The member of a managed channel whose packet was decrypted last; nil in an open channel.
+    private(set) var latest: (ssrc: SSRC, index: UInt16)?
+    /// The limits on the age of packets; nil if our clock says nothing about it.
+    var freshness: MediaFreshness?
 
     /// A member that has announced an SSRC, and the keys announced for this SSRC.
     private struct Talker: Sendable {
@@ -43,8 +47,8 @@ struct Talkers: ~Copyable, Sendable {
         /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(Int)
         case replayed
-        /// The packet was delayed over 2 s longer than the fastest packet of its epoch. An attacker on the path may
-        /// have held it back, or the network has become much slower.
+        /// The packet was delayed over 2 s longer than the fastest packet of its epoch, or is too old by the talker's
+        /// clock. An attacker on the path may have held it back, or the network has become much slower.
         case late
         case malformed
         /// No known key decrypts the packet.
@@ -72,37 +76,40 @@ struct Talkers: ~Copyable, Sendable {
 
     // MARK: - Announcements
 
-    mutating func announcementArrived(_ announcement: Announcement, under root: MediaRoot, at now: ClockReading)
-        -> AnnouncementResult
-    {
+    mutating func announcementArrived(
+        _ announcement: AnnouncedEpoch, of origin: EpochOrigin, at now: ClockReading
+    ) -> AnnouncementResult {
         announcementCount += 1
         guard let talker = index(of: announcement.ssrc) else {
             guard now.error(of: announcement) <= now.maximumError(of: announcement) else { return .offTime }
             guard makeRoom(at: now) else { return .full }
             talkers.append(Talker(ssrc: announcement.ssrc, announced: announcementCount))
-            return addKey(of: talkers.count - 1, announcement, under: root, at: now)
+            return addKey(of: talkers.count - 1, announcement, of: origin, at: now)
         }
         talkers[talker].announced = announcementCount
         let boot = now.bootMilliseconds
         for place in talkers[talker].places {
-            guard let key = keys[place], key.epoch == announcement.epoch, key.hasOpened else { continue }
-            return renew(place, of: talker, announcement, under: root, at: now)
+            guard let key = keys[place], key.epoch == announcement.epoch, key.origin.isSame(as: origin),
+                key.hasOpened
+            else { continue }
+            return renew(place, of: talker, announcement, of: origin, at: now)
         }
         if isOlder(announcement.epoch, than: talker, at: boot) { return .older }
         for place in talkers[talker].places {
-            guard let key = keys[place], key.epoch == announcement.epoch, key.agrees(with: announcement, at: boot)
+            guard let key = keys[place], key.epoch == announcement.epoch, key.origin.isSame(as: origin),
+                key.agrees(with: announcement, at: boot)
             else { continue }
             keys[place]?.announced = announcementCount
             _ = keys[place]?.renew(announcement, at: boot)
             return .known
         }
         guard isTimely(announcement, of: talker, at: now) else { return .offTime }
-        return addKey(of: talker, announcement, under: root, at: now)
+        return addKey(of: talker, announcement, of: origin, at: now)
     }
 
     /// Handles another announcement of an epoch whose key has already decrypted packets.
     private mutating func renew(
-        _ place: Int, of talker: Int, _ announcement: Announcement, under root: MediaRoot, at now: ClockReading
+        _ place: Int, of talker: Int, _ announcement: AnnouncedEpoch, of origin: EpochOrigin, at now: ClockReading
     ) -> AnnouncementResult {
         let boot = now.bootMilliseconds
         guard var key = keys[place] else { return .offTime }
@@ -118,7 +125,7 @@ struct Talkers: ~Copyable, Sendable {
         }
         keys[place] = key
         if key.isBeyondReach(announcement.index) {
-            return addKey(of: talker, announcement, under: root, clock: key.clock, at: now)
+            return addKey(of: talker, announcement, of: origin, clock: key.clock, at: now)
         }
         return wasExpired ? .begun : .known
     }
@@ -136,7 +143,7 @@ struct Talkers: ~Copyable, Sendable {
     /// Whether the time in an announcement is close enough to the talker's clock as known from earlier packets, or to
     /// our clock. Applies to the first announcement of an epoch, and to an announcement that disagrees with the epoch's
     /// earlier announcements.
-    private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
+    private func isTimely(_ announcement: AnnouncedEpoch, of talker: Int, at now: ClockReading) -> Bool {
         let own = ownKeys(of: talker)
         // Checks the talker's known clock first, because our wall clock may have been set since we heard the talker.
         let boot = now.bootMilliseconds
@@ -154,10 +161,10 @@ struct Talkers: ~Copyable, Sendable {
     private static let sameError: UInt64 = 250
 
     private mutating func addKey(
-        of talker: Int, _ announcement: Announcement, under root: MediaRoot, clock: SenderClock? = nil,
+        of talker: Int, _ announcement: AnnouncedEpoch, of origin: EpochOrigin, clock: SenderClock? = nil,
         at now: ClockReading
     ) -> AnnouncementResult {
-        let key = root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
+        let key = origin.root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
         guard let place = place(for: talker, at: now.bootMilliseconds),
             let context = try? SRTPContext(
                 receiving: key, ssrc: announcement.ssrc, at: announcement.index,
@@ -167,7 +174,7 @@ struct Talkers: ~Copyable, Sendable {
             return .full
         }
         contexts[place] = consume context
-        keys[place] = EpochKey(announcement, clock: clock, announced: announcementCount, at: now)
+        keys[place] = EpochKey(announcement, of: origin, clock: clock, announced: announcementCount, at: now)
         // Inserts the new key after the keys that have decrypted packets, and before the keys that have not. Keys are
         // tried in this order.
         let workingCount = talkers[talker].places.prefix { keys[$0]?.hasOpened ?? false }.count
@@ -209,6 +216,12 @@ struct Talkers: ~Copyable, Sendable {
         for index in talkers.indices { talkers[index].places.removeAll { $0 == place } }
     }
 
+    /// Removes the keys of these origins.
+    mutating func erase(where isErased: (EpochOrigin) -> Bool) {
+        for place in keys.indices { if let key = keys[place], isErased(key.origin) { remove(place) } }
+        forgetEmpty()
+    }
+
     /// Removes talkers that have no key, if none of their packets was ever decrypted.
     private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
 
@@ -242,7 +255,7 @@ struct Talkers: ~Copyable, Sendable {
             guard let key = keys[place], !key.isExpired(at: boot) else { continue }
             switch unprotect(packet, by: place, into: &bytes) {
             case .opened(let byteCount):
-                if !key.clock.isLate(timestamp, at: boot) {
+                if !key.isStale(timestamp, freshness, at: boot) {
                     worked(place, of: talker, packet, at: boot)
                     return .opened(byteCount)
                 }
@@ -277,6 +290,7 @@ struct Talkers: ~Copyable, Sendable {
 
     private mutating func worked(_ place: Int, of talker: Int, _ packet: Span<UInt8>, at boot: Int64) {
         openedCount += 1
+        latest = keys[place]?.origin.index.map { (talkers[talker].ssrc, $0) }
         talkers[talker].opened = openedCount
         keys[place]?.opened = openedCount
         guard let key = keys[place], !key.hasOpened else {

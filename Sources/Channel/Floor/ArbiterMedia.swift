@@ -13,7 +13,8 @@ extension FloorArbiter {
         }
         guard let member = members[id] else { return !configuration.isRequired }
         if talker == nil {
-            if member.isAware {
+            // One that has asked about a required floor knows that it must request it.
+            if member.isAware || configuration.isRequired && member.hasAsked {
                 // The end of a talkspurt may arrive after the release, and disturbs nobody.
                 if !configuration.isRequired || member.tailEnd.map({ now < $0 }) ?? false { return true }
                 members[id]!.counts.unpermittedPacketCount += 1

@@ -12,7 +12,8 @@ extension FloorArbiter {
             members[id]!.counts.limitedCount += 1
             return
         }
-        members[id]!.isAware = true
+        members[id]!.hasAsked = true
+        if case .queuePositionRequest(0, _) = message {} else { members[id]!.isAware = true }
         if talker?.member == id { talker?.lastHeard = now }
         if let index = queue.index(of: id) { queue.heard(at: index, now) }
         switch message {

@@ -21,6 +21,14 @@ public struct ChannelFloor: Sendable {
         /// The highest number of its requests.
         var number: UInt32 = 0
         var ssrc = SSRC(0)
+        /// The offences that this relay has seen itself.
+        var counts = FloorMemberCounts()
+    }
+
+    /// The talker of the last decision of an arbiter at another relay.
+    struct HeardTalker {
+        var ssrc: SSRC
+        var priority: FloorPriority
     }
 
     /// A member of another relay, while this relay arbitrates.
@@ -42,6 +50,8 @@ public struct ChannelFloor: Sendable {
     /// The term in which this relay arbitrates, or did last.
     var ownTerm: UInt32 = 1
     var members: [UInt32: LocalMember] = [:]
+    /// The counts of the members of this relay that have left, as far as another relay arbitrated.
+    var departed = FloorMemberCounts()
     var remoteMembers: [FloorMemberID: RemoteMember] = [:]
     /// The numbers of other relays in `FloorMemberID`; this relay's is zero.
     var relayNumbers: [UInt128: UInt32] = [:]
@@ -49,7 +59,12 @@ public struct ChannelFloor: Sendable {
     /// The last decision of the arbiter at another relay.
     var heard = FloorRevision()
     /// The talker by another relay's arbiter.
-    var remoteTalker: SSRC?
+    var remoteTalker: HeardTalker?
+    /// The talker that has released the floor last, and the time until which its last packets are forwarded.
+    var remoteTail: (ssrc: SSRC, end: Instant)?
+    /// Whether somebody has requested the floor, or the channel requires it. Before that, one who is heard is not taken
+    /// for a talker that knows no floor control: in most channels nobody ever uses the floor.
+    public internal(set) var isInUse: Bool
     private var outputs = FloorOutbox<Output>()
 
     /// Creates the floor of a channel without members. `relay` is the boot id in a cluster, nil for a single relay;
@@ -57,6 +72,7 @@ public struct ChannelFloor: Sendable {
     public init(_ configuration: FloorArbiter.Configuration, relay: UInt128? = nil, channel: UInt64 = 0) {
         self.channel = channel
         self.configuration = configuration
+        isInUse = relay == nil || configuration.isRequired
         arbiter = FloorArbiter(configuration, isActive: relay == nil)
         leader = relay.map { FloorLeader(own: $0) }
     }
@@ -74,7 +90,11 @@ public struct ChannelFloor: Sendable {
     public mutating func change(to configuration: FloorArbiter.Configuration) {
         self.configuration = configuration
         arbiter.configuration = configuration
+        if configuration.isRequired { isInUse = true }
     }
+
+    /// Whether the relay is one of a cluster.
+    public var isInCluster: Bool { leader != nil }
 
     public var nextDeadline: Instant? {
         guard let first = arbiter.nextDeadline else { return leader?.nextDeadline }

@@ -61,9 +61,11 @@ public struct FloorArbiter: Sendable {
     /// Whether this arbiter decides. In a cluster only the leader's does.
     public internal(set) var isActive: Bool
     var members: [FloorMemberID: FloorMember] = [:]
+    /// The counts of the members that have left.
+    private(set) var departed = FloorMemberCounts()
     var queue = FloorQueue()
     var revoked: [Revoked] = []
-    /// Until then only those who send are answered.
+    /// The time until which a new leader answers only requests with the flag "sends now"; nil if that is over.
     var takeoverEnd: Instant?
     var nextGrant: Instant?
     var announcement: FloorRepetition?
@@ -85,7 +87,8 @@ public struct FloorArbiter: Sendable {
 
     /// Removes a member. If it has the floor, the floor is idle at once.
     public mutating func leave(_ id: FloorMemberID, at now: Instant) {
-        guard members.removeValue(forKey: id) != nil else { return }
+        guard let left = members.removeValue(forKey: id) else { return }
+        departed = departed + left.counts
         revoked.removeAll { $0.member == id }
         if let index = queue.index(of: id) {
             _ = queue.remove(at: index)

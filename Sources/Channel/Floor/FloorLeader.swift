@@ -10,7 +10,7 @@ public struct FloorLeader: Sendable {
         case none
         /// This relay arbitrates.
         case leads(term: UInt32)
-        /// The relay arbitrates.
+        /// That relay arbitrates, and this one passes messages to it.
         case follows(UInt128, term: UInt32)
     }
 
@@ -47,18 +47,26 @@ public struct FloorLeader: Sendable {
 
     public mutating func takeChange() -> Change? { changes.take() }
 
-    /// Takes note of the relays that have members of the channel: this one, and the present ones of `others`.
-    public mutating func update(hasMembers: Bool, others: Set<UInt128>, at now: Instant) {
+    /// Takes note of the relays that have members of the channel: this one, and the present ones of `others`. Returns
+    /// whether some of these are new.
+    @discardableResult
+    public mutating func update(hasMembers: Bool, others: Set<UInt128>, at now: Instant) -> Bool {
+        let hasNewcomers = !others.isSubset(of: self.others)
         self.hasMembers = hasMembers
         self.others = others
         switch role {
         case .leads where !hasMembers: stepDown()
+        case .leads(let term) where hasNewcomers:
+            // A relay that has just got members would otherwise claim the channel itself.
+            claims.append(term)
+            nextClaim = now + FloorTiming.newcomerClaim
         case .follows(let leader, _) where !others.contains(leader):
             role = .none
             waitingSince = now
         case .none, .leads, .follows: break
         }
         elect(at: now)
+        return hasNewcomers
     }
 
     /// Takes a claim of another relay.

@@ -30,6 +30,9 @@ public enum FloorMessage: Hashable, Sendable {
 
     /// The length of every message, in bytes.
     public static let byteCount = 24
+    /// The name of the RTCP packets of the type APP that carry the messages of a call, `FLOR` in ASCII (RFC 3550 section
+    /// 6.7). Their subtype is zero, and their data is one message.
+    public static let packetName: UInt32 = 0x464C_4F52
 
     private enum Code: UInt8 {
         case request = 0

@@ -29,6 +29,8 @@ public struct FloorParticipant: Sendable {
     public internal(set) var otherEnd = OtherEnd.unknown
     /// The other station that has the floor; nil if nobody has, or this station.
     public internal(set) var talker: SSRC?
+    /// The priority of `talker`.
+    public internal(set) var talkerPriority = FloorPriority.normal
     /// The priority of the permission, or of the request.
     public internal(set) var priority = FloorPriority.normal
     /// The end of the permission; nil if there is no bound, or no permission.
@@ -38,8 +40,6 @@ public struct FloorParticipant: Sendable {
 
     /// The station's SSRC. After a change the next request has the new one.
     public var ssrc: SSRC
-    /// Whether the loudspeaker is muted while the station talks.
-    public var isHalfDuplex: Bool
     var waits = false
     /// Whether the key is down.
     var isPressed = false
@@ -59,16 +59,10 @@ public struct FloorParticipant: Sendable {
     var outgoing = FloorOutbox<FloorMessage>()
     var events = FloorOutbox<FloorEvent>()
 
-    public init(ssrc: SSRC, isHalfDuplex: Bool = true) {
-        self.ssrc = ssrc
-        self.isHalfDuplex = isHalfDuplex
-    }
+    public init(ssrc: SSRC) { self.ssrc = ssrc }
 
     /// Whether the station may send media now.
     public var maySend: Bool { state == .permission }
-
-    /// Whether the loudspeaker plays. In half duplex it is muted while the station may send.
-    public var isLoudspeakerOn: Bool { !(isHalfDuplex && maySend) }
 
     /// The next message to the arbiter.
     public mutating func nextMessage() -> FloorMessage? { outgoing.take() }

@@ -25,6 +25,14 @@ public struct FloorRelayMessage: Hashable, Sendable {
         self.content = content
     }
 
+    /// Whether the message is sent to all relays that have members of the channel, and not to one relay.
+    public var isForAllRelays: Bool {
+        switch content {
+        case .claim, .toAll: true
+        case .fromMember, .toMember: false
+        }
+    }
+
     /// The length of a claim in bytes, and of what is before the message in the others.
     static let headByteCount = 20
     /// The length of the longest body, in bytes.

@@ -45,6 +45,8 @@ enum FloorTiming {
     // The leader of a cluster.
     static let claimInterval = Duration.milliseconds(500)
     static let claimAnswer = Duration.milliseconds(50)
+    /// A claim for a relay that has just become a candidate is repeated after this time.
+    static let newcomerClaim = Duration.milliseconds(100)
     static let firstClaim = Duration.milliseconds(200)
     static let claimWait = Duration.seconds(1)
     static let silentLeader = Duration.seconds(3)

@@ -4,16 +4,30 @@ internal import TenfourPackets
 extension FloorParticipant {
     /// Begins a session with an arbiter, or with one that has started anew. A key that is down requests the floor again.
     public mutating func begin(at now: Instant) {
+        otherEnd = .unknown
+        ask(at: now)
+        if isPressed, state != .noPermission { requestAnew(at: now) } else { rest() }
+    }
+
+    /// Another station takes the place of one that knew no floor control. It is asked whether it arbitrates. Until it
+    /// answers, the station goes on deciding alone, and keeps its permission.
+    public mutating func continueAlone(at now: Instant) {
+        otherEnd = .unaware
+        permissionEnd = nil
+        ask(at: now)
+        if state != .permission { rest() }
+    }
+
+    /// Forgets what the arbiter before has said, and asks the other end whether it arbitrates and who has the floor.
+    private mutating func ask(at now: Instant) {
         heard = FloorRevision()
         grantedBy = FloorRevision()
-        otherEnd = .unknown
         isRequired = false
         lastTaken = nil
         setTalker(nil, .normal)
         verdict = now + FloorTiming.noArbiter
         questions = FloorRepetition(from: now, FloorTiming.questions, then: nil)
         outgoing.append(.queuePositionRequest(number: 0, ssrc))
-        if isPressed, state != .noPermission { requestAnew(at: now) } else { rest() }
     }
 
     /// The key goes down. `waits`: the request waits in the queue if another talks. While the station has the floor or
@@ -89,8 +103,8 @@ extension FloorParticipant {
     }
 
     mutating func setTalker(_ ssrc: SSRC?, _ priority: FloorPriority) {
-        guard ssrc != talker else { return }
-        talker = ssrc
+        guard ssrc != talker || priority != talkerPriority else { return }
+        (talker, talkerPriority) = (ssrc, priority)
         events.append(ssrc.map { .taken(by: $0, priority) } ?? .idle)
     }
 }

@@ -125,7 +125,8 @@ extension FloorParticipant {
         case .pendingRequest, .queued:
             if let talker, talker != ssrc {
                 lastTaken = now
-                setTalker(talker, .normal)
+                // The message does not tell the talker's priority.
+                setTalker(talker, talker == self.talker ? talkerPriority : .normal)
             }
             let next = State.queued(position: position, size: size)
             if state != next { events.append(.queued(position: position, size: size)) }

@@ -58,8 +58,11 @@ extension FloorParticipant {
     private mutating func concludeNoArbiter(at now: Instant) {
         verdict = nil
         questions = nil
+        let decidesAlone = otherEnd == .unaware
         otherEnd = .unaware
         events.append(.unaware)
+        // The station decided alone before a new partner came, and its decision stays.
+        guard !decidesAlone else { return }
         switch state {
         case .pendingRequest: decideAlone(at: now)
         case .noPermission, .queued, .permission, .pendingRelease: rest()

@@ -22,6 +22,16 @@ public struct PairingInitiator: Sendable {
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     public var nextDeadline: Instant? { repetition.map { min($0, end) } }
 
+    /// The number of the present run, for the responder of this station; nil if there is none. Zero when the link has been
+    /// received, so that no other run has a lower number.
+    public var runNumber: UInt64? {
+        switch state {
+        case .idle: nil
+        case .asking, .sharing, .proving: message.initiator
+        case .done: 0
+        }
+    }
+
     private var words: PairingWords?
     private var message: PairingMessage
     private var state = State.idle
@@ -66,6 +76,17 @@ public struct PairingInitiator: Sendable {
         transmit(message.bytes(), at: now)
         return true
     }
+
+    /// Gives up the present run, without an event. A guess that it has cost stays spent.
+    public mutating func cancel() {
+        state = .idle
+        repetition = nil
+        isDue = false
+        event = nil
+    }
+
+    /// Ends the present run, because the other end's run with this station goes first.
+    public mutating func giveWay() { fail(.crossed) }
 
     /// Receives any datagram. Ignores what is not the answer that this run waits for.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
@@ -180,6 +201,8 @@ public enum PairingFailure: Hashable, Sendable, CustomStringConvertible {
     case wrongWords
     /// The words no longer hold at the other end: they were used, or guessed at too often.
     case void
+    /// The other end has typed the words of this one at the same time, and its run goes first.
+    case crossed
     /// The other end knows the words, but what it sent is no link of a channel.
     case badLink(ChannelLinkError)
 
@@ -188,6 +211,8 @@ public enum PairingFailure: Hashable, Sendable, CustomStringConvertible {
         case .noAnswer: "no answer to the pairing; is the other end still waiting, and is its address right?"
         case .wrongWords:
             "the words differ from those of the other end: one was misheard, or somebody between you guessed at them"
+        case .crossed:
+            "the other person has typed the words of this station at the same time, and they are checked first"
         case .void: "these words no longer hold at the other end; let it show new ones"
         case .badLink(let error): "the other end sent something other than a channel's link: \(error)"
         }

@@ -65,17 +65,27 @@ public struct PairingResponder: Sendable {
     }
 
     /// Receives any datagram. Ignores what is no message of pairing, or has no meaning in the present state.
-    public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        guard let received = PairingMessage(parsing: datagram) else { return }
+    ///
+    /// `rival` is the number of the run in which this station's person has typed the words of the sender; nil if there is
+    /// none. Of two such runs only the one with the lower number goes on, so that they do not make two channels. Returns
+    /// whether that is the sender's: then the rival must give way.
+    @discardableResult
+    public mutating func receive(
+        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, rival: UInt64? = nil
+    ) -> Bool {
+        guard let received = PairingMessage(parsing: datagram) else { return false }
         let number = challenge.number(for: received.initiator, at: PeerAddress(sender))
         if received.kind == .hello {
             var answer = received
             answer.kind = .challenge
             answer.responder = number
-            return send(answer.bytes(), to: sender)
+            send(answer.bytes(), to: sender)
+            return false
         }
         // Only somebody who receives at the address knows the number.
-        guard received.responder == number else { return }
+        guard received.responder == number else { return false }
+        let isCrossing = rival != nil && !isVoid && [.share, .confirmation].contains(received.kind)
+        if isCrossing, let rival, received.initiator >= rival { return false }
         let place = runs.firstIndex { $0.endpoint == sender && $0.message.initiator == received.initiator }
         switch (received.kind, place) {
         case (.share, let place?): repeatShare(runs[place], datagram)
@@ -86,6 +96,7 @@ public struct PairingResponder: Sendable {
             report(.delivered)
         default: break
         }
+        return isCrossing
     }
 
     /// Must be called at `nextDeadline`; an earlier call does nothing.

@@ -62,7 +62,7 @@ public enum PairingWordsError: Error, Hashable, Sendable, CustomStringConvertibl
     public var description: String {
         switch self {
         case .count(let count):
-            return "pairing takes \(PairingWords.count) words, and these are \(count)"
+            return "pairing takes \(PairingWords.count) words, and \(count == 1 ? "this is 1" : "these are \(count)")"
         case .unknown(let word, let place, let nearest):
             let remedy =
                 nearest.isEmpty

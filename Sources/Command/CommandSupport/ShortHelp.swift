@@ -7,7 +7,8 @@ struct ShortHelp {
     /// At most three lines of examples from the beginning of the command's discussion; empty if it does not begin with
     /// examples.
     private var examples: [String] = []
-    /// The paragraph of the discussion that begins with `Keys:` and lists the keyboard keys; empty if there is none.
+    /// The paragraph of the discussion that begins with `Keys:` and lists the keyboard keys; empty if there is none. The
+    /// help shows as much of it as the screen has room for.
     private var keys: [String] = []
     private var arguments: [Row] = []
     private var options: [Row] = []
@@ -58,12 +59,34 @@ struct ShortHelp {
         var blocks = [Self.wrapped(abstract, indent: 0)]
         blocks.append(
             usage.enumerated().flatMap { Self.wrapped(($0 == 0 ? "Usage: " : "       ") + $1, indent: 7) })
-        blocks.append(examples)
-        blocks.append(keys.flatMap { Self.wrapped($0, indent: 0) })
+        // Many commands leave room for fewer examples.
+        blocks.append(Array(examples.prefix(min(max(15 - commands.count, 1), 3))))
+        blocks.removeAll(where: \.isEmpty)
+        let placeOfKeys = blocks.count
         if !arguments.isEmpty || !options.isEmpty { blocks.append(["Options:"] + Self.table(arguments + options)) }
         if !commands.isEmpty { blocks.append(["Commands:"] + Self.table(commands)) }
         blocks.append(last)
-        return blocks.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+        let rest = Self.lineCount - blocks.reduce(0) { $0 + $1.count + 1 }
+        let shown = Self.wrapped(keys.joined(separator: " "), atMost: rest)
+        if !shown.isEmpty { blocks.insert(shown, at: placeOfKeys) }
+        return blocks.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+
+    /// The number of lines of the smallest terminal, without that of the next prompt.
+    private static let lineCount = 23
+
+    /// Returns at most `count` lines of at most 80 columns. If the text is longer, it ends with the last clause that
+    /// fits and `…`. Returns nothing if no clause fits.
+    private static func wrapped(_ text: String, atMost count: Int) -> [String] {
+        let whole = wrapped(text, indent: 0)
+        if text.isEmpty || whole.count <= count { return text.isEmpty ? [] : whole }
+        var clauses = text.split(separator: ", ")
+        while clauses.count > 1 {
+            clauses.removeLast()
+            let lines = wrapped(clauses.joined(separator: ", ") + ", …", indent: 0)
+            if lines.count <= count { return lines }
+        }
+        return []
     }
 
     private var last: [String] {

@@ -5,14 +5,18 @@ public import TenfourAudioCore
 /// Reads no terminal and no clock. Accepts any bytes; unknown sequences are ignored, and at most 64 bytes are kept. A
 /// sequence that is not completed by `nextDeadline` is ended by `timeElapsed`: a lone escape is then the Escape key.
 ///
-/// Understands ECMA-48 control sequences, the arrows of VT100, the focus of xterm (CSI ? 1004 h), and the kitty keyboard
-/// protocol (https://sw.kovidgoyal.net/kitty/keyboard-protocol/) with all of its flags.
+/// Understands ECMA-48 control sequences, the arrows of VT100, the page keys of VT220, the focus and the mouse of xterm (CSI
+/// ? 1004 h and CSI ? 1006 h), and the kitty keyboard protocol (https://sw.kovidgoyal.net/kitty/keyboard-protocol/) with all
+/// of its flags.
 public struct TerminalInput: Sendable {
     public enum Event: Hashable, Sendable {
         case key(TerminalKey, TerminalKey.Change)
         case focusGained, focusLost
         /// The answer to CSI ? u: the flags of the kitty keyboard protocol that are set.
         case keyboardFlags(UInt8)
+        case mouse(MouseReport)
+        /// The answer to CSI 6 n: where the cursor is, from 0 at the top left.
+        case cursorPosition(line: Int, column: Int)
         /// The answer to CSI c, which every terminal knows: no answer to an earlier question follows.
         case deviceAttributes
     }
@@ -159,12 +163,18 @@ private struct ControlSequence {
 
     var event: TerminalInput.Event? {
         let isPrivate = parameters.first == UInt8(ascii: "?")
+        let isMouse = parameters.first == UInt8(ascii: "<")
         switch final {
         case UInt8(ascii: "u") where isPrivate:
-            return number(parameters.dropFirst()).map { .keyboardFlags(UInt8(clamping: $0)) }
+            return Self.number(parameters.dropFirst()).map { .keyboardFlags(UInt8(clamping: $0)) }
         case UInt8(ascii: "c") where isPrivate: return .deviceAttributes
         case UInt8(ascii: "I") where parameters.isEmpty: return .focusGained
         case UInt8(ascii: "O") where parameters.isEmpty: return .focusLost
+        case UInt8(ascii: "~"):
+            return KittyKey(fields).flatMap { key in key.tildeKey.map { .key($0, key.change) } }
+        case UInt8(ascii: "M") where isMouse, UInt8(ascii: "m") where isMouse:
+            return MouseReport(Self.fields(parameters.dropFirst()), final: final).map { .mouse($0) }
+        case UInt8(ascii: "R"): return cursorPosition
         case UInt8(ascii: "A")...UInt8(ascii: "D"), UInt8(ascii: "u"):
             return KittyKey(fields).flatMap { key in
                 let known = final == UInt8(ascii: "u") ? key.key : key.hasModifiers ? nil : TerminalKey(arrow: final)
@@ -174,8 +184,18 @@ private struct ControlSequence {
         }
     }
 
-    /// The parameters: fields apart by semicolons, of numbers apart by colons. Nil stands for no number.
-    private var fields: [[Int?]]? {
+    /// The place of the cursor. A key that sends the same bytes, F3 with modifiers, has the line 1.
+    private var cursorPosition: TerminalInput.Event? {
+        guard let fields, fields.count == 2, fields.allSatisfy({ $0.count == 1 }), let line = fields[0][0],
+            let column = fields[1][0], line > 0, column > 0
+        else { return nil }
+        return .cursorPosition(line: line - 1, column: column - 1)
+    }
+
+    private var fields: [[Int?]]? { Self.fields(parameters[...]) }
+
+    /// Returns the parameters: fields apart by semicolons, of numbers apart by colons. Nil stands for no number.
+    private static func fields(_ parameters: ArraySlice<UInt8>) -> [[Int?]]? {
         guard parameters.allSatisfy({ (0x30...0x3B).contains($0) }) else { return nil }
         return parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { field in
             field.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map(number)
@@ -183,7 +203,7 @@ private struct ControlSequence {
     }
 
     /// Returns the number of at most seven digits; nil for anything else.
-    private func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard (1...7).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }

@@ -3,6 +3,7 @@ public enum TerminalKey: Hashable, Sendable {
     /// The key that makes this character. With Ctrl, a letter makes a control character, as in a plain terminal.
     case character(Character)
     case up, down, left, right
+    case pageUp, pageDown
 
     public enum Change: Hashable, Sendable {
         case press
@@ -19,6 +20,15 @@ public enum TerminalKey: Hashable, Sendable {
         case UInt8(ascii: "B"): self = .down
         case UInt8(ascii: "C"): self = .right
         case UInt8(ascii: "D"): self = .left
+        default: return nil
+        }
+    }
+
+    /// The key whose sequence is CSI, `number` and a tilde, as in VT220.
+    init?(tildeNumber number: Int) {
+        switch number {
+        case 5: self = .pageUp
+        case 6: self = .pageDown
         default: return nil
         }
     }
@@ -61,7 +71,7 @@ struct KittyKey {
         case 0, Self.shift:
             if let text { return character(text) }
             let isShifted = modifiers == Self.shift && code(1) != nil
-            return arrow ?? character(isShifted ? code(1) : code(0))
+            return keypadKey ?? character(isShifted ? code(1) : code(0))
         case Self.control, Self.control | Self.shift: return controlCharacter
         default: return nil
         }
@@ -69,13 +79,18 @@ struct KittyKey {
 
     private func code(_ index: Int) -> Int? { codes.count > index ? codes[index] : nil }
 
-    /// The arrows of the keypad.
-    private var arrow: TerminalKey? {
+    /// The key of a sequence that ends with a tilde; nil with modifiers.
+    var tildeKey: TerminalKey? { hasModifiers ? nil : code(0).flatMap { TerminalKey(tildeNumber: $0) } }
+
+    /// The arrows and page keys of the keypad.
+    private var keypadKey: TerminalKey? {
         switch code(0) {
         case 57_417: .left
         case 57_418: .right
         case 57_419: .up
         case 57_420: .down
+        case 57_421: .pageUp
+        case 57_422: .pageDown
         default: nil
         }
     }

@@ -22,11 +22,12 @@ struct Tenfour: ParsableCommand {
         version: "tenfour \(number)",
         subcommands: [
             Talk.self, Listen.self, Send.self, Recv.self, LogCommand.self, Play.self, PlotCommand.self,
-            ChannelCommand.self, RelayCommand.self, PTTCommand.self, Devices.self,
+            ChannelCommand.self, IDCommand.self, RelayCommand.self, RadioCommand.self, PTTCommand.self, Devices.self,
+            DoctorCommand.self,
         ], helpNames: .help)
 
     /// The version number.
-    static let number = "0.4"
+    static let number = "0.5"
 
     static func main() {
         // Removes the secrets first, because until then other users can see them in the arguments.
@@ -41,7 +42,7 @@ struct Tenfour: ParsableCommand {
             for warning in Environment.warnings { Console.log("tenfour: \(warning)") }
         }
         runAndExit(
-            named: "tenfour", Environment.arguments(for: typed), usual: UsualOptions.table,
+            named: "tenfour", PlottedPart.withCount(Environment.arguments(for: typed)), usual: UsualOptions.table,
             check: { try CommandNames.check(typed) },
             reminder: Environment.reminder(for: typed))
     }

@@ -1,5 +1,5 @@
-internal import Synchronization
 internal import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourDBus
 internal import TenfourPacing
 internal import TenfourThreads
@@ -20,7 +20,7 @@ protocol AvahiTask: Sendable {
 /// A thread that is connected to the system bus, waits for avahi-daemon and runs a task with it. After a failure it
 /// connects again.
 final class AvahiThread: Sendable {
-    private let stopping: Stopping
+    private let stopping: StopSignal
 
     /// The time limit for each call of the daemon.
     static let callLimit = Duration.seconds(5)
@@ -32,7 +32,7 @@ final class AvahiThread: Sendable {
         busAddress: String?, callLimit: Duration = callLimit, _ task: some AvahiTask
     ) throws(DiscoveryError) {
         do {
-            let stopping = Stopping(wakeup: try WakeupPipe())
+            let stopping = try StopSignal()
             self.stopping = stopping
             try WorkerThread.detached {
                 var run = AvahiRun(task, busAddress: busAddress, callLimit: callLimit, stopping)
@@ -46,33 +46,23 @@ final class AvahiThread: Sendable {
     deinit { stop() }
 
     /// Ends the thread soon, and does not wait for it. The daemon forgets what was asked of it.
-    func stop() {
-        stopping.isStopped.store(true, ordering: .releasing)
-        stopping.wakeup.signal()
-    }
-
-    private final class Stopping: Sendable {
-        let isStopped = Atomic(false)
-        let wakeup: WakeupPipe
-
-        init(wakeup: WakeupPipe) { self.wakeup = wakeup }
-    }
+    func stop() { stopping.stop() }
 
     private struct AvahiRun<Task: AvahiTask> {
         private var task: Task
         private let busAddress: String?
         private let callLimit: Duration
-        private let stopping: Stopping
+        private let stopping: StopSignal
         private var backoff = Backoff(first: firstPause, longest: longestPause, spread: 0.8...1.2)
 
-        init(_ task: Task, busAddress: String?, callLimit: Duration, _ stopping: Stopping) {
+        init(_ task: Task, busAddress: String?, callLimit: Duration, _ stopping: StopSignal) {
             self.task = task
             self.busAddress = busAddress
             self.callLimit = callLimit
             self.stopping = stopping
         }
 
-        private var isStopped: Bool { stopping.isStopped.load(ordering: .acquiring) }
+        private var isStopped: Bool { stopping.isStopped }
 
         mutating func untilStopped() {
             var generator = SystemRandomNumberGenerator()
@@ -112,7 +102,9 @@ final class AvahiThread: Sendable {
                     try task.timeElapsed(avahi)
                     continue
                 }
-                try avahi.bus.wait(orFor: stopping.wakeup.descriptor, atMost: milliseconds)
+                let left = task.deadline.map { ContinuousClock.now.duration(to: $0) }
+                try avahi.bus.wait(
+                    orFor: stopping.wakeup.descriptor, atMost: PollTimeout.milliseconds(in: left, atMost: 3_600_000))
             }
         }
 
@@ -120,13 +112,6 @@ final class AvahiThread: Sendable {
             guard owner != nil else { return task.end(.noDaemon) }
             try task.begin(avahi)
             backoff.succeeded()
-        }
-
-        /// The time until the task's deadline, rounded up; -1 without a deadline.
-        private var milliseconds: Int32 {
-            guard let deadline = task.deadline else { return -1 }
-            let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
-            return Int32(min(max(left.rounded(.up), 0), 3_600_000))
         }
     }
 }

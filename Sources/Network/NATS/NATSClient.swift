@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourPacing
 internal import TenfourRings
 internal import TenfourThreads
@@ -119,7 +120,7 @@ internal import TenfourThreads
         let clock = ContinuousClock()
         let end = clock.now + duration
         while clock.now < end, !shared.withLock({ $0.stops }) {
-            signal.wait(atMost: Int32(max((end - clock.now) / .milliseconds(1), 1)))
+            signal.wait(atMost: PollTimeout.milliseconds(in: end - clock.now))
             shared.withLock { $0.outgoing.dropAll() }
         }
     }

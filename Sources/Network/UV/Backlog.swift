@@ -6,6 +6,7 @@ import TenfourAudioCore
 /// only.
 @safe public final class Backlog {
     let socket: UDPSocket
+    let trailers: FanOutTrailers
 
     private unowned let loop: EventLoop
     private var writable: WritableHandle?
@@ -21,8 +22,12 @@ import TenfourAudioCore
         var copy: PacketBuffer
     }
 
-    public init(of socket: UDPSocket, on loop: EventLoop) throws(NetworkError) {
+    /// `trailers` writes the ends of the packets of all fan-outs; nil if they have none.
+    public init(
+        of socket: UDPSocket, on loop: EventLoop, trailers: (any TrailerWriter)? = nil
+    ) throws(NetworkError) {
         self.socket = socket
+        self.trailers = FanOutTrailers(trailers)
         self.loop = loop
         writable = try WritableHandle(on: loop, socket.fileDescriptor) { [unowned self] in sendMore() }
         timer = try loop.makeTimer { [unowned self] in sendMore() }

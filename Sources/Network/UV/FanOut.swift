@@ -7,6 +7,9 @@ public import TenfourSession
 /// The kernel's structures are filled in when a member is added, so that sending a packet to a member does no work
 /// except the system call. Members are served in a fixed order, so that each has a constant delay, as long as the
 /// network accepts all packets. Use it on the loop's thread only. The C function is `sendmmsg`.
+///
+/// The copies of some members may end in a trailer of their own. It is a second piece of their messages, so that all
+/// members share the packet.
 @safe public final class FanOut {
     public private(set) var statistics = FanOutStatistics()
 
@@ -15,6 +18,7 @@ public import TenfourSession
 
     private let backlog: Backlog
     private let socket: UDPSocket
+    private let trailers: FanOutTrailers
     private let family: Int32
     private let addressByteCount: Int
     private var capacity = 0
@@ -33,6 +37,7 @@ public import TenfourSession
     public init(sharing backlog: Backlog) {
         self.backlog = backlog
         socket = backlog.socket
+        trailers = backlog.trailers
         family = socket.reach.family
         addressByteCount = Int(socket.reach.addressByteCount)
         unsafe packet = .allocate(capacity: 1)
@@ -50,10 +55,10 @@ public import TenfourSession
     }
 
     /// Adds a member at the end. It must not be a member already. `member`, chosen by the caller, is a number of at
-    /// most 31 bits.
+    /// most 31 bits. If `endsInTrailer`, the trailer writer of the backlog writes the end of the member's copies.
     ///
     /// Sending to an IPv6 address fails if the socket has IPv4 only.
-    public func add(_ member: Int, at endpoint: Endpoint) {
+    public func add(_ member: Int, at endpoint: Endpoint, endsInTrailer: Bool = false) {
         precondition(places[Int32(member)] == nil, "a member was added twice")
         if count == capacity { grow() }
         let place = count
@@ -62,7 +67,7 @@ public import TenfourSession
         unsafe members[place] = Int32(member)
         unsafe messages[place] = tenfour_mmsghdr()
         unsafe messages[place].header.msg_iov = packet
-        unsafe messages[place].header.msg_iovlen = 1
+        unsafe messages[place].header.msg_iovlen = endsInTrailer ? 2 : 1
         unsafe messages[place].header.msg_namelen = socklen_t(addressByteCount)
         unsafe messages[place].header.msg_name = addresses + place * addressByteCount
         setAddress(of: place, endpoint)
@@ -89,6 +94,8 @@ public import TenfourSession
     private func fill(_ place: Int, from other: Int) {
         unsafe members[place] = members[other]
         unsafe places[members[place]] = Int32(place)
+        unsafe messages[place].header.msg_iov = messages[other].header.msg_iov
+        unsafe messages[place].header.msg_iovlen = messages[other].header.msg_iovlen
         unsafe (addresses + place * addressByteCount)
             .copyMemory(from: addresses + other * addressByteCount, byteCount: addressByteCount)
     }
@@ -170,6 +177,7 @@ public import TenfourSession
     func send(_ remainder: inout Remainder, of datagram: UnsafeRawBufferPointer) -> Obstacle? {
         unsafe packet.pointee.iov_base = UnsafeMutableRawPointer(mutating: datagram.baseAddress)
         unsafe packet.pointee.iov_len = datagram.count
+        unsafe trailers.begin(datagram)
         let excluded = remainder.except.flatMap { places[$0] }.map(Int.init) ?? -1
         var reports = 0
         while remainder.remainingCount > 0 {
@@ -179,11 +187,14 @@ public import TenfourSession
                 continue
             }
             let end = excluded > remainder.next ? min(excluded, remainder.end) : remainder.end
-            let batch = min(end - remainder.next, remainder.remainingCount, messagesPerCall)
+            let batch = min(end - remainder.next, remainder.remainingCount, FanOutTrailers.capacity)
+            unsafe trailers.write(behind: packet, to: messages + remainder.next, of: members + remainder.next, batch)
             let sent = unsafe Int(tenfour_sendmmsg(socket.fileDescriptor, messages + remainder.next, UInt32(batch)))
             if sent > 0 {
                 statistics.sent += sent
                 statistics.sentByteCount += sent * datagram.count
+                unsafe statistics.sentByteCount += trailers.sent(
+                    messages + remainder.next, of: members + remainder.next, sent)
                 remainder.next += sent
                 remainder.remainingCount -= sent
                 reports = 0
@@ -273,7 +284,3 @@ public struct FanOutStatistics: Equatable, Sendable {
         return sum
     }
 }
-
-/// The maximum number of messages in one system call. More than sixteen make no measurable difference, because the
-/// kernel spends most of the time on each datagram.
-private let messagesPerCall = 64

@@ -34,3 +34,24 @@ extension IPAddress {
         }
     }
 }
+
+extension Endpoint {
+    /// The largest datagram on the way to this endpoint, with its IP header, in bytes, as far as the kernel knows: the
+    /// MTU of the interface, or less if a router has said so in the last minutes. Nil if there is no route. Sends
+    /// nothing. The C functions are `connect`, and `getsockopt` with IP_MTU or IPV6_MTU.
+    public var pathMTU: Int? {
+        let family = address.family
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let byteCount = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let target = SocketAddress(self, family: family)
+        guard unsafe target.withPointer({ unsafe connect(descriptor, $0, byteCount) }) == 0 else { return nil }
+        var mtu: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let isIPv4 = family == AF_INET
+        let code = unsafe getsockopt(
+            descriptor, Int32(isIPv4 ? IPPROTO_IP : IPPROTO_IPV6), isIPv4 ? IP_MTU : IPV6_MTU, &mtu, &length)
+        return code == 0 ? Int(mtu) : nil
+    }
+}

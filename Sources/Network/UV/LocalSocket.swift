@@ -1,5 +1,6 @@
 import CUV
 import Glibc
+import TenfourUnixSockets
 
 /// A Unix socket at a path. It sends one answer to each client that connects, and closes the connection. Only processes
 /// of its owner may connect.
@@ -14,15 +15,19 @@ import Glibc
     private var callers: [StatusClient] = []
 
     private static let maximumCallerCount = 8
-    /// The maximum length of a path in bytes. `sockaddr_un` has no space for a longer path.
-    public static let maximumPathByteCount = 107
+    /// The maximum length of a path in bytes: 107.
+    public static let maximumPathByteCount = UnixSocketAddress.maximumPathByteCount
 
     /// Listens at `path` and replaces the socket file of a process that has ended; `answer` is called for each client.
     /// Throws `EADDRINUSE` if another process listens at `path`. The C functions are `uv_pipe_bind` and `uv_listen`.
     public init(on loop: EventLoop, listeningAt path: String, answer: @escaping () -> [UInt8]) throws(NetworkError) {
         // Throws for a path that is too long, because libuv would truncate it.
-        guard path.utf8.count <= Self.maximumPathByteCount else { throw NetworkError("uv_pipe_bind", -ENAMETOOLONG) }
-        try Self.removeLeftover(at: path)
+        guard let address = UnixSocketAddress(path: path) else { throw NetworkError("uv_pipe_bind", -ENAMETOOLONG) }
+        do throws(UnixSocketError) {
+            try address.removeLeftover()
+        } catch {
+            throw NetworkError("uv_pipe_bind", -error.code)
+        }
         _ = signal(SIGPIPE, SIG_IGN)
         let pipe = unsafe try Self.initialised("uv_pipe_init") { unsafe uv_pipe_init(loop.loop, $0, 0) }
         unsafe self.pipe = pipe
@@ -103,7 +108,13 @@ extension LocalSocket {
     public static func ask(
         _ path: String, maximumByteCount: Int = 64 << 20, patience: Int = 5
     ) throws(NetworkError) -> [UInt8] {
-        let descriptor = try connect(to: path)
+        guard let address = UnixSocketAddress(path: path) else { throw NetworkError("connect", -ENAMETOOLONG) }
+        let descriptor: Int32
+        do throws(UnixSocketError) {
+            descriptor = try address.connect(isBlocking: true)
+        } catch {
+            throw NetworkError(error.call.rawValue, -error.code)
+        }
         defer { Glibc.close(descriptor) }
         var patience = timeval(tv_sec: patience, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -117,41 +128,6 @@ extension LocalSocket {
             bytes += room[..<count]
         }
         return bytes
-    }
-
-    /// Connects to the socket at `path`. Returns a descriptor that the caller must close.
-    private static func connect(to path: String) throws(NetworkError) -> Int32 {
-        guard path.utf8.count <= maximumPathByteCount else { throw NetworkError("connect", -ENAMETOOLONG) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
-            for (index, byte) in path.utf8.enumerated() { unsafe room[index] = byte }
-        }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw NetworkError("socket", -errno) }
-        let code = unsafe withUnsafeBytes(of: &address) { bytes in
-            unsafe Glibc.connect(
-                descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t(bytes.count))
-        }
-        guard code == 0 else {
-            let reason = errno
-            Glibc.close(descriptor)
-            throw NetworkError("connect", -reason)
-        }
-        return descriptor
-    }
-
-    /// Removes the socket file of a killed process. A file that is not a socket is not removed.
-    private static func removeLeftover(at path: String) throws(NetworkError) {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
-        do throws(NetworkError) {
-            Glibc.close(try connect(to: path))
-        } catch {
-            if error.code == ECONNREFUSED { _ = unsafe unlink(path) }
-            return
-        }
-        throw NetworkError("uv_pipe_bind", -EADDRINUSE)
     }
 }
 

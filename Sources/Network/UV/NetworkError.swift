@@ -70,11 +70,18 @@ extension NetworkError: CustomStringConvertible {
         return "\(sentence) (\(source))"
     }
 
+    /// Returns a free port of the same parity above `port`, whose neighbour is free for RTCP; nil if there is none near.
+    private static func freePort(near port: UInt16) -> UInt16? {
+        stride(from: Int(port) + 2, through: min(Int(port) + 32, 65_534), by: 2).map { UInt16($0) }.first { port in
+            PortHolder.sockets(of: port).isEmpty && PortHolder.sockets(of: port + 1).isEmpty
+        }
+    }
+
     private var sentence: String {
         switch reason {
         case .portInUse(let port, let holder):
-            "UDP port \(port) is in use by \(holder?.description ?? "another program"); choose another, or end that "
-                + "program"
+            "UDP port \(port) is in use by \(holder?.description ?? "another program"); choose another"
+                + (Self.freePort(near: port).map { ", such as -p \($0)" } ?? "") + ", or end that program"
         case .portReserved(let port):
             "UDP port \(port) is reserved for root; choose one from 1024 to 65535 with -p"
         case .tcpPortInUse(let port):

@@ -1,5 +1,6 @@
 import CUV
 import Glibc
+import TenfourUnixSockets
 
 /// A marker which shows that a socket yields its UDP port to the next program of this machine that needs the port.
 ///
@@ -19,17 +20,9 @@ struct YieldedPort: ~Copyable {
     init?(_ port: UInt16) {
         let sign = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard sign >= 0 else { return nil }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // The name of an abstract socket begins with a zero byte. It contains the process ID and the descriptor, because
-        // several sockets may yield the same port.
-        let name = [0] + Array("\(Self.title)/\(port)/\(getpid())/\(sign)".utf8)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)
-        let code = unsafe withUnsafePointer(to: address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe Glibc.bind(sign, $0, length) }
-        }
-        guard code == 0 else {
+        // The name contains the process ID and the descriptor, because several sockets may yield the same port.
+        let address = UnixSocketAddress(abstract: "\(Self.title)/\(port)/\(getpid())/\(sign)")
+        guard unsafe address?.withSocketAddress({ unsafe Glibc.bind(sign, $0, $1) }) == 0 else {
             close(sign)
             return nil
         }

@@ -39,6 +39,12 @@
             return state.phase == .ended || state.held.upperBound >= start + offset + count
         }
 
+        /// Whether all bytes can be read at any offset without a request.
+        var isHere: Bool {
+            let state = byteSource.state
+            return isSeekable && state.phase == .ended && state.byteCount.map { state.held == 0..<$0 } ?? false
+        }
+
         /// Creates a stream that continues to read the source of `window`.
         init?(_ window: borrowing ByteWindow, from start: Int, isHeld: Bool) {
             byteSource = window.byteSource

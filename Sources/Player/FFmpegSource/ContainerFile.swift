@@ -31,7 +31,9 @@
             _ stream: ByteStream, _ format: UnsafePointer<AVInputFormat>, _ name: String
         ) throws(ReaderError) -> UnsafeMutablePointer<AVFormatContext> {
             var handle = unsafe av.avformat_alloc_context()
-            guard let made = unsafe handle else { throw .undecodable(ffmpegErrorText(tenfour_av_no_memory())) }
+            guard let made = unsafe handle else {
+                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()), kind: .resourcesExhausted)
+            }
             unsafe made.pointee.pb = unsafe stream.handle
             unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
             unsafe made.pointee.io_open = refuseToOpen
@@ -39,15 +41,17 @@
             unsafe made.pointee.max_streams = 64
             unsafe made.pointee.probesize = 1 << 16
             var options: OpaquePointer?
-            // Skips chapter titles: they are spread over an audiobook, and each would cost a request before the first
-            // audio.
-            _ = unsafe av.av_dict_set(&options, "ignore_chapters", "1", 0)
+            // Skips the chapter titles of an MP4 that is not here yet: they are spread over an audiobook, and each would
+            // cost a request before the first audio.
+            if !stream.isHere { _ = unsafe av.av_dict_set(&options, "ignore_chapters", "1", 0) }
             let result = unsafe av.avformat_open_input(&handle, "", format, &options)
             unsafe av.av_dict_free(&options)
             guard let opened = unsafe handle, result >= 0 else {
                 if let failure = stream.consumeFailure() { throw .demuxer(.byteSource(failure)) }
                 throw .demuxer(
-                    .malformed("this looks like \(name) but is damaged or incomplete (\(ffmpegErrorText(result)))"))
+                    .malformed(
+                        "this looks like \(name) but is damaged or incomplete (\(ffmpegErrorText(result))): download it again"
+                    ))
             }
             return unsafe opened
         }

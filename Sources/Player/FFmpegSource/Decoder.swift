@@ -37,7 +37,9 @@
             guard let opened = unsafe handle, let made = unsafe frame, result >= 0 else {
                 unsafe av.avcodec_free_context(&handle)
                 unsafe av.av_frame_free(&frame)
-                throw .undecodable("the \(name) decoder rejects this file (\(ffmpegErrorText(result)))")
+                throw .undecodable(
+                    "the \(name) decoder rejects this file (\(ffmpegErrorText(result))): download it again, or convert it with ffmpeg first"
+                )
             }
             unsafe self.handle = opened
             unsafe self.frame = made
@@ -73,14 +75,35 @@
             return false
         }
 
-        /// Resets the decoder (`avcodec_flush_buffers`).
+        /// The width of the samples that the codec stores; nil for a lossy codec. Known after the first frame.
+        var sampleWidth: SampleWidth? {
+            guard let codec = unsafe handle.pointee.codec_descriptor,
+                unsafe codec.pointee.props & AV_CODEC_PROP_LOSSLESS != 0
+            else { return nil }
+            let bitCount = unsafe Int(handle.pointee.bits_per_raw_sample)
+            switch unsafe handle.pointee.sample_fmt {
+            case AV_SAMPLE_FMT_U8, AV_SAMPLE_FMT_U8P: return .integer(bitCount: 8)
+            case AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S16P: return .integer(bitCount: 16)
+            case AV_SAMPLE_FMT_S32, AV_SAMPLE_FMT_S32P:
+                return .integer(bitCount: 1...32 ~= bitCount ? bitCount : 32)
+            case AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_DBL, AV_SAMPLE_FMT_DBLP: return .floatingPoint
+            default: return nil
+            }
+        }
+
+        /// Resets the decoder (`avcodec_flush_buffers`). Call it only if `forgetsAll`.
         func reset() { unsafe av.avcodec_flush_buffers(handle) }
+
+        /// Whether a reset decoder returns nothing of the audio before. The decoder of AC-3 and E-AC-3 keeps the second
+        /// half of its last block.
+        var forgetsAll: Bool { unsafe ![AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3].contains(handle.pointee.codec_id) }
 
         /// Limits decoding to common codecs, since each further decoder is code that untrusted bytes reach.
         private static func isPlayed(_ codec: AVCodecID) -> Bool {
             let played = [
                 AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3, AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC,
-                AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS,
+                AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3,
+                AV_CODEC_ID_WAVPACK, AV_CODEC_ID_MUSEPACK7, AV_CODEC_ID_MUSEPACK8,
             ]
             return AV_CODEC_ID_FIRST_AUDIO.rawValue..<AV_CODEC_ID_ADPCM_IMA_QT.rawValue ~= codec.rawValue
                 || played.contains(codec)

@@ -19,8 +19,8 @@
         let av = unsafe tenfour_av_open(file, &failure)
         if let failure = unsafe failure {
             throw .undecodable(
-                "this format needs FFmpeg, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install libavformat\(LIBAVFORMAT_VERSION_MAJOR)`; if this system has another version of FFmpeg, rebuild tenfour against that version"
-            )
+                "this format needs FFmpeg, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install libavformat\(LIBAVFORMAT_VERSION_MAJOR)`; if this system has another version of FFmpeg, rebuild tenfour against that version",
+                kind: .libraryMissing)
         }
         av.av_log_set_level(AV_LOG_QUIET)
         av.av_max_alloc(1 << 28)

@@ -27,11 +27,17 @@
         /// such as a radio programme.
         private(set) var origin: Int64?
         private let startsAtFirstPacket: Bool
+        /// Whether a negative first timestamp is that of audio. In a transport stream it precedes the point where
+        /// timestamps wrap; in other containers it marks the decoder's start-up.
+        private let startsBelowZero: Bool
         /// Whether decoded audio is shortened to the packet's stated duration.
         private let trustsDurations: Bool
         /// Whether the container may interleave packets of other streams, such as video, with the audio packets.
         private let holdsOthers: Bool
         private let firstByte: Int
+        let container: ContainerFormat
+        /// Whether FFmpeg has been made to read the Cues of Matroska.
+        var hasLoadedCues = false
         /// Whether a seek has already read the next packet.
         var isPacketRead = false
         var isContiguous = true
@@ -42,6 +48,8 @@
         /// The end of the last packet, as a timestamp.
         private(set) var lastEnd: Int64 = 0
         private var measured: Duration?
+        /// The end of the audio as a tag of its stream states it; nil if there is none.
+        private var statedEnd: Duration?
 
         /// Totals of the packets read so far.
         private struct Extent {
@@ -81,28 +89,30 @@
             unsafe handle = file.handle
             stream.allowance = .max
             guard let index = file.firstAudioStream, let chosen = unsafe handle.pointee.streams[Int(index)] else {
-                throw .demuxer(.malformed("this file contains no audio"))
+                throw .demuxer(.malformed("this file contains no audio: name another file", kind: .notAudio))
             }
             guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
-                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()))
+                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()), kind: .resourcesExhausted)
             }
             streamIndex = index
             timeBase = unsafe chosen.pointee.time_base
             guard timeBase.num > 0, timeBase.den > 0 else {
-                throw .demuxer(.malformed("the time base of this file is invalid"))
+                throw .demuxer(.malformed("the time base of this file is invalid: convert it with ffmpeg first"))
             }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
+            startsBelowZero = container == .mpegTS
             startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
             // Ogg needs a longer preroll: after a seek, the first page has no exact timestamp, and a page may last over
             // a second.
             preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
             trustsDurations = container == .mp4
             holdsOthers = container == .mpegTS || container == .matroska
+            self.container = container
+            track = Track(codec: codec.name, format: codec.format ?? LPCMFormat())
+            unsafe ContainerTags(handle, streamIndex: index).fill(&track, after: tag)
             unsafe Self.discardAllBut(index, of: handle)
-            track = Track(
-                codec: codec.name, format: codec.format ?? LPCMFormat(),
-                title: unsafe Self.text("title", in: handle, index) ?? tag.title,
-                artist: unsafe Self.text("artist", in: handle, index) ?? tag.artist)
+            statedEnd = unsafe ContainerTags(handle, streamIndex: index).statedEnd
+            if container == .mpegTS { measured = endOfTransportStream() }
         }
 
         // MARK: Packets
@@ -137,7 +147,7 @@
             let none = tenfour_av_no_timestamp()
             let given = unsafe packet.handle.pointee.pts == none ? packet.handle.pointee.dts : packet.handle.pointee.pts
             if given != none {
-                if origin == nil { origin = startsAtFirstPacket ? max(given, 0) : 0 }
+                if origin == nil { origin = startsAtFirstPacket ? startsBelowZero ? given : max(given, 0) : 0 }
                 unsafe packet.handle.pointee.pts = given.subtractingReportingOverflow(origin ?? 0).partialValue
             }
             unsafe packet.handle.pointee.dts = packet.handle.pointee.pts
@@ -189,13 +199,17 @@
 
         // MARK: Time
 
+        public var timestampOfStart: Duration? { origin.map(duration(of:)) }
+
         public var duration: Estimate<Duration>? {
             if let measured { return Estimate(measured, isExact: true) }
+            if let statedEnd { return Estimate(statedEnd, isExact: true) }
             let none = tenfour_av_no_timestamp()
             if let stream = unsafe handle.pointee.streams[Int(streamIndex)] {
                 let stated = unsafe stream.pointee.duration
                 if stated != none, stated > 0 {
-                    return Estimate(duration(of: stated), isExact: true)
+                    // Musepack counts in packets of more than a second.
+                    return Estimate(duration(of: stated), isExact: duration(of: 1) < .milliseconds(100))
                 }
             }
             let whole = unsafe handle.pointee.duration
@@ -228,35 +242,53 @@
             reach = nil
             guard stream.isSeekable else { return try seekInBuffer(to: position) }
             stream.forgetEnd()
-            return try jump(to: stamp(of: position), orTo: position)
+            let stamp = try stamp(of: position)
+            try prepareIndex(for: stamp)
+            return try jump(to: stamp, orTo: position)
         }
 
         /// Converts `position` to the stream's timestamps.
         func stamp(of position: Duration) throws(DemuxerError) -> Int64 {
             // Checks for overflow, because a damaged file may start near the largest timestamp.
             let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
-            if isTooFar { throw .malformed("the timestamps overflow at that position: the file is damaged") }
+            if isTooFar {
+                throw .malformed(
+                    "the timestamps overflow at that position, since the file is damaged: seek to an earlier position")
+            }
             return stamp
         }
 
         /// Seeks so that the next packet contains `requested` or precedes it. Returns the start of that packet, or
         /// `position` if FFmpeg does not report it.
         func jump(to requested: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
-            let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
-            if result < 0 {
-                if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-                // Seeks forward instead. The backward seek fails if the position lies before the first index entry.
-                let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
-                if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-                guard other >= 0 else {
-                    throw .malformed("this file does not support seeking (\(ffmpegErrorText(result)))")
-                }
+            if container == .mpegTS, stream.isSeekable {
+                try seekTransportStream(to: requested)
+            } else {
+                try seekByIndex(to: requested)
             }
             isContiguous = false
-            isPacketRead = try readPacket()
-            guard isPacketRead else { return Estimate(duration?.value ?? position, isExact: true) }
+            // In a transport stream, packets without a timestamp belong to those before the place reached.
+            for _ in 0..<(container == .mpegTS ? 256 : 1) {
+                isPacketRead = try readPacket()
+                guard isPacketRead else { return Estimate(duration?.value ?? position, isExact: true) }
+                if unsafe packet.handle.pointee.pts != tenfour_av_no_timestamp() { break }
+            }
             let begin = unsafe packet.handle.pointee.pts
             return Estimate(begin == tenfour_av_no_timestamp() ? position : duration(of: begin), isExact: true)
+        }
+
+        private func seekByIndex(to requested: Int64) throws(DemuxerError) {
+            let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
+            guard result < 0 else { return }
+            if let failure = stream.consumeFailure() { throw .byteSource(failure) }
+            // Seeks forward instead. The backward seek fails if the position lies before the first index entry.
+            let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
+            if let failure = stream.consumeFailure() { throw .byteSource(failure) }
+            guard other >= 0 else {
+                throw .malformed(
+                    "this file does not support seeking (\(ffmpegErrorText(result))): play it from its start, or convert it with ffmpeg first",
+                    kind: .notSeekable)
+            }
         }
 
         func updateFormat(_ format: LPCMFormat) { track.format = format }
@@ -268,8 +300,11 @@
             return .microseconds(min(max(microseconds, -limit), limit))
         }
 
+        /// Converts a duration to timestamps, rounded down: a unit may be longer than a second, as in Musepack.
         func ticks(of duration: Duration) -> Int64 {
-            av.av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
+            let ticks = av.av_rescale_q(
+                Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
+            return self.duration(of: ticks) > duration ? ticks - 1 : ticks
         }
 
         private func frames(in ticks: Int64) -> Int {
@@ -281,6 +316,16 @@
     // MARK: Opening
 
     extension FFmpegDemuxer {
+        /// Makes FFmpeg discard all streams except the one at `index`, and frees attached pictures.
+        private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
+            let count = unsafe handle.pointee.nb_streams
+            for other in 0..<count where Int32(other) != index {
+                guard let stream = unsafe handle.pointee.streams[Int(other)] else { continue }
+                unsafe stream.pointee.discard = AVDISCARD_ALL
+                unsafe av.av_packet_unref(&stream.pointee.attached_pic)
+            }
+        }
+
         private static func demultiplexer(of container: ContainerFormat) -> String? {
             switch container {
             case .ogg, .oggOpus: "ogg"
@@ -292,32 +337,12 @@
             case .mp4: "mov"
             case .matroska: "matroska"
             case .mpegTS: "mpegts"
+            case .wavPack: "wv"
+            case .musepack7: "mpc"
+            case .musepack8: "mpc8"
+            case .au: "au"
             default: nil
             }
-        }
-
-        /// Makes FFmpeg discard all streams except the one at `index`, and frees attached pictures.
-        private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
-            let count = unsafe handle.pointee.nb_streams
-            for other in 0..<count where Int32(other) != index {
-                guard let stream = unsafe handle.pointee.streams[Int(other)] else { continue }
-                unsafe stream.pointee.discard = AVDISCARD_ALL
-                unsafe av.av_packet_unref(&stream.pointee.attached_pic)
-            }
-        }
-
-        private static func text(
-            _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
-        ) -> String? {
-            var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
-            // Looks among the stream's tags too, since Ogg stores tags per stream.
-            if unsafe entry == nil {
-                unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
-            }
-            guard let value = unsafe entry?.pointee.value else { return nil }
-            // Limits the length before the text is copied, since tags have no length limit of their own.
-            let length = unsafe strnlen(value, 4_096)
-            return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
         }
     }
 #endif

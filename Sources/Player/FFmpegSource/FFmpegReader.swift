@@ -14,7 +14,7 @@
         public private(set) var damagedPacketCount = 0
 
         private let source: any FFmpegPacketSource
-        private let decoder: Decoder
+        private var decoder: Decoder
         private var converter: Converter?
         private var state = State.reading
         private var damagedInARow = 0
@@ -44,8 +44,12 @@
             self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
             converted = ConvertedAudio(self.format)
             if hasFrame { try locateFrame() }
-            guard try refill() else { throw .demuxer(.malformed("this file contains no audio")) }
+            guard try refill() else {
+                throw .demuxer(.malformed("this file contains no audio: name another file", kind: .notAudio))
+            }
         }
+
+        public var sampleWidth: SampleWidth? { decoder.sampleWidth }
 
         public var position: Estimate<Duration> {
             Estimate(max(converted.position + source.correction, .zero), isExact: source.isExact)
@@ -56,8 +60,9 @@
         }
 
         public func seek(to position: Duration) throws(ReaderError) -> Estimate<Duration> {
+            let fresh: Decoder? = decoder.forgetsAll ? nil : try Decoder(source.codec, timeBase: source.timeBase)
             try converted.seek(to: position, in: source, preroll: source.preroll, at: rate)
-            decoder.reset()
+            if let fresh { decoder = fresh } else { decoder.reset() }
             converter = nil
             (rest, damagedInARow) = (0..<0, 0)
             state = .reading
@@ -101,7 +106,8 @@
                     state = .ended
                     if !hasDecoded, damagedPacketCount > 0 {
                         throw .undecodable(
-                            "none of its \(damagedPacketCount) packets can be decoded: the file is damaged")
+                            "none of its \(damagedPacketCount) packets can be decoded, since the file is damaged: download it again",
+                            kind: .damaged)
                     }
                 }
             }
@@ -128,7 +134,9 @@
                 return
             }
             guard damagedInARow < Self.damageLimit else {
-                throw .undecodable("\(damagedInARow) packets in a row cannot be decoded: the file is damaged")
+                throw .undecodable(
+                    "\(damagedInARow) packets in a row cannot be decoded, since the file is damaged: download it again",
+                    kind: .damaged)
             }
         }
 

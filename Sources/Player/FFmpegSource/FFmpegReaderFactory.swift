@@ -3,22 +3,25 @@
     public import TenfourAudioCore
 
     /// Opens a reader for every format that this package plays: Ogg Opus and WAV without FFmpeg, all others with
-    /// FFmpeg. `format` is the format of the decoded audio; nil keeps the format of the recording.
+    /// FFmpeg. `format` is the format of the decoded audio; nil keeps the format of the recording. `hint` is the
+    /// container format, which is detected if it is nil.
     ///
     /// Blocks until the first audio is decoded. Throws if FFmpeg is needed and not installed. The reader is for one
     /// thread at a time.
-    public func openFFmpegReader(_ byteSource: any ByteSource, format: LPCMFormat?) throws(ReaderError)
-        -> any MediaReader
-    {
+    public func openFFmpegReader(
+        _ byteSource: any ByteSource, format: LPCMFormat?, as hint: ContainerFormat? = nil
+    ) throws(ReaderError) -> any MediaReader {
         var window = ByteWindow(of: byteSource)
         let tag: ID3Tag
         let container: ContainerFormat
         do {
             tag = try ID3Tag(&window)
             try window.load(at: tag.byteCount, count: ContainerFormat.sniffedByteCount)
-            container = ContainerFormat(sniffing: window.bytes)
+            let sniffed = ContainerFormat(sniffing: window.bytes)
+            // Both versions of Musepack have the same ending.
+            container = hint == .musepack8 && sniffed == .musepack7 ? sniffed : hint ?? sniffed
         } catch { throw .demuxer(.byteSource(error)) }
-        if let refusal = container.refusal { throw .demuxer(.malformed(refusal)) }
+        try container.check()
         if isBuiltIn(container, &window) { return try openBuiltInReader(window, container, format: format) }
         try loadFFmpeg()
         let source: any FFmpegPacketSource
@@ -28,7 +31,7 @@
             let isHeld = if container == .mp4 { try hasIndexBehindAudio(&window) } else { false }
             if isHeld { window.byteSource.holdAll() }
             guard let stream = ByteStream(window, from: tag.byteCount, isHeld: isHeld) else {
-                throw .undecodable("there is not enough memory: end other programs")
+                throw .undecodable("there is not enough memory: end other programs", kind: .resourcesExhausted)
             }
             source = try FFmpegDemuxer(stream, container, tag: tag)
         }

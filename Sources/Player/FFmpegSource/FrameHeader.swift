@@ -1,9 +1,9 @@
 internal import TenfourMediaSource
 
-/// The header of a frame of MPEG audio (ISO 11172-3 and 13818-3 section 2.4.1.3) or of AAC in ADTS (ISO 13818-7 section
-/// 6.2).
+/// The header of a frame of MPEG audio (ISO 11172-3 and 13818-3 section 2.4.1.3), of AAC in ADTS (ISO 13818-7 section
+/// 6.2), or of AC-3 and E-AC-3 (ATSC A/52 section 5.3 and annex E.1.2).
 package struct FrameHeader: Equatable {
-    package enum Coding: Hashable { case layer1, layer2, layer3, adts }
+    package enum Coding: Hashable { case layer1, layer2, layer3, adts, ac3, eac3 }
 
     package var coding: Coding
     /// The sample rate in hertz. With SBR, the decoder's rate is twice this.
@@ -11,22 +11,26 @@ package struct FrameHeader: Equatable {
     package var channelCount: Int
     /// The size of the frame with its header, in bytes.
     package var byteCount: Int
-    /// The number of samples per channel in the frame.
+    /// The number of samples per channel in the frame; 0 for a frame of E-AC-3 that adds channels or another programme
+    /// to the frame before it.
     package var frameCount: Int
     /// The bit rate in bit/s; nil in ADTS, whose frames vary in size.
     package var bitRate: Int?
     /// Fields that are constant within a stream; they distinguish real headers from similar bytes.
-    private var signature: UInt32
+    private let signature: UInt32
 
     package static let longest = 8_192
     static let headerByteCount = 7
 
     /// Parses the header at `offset`. Returns nil if no frame begins there.
     package init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
-        guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF,
-            bytes[offset + 1] >= 0xE0
-        else { return nil }
-        let second = bytes[offset + 1]
+        guard offset >= 0, bytes.count - offset >= Self.headerByteCount else { return nil }
+        let (first, second) = (bytes[offset], bytes[offset + 1])
+        if first == 0x0B, second == 0x77 {
+            self.init(dolby: bytes, at: offset)
+            return
+        }
+        guard first == 0xFF, second >= 0xE0 else { return nil }
         if second & 0xF6 == 0xF0 {
             self.init(adts: bytes, at: offset)
         } else {
@@ -36,6 +40,18 @@ package struct FrameHeader: Equatable {
 
     /// Returns whether both headers may belong to one stream.
     func fits(_ other: FrameHeader) -> Bool { signature == other.signature && coding == other.coding }
+
+    init(
+        coding: Coding, rate: Int, channelCount: Int, byteCount: Int, frameCount: Int, bitRate: Int?, signature: UInt32
+    ) {
+        self.coding = coding
+        self.rate = rate
+        self.channelCount = channelCount
+        self.byteCount = byteCount
+        self.frameCount = frameCount
+        self.bitRate = bitRate
+        self.signature = signature
+    }
 
     private init?(adts bytes: Span<UInt8>, at offset: Int) {
         let third = bytes[offset + 2]

@@ -3,7 +3,7 @@
     public import TenfourMediaSource
     public import TenfourAudioCore
 
-    /// Demuxes MP3 and ADTS AAC, which have no container. libavformat is not used, since it reads such a file from the
+    /// Demuxes MP3, ADTS AAC, AC-3 and E-AC-3, which have no container. libavformat is not used, since it reads such a file from the
     /// start to seek in it. Over HTTP this would mean a complete download.
     ///
     /// Positions are exact where the file has been parsed from the start, or with a constant bit rate. Elsewhere they
@@ -47,7 +47,7 @@
                 if vbr?.packetCount == nil { try stream.estimateFromBuffer() }
             } catch { throw .demuxer(error) }
             guard let packet = Packet(), let codec = CodecParameters() else {
-                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()))
+                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()), kind: .resourcesExhausted)
             }
             self.packet = packet
             self.codec = codec
@@ -58,9 +58,9 @@
             unsafe av.av_channel_layout_default(&codec.handle.pointee.ch_layout, Int32(first.channelCount))
             timeBase = AVRational(num: 1, den: Int32(first.rate))
             packetFrames = first.frameCount
-            // The preroll of MP3 is 12 packets: its bit reservoir reaches back 511 bytes, up to ten small frames. The
-            // preroll of AAC is 3 packets, since each frame overlaps its neighbour.
-            let packets = first.coding == .adts ? 3 : 12
+            // The preroll of MP3 is 12 packets: its bit reservoir reaches back 511 bytes, up to ten small frames. That of
+            // the others is 3 packets, since each frame overlaps its neighbour.
+            let packets = [.adts, .ac3, .eac3].contains(first.coding) ? 3 : 12
             preroll = FrameCount(packets * first.frameCount).duration(at: SampleRate(hertz: first.rate))
             let whole = (vbr?.packetCount ?? 0) * first.frameCount
             if let delay = vbr?.delay {
@@ -75,7 +75,8 @@
                 codec: codec.name,
                 format: LPCMFormat(rate: SampleRate(hertz: first.rate), channelCount: first.channelCount),
                 title: tag.title,
-                artist: tag.artist)
+                artist: tag.artist, album: tag.album)
+            (track.chapters, track.pictures, track.gain) = (tag.chapters, tag.pictures, tag.gain)
         }
 
         private static func codec(of coding: FrameHeader.Coding) -> AVCodecID {
@@ -84,11 +85,19 @@
             case .layer2: AV_CODEC_ID_MP2
             case .layer3: AV_CODEC_ID_MP3
             case .adts: AV_CODEC_ID_AAC
+            case .ac3: AV_CODEC_ID_AC3
+            case .eac3: AV_CODEC_ID_EAC3
             }
         }
 
+        public var isBitRateExact: Bool { stream.index.isComplete && stream.index.end.frame > 0 }
+
         public var bitRate: Int? {
-            parsed.frames > 0
+            if isBitRateExact {
+                let byteCount = stream.index.end.offset - stream.index.entries[0].offset
+                return Int(Double(byteCount) * 8 * Double(stream.first.rate) / Double(stream.index.end.frame))
+            }
+            return parsed.frames > 0
                 ? Int(Double(parsed.byteCount) * 8 * Double(stream.first.rate) / Double(parsed.frames)) : nil
         }
 
@@ -101,7 +110,7 @@
                 // Ends if the frame is truncated, as the last frame may be.
                 guard stream.window.bytes.count == found.header.byteCount else { break }
                 guard packet.hold(stream.window.bytes) else {
-                    throw .malformed(ffmpegErrorText(tenfour_av_no_memory()))
+                    throw .malformed(ffmpegErrorText(tenfour_av_no_memory()), kind: .resourcesExhausted)
                 }
                 let begin = next.frame
                 if next.offset == stream.index.end.offset { stream.append(found) }
@@ -109,6 +118,8 @@
                     offset: found.offset + found.header.byteCount, frame: begin + found.header.frameCount)
                 parsed.byteCount += found.header.byteCount
                 parsed.frames += found.header.frameCount
+                // The decoder gets only the frames that play on their own.
+                if found.header.frameCount == 0 { continue }
                 var count = found.header.frameCount
                 if estimate == nil, padding.contains(next.frame - 1) {
                     count = max(padding.lowerBound - begin, 0)

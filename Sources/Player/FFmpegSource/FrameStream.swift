@@ -49,7 +49,11 @@ package struct FrameStream: ~Copyable {
         guard
             let found = try Self.search(
                 &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
-        else { throw .malformed("this is not a known audio format, or the file is damaged") }
+        else {
+            throw .malformed(
+                "this is not a known audio format, or the file is damaged: convert it with ffmpeg, or download it again",
+                kind: .unknownFormat)
+        }
         byteSource = window.byteSource
         self.window = window
         begin = found.offset
@@ -116,7 +120,7 @@ package struct FrameStream: ~Copyable {
         while offset < limit {
             do { try window.load(at: offset, count: FrameHeader.headerByteCount) } catch { throw .byteSource(error) }
             guard window.bytes.count == FrameHeader.headerByteCount else { return nil }
-            if let header = FrameHeader(window.bytes), first.map(header.fits) ?? true {
+            if let header = FrameHeader(window.bytes), header.frameCount > 0, first.map(header.fits) ?? true {
                 var (place, isConfirmed) = (offset + header.byteCount, true)
                 for _ in 0..<followers {
                     do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {

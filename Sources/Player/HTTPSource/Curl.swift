@@ -18,16 +18,17 @@ func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
     let curl = unsafe tenfour_curl_open(file, &failure)
     if let failure = unsafe failure {
         throw .failed(
-            "playing from the network needs libcurl, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install \(curlPackage())`"
-        )
+            "playing from the network needs libcurl, which cannot be loaded (\(unsafe String(cString: failure))): run `apt-get install \(curlPackage())`",
+            kind: .libraryMissing)
     }
     // Refuses libcurl before 7.85: it has the same file name, but does not accept the permitted protocols as text.
     guard let info = unsafe curl.curl_version_info(CURLVERSION_FIRST), unsafe info.pointee.version_num >= 0x07_55_00
     else {
-        throw .failed("playing from the network needs libcurl 7.85 or later; install a newer version")
+        throw .failed(
+            "playing from the network needs libcurl 7.85 or later; install a newer version", kind: .libraryMissing)
     }
     guard curl.curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK else {
-        throw .failed("libcurl cannot start; close other programs to free memory")
+        throw .failed("libcurl cannot start; close other programs to free memory", kind: .resourcesExhausted)
     }
     return curl
 }

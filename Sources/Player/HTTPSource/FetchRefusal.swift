@@ -3,7 +3,7 @@ internal import Glibc
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 
-/// Error sentences for failed requests, each with its remedy and the original message in parentheses.
+/// The errors of failed requests: their kinds, and sentences with the remedy and the original message in parentheses.
 struct FetchRefusal {
     var resource: Resource
     var options: HTTPOptions
@@ -20,15 +20,15 @@ struct FetchRefusal {
         return "the proxy " + String(fromPeer: String(proxy[..<end]) + place, limit: 100)
     }
 
-    func sentence(_ end: CurlTransfer.End) -> String {
+    func error(_ end: CurlTransfer.End) -> ByteSourceError {
         let reason = String(fromPeer: end.text, limit: 200)
-        return "\(plain(end)) (\(reason))"
+        return .failed("\(sentence(end)) (\(reason))", kind: MediaErrorKind(end))
     }
 
-    private func plain(_ end: CurlTransfer.End) -> String {
+    private func sentence(_ end: CurlTransfer.End) -> String {
         switch end.code {
         case CURLE_URL_MALFORMAT:
-            "the address is not valid; write it as https://host/path, with %20 for a space"
+            "the address is not valid; check its host and port, and write it as https://host/path"
         case CURLE_COULDNT_RESOLVE_PROXY:
             "\(proxy) could not be found; check its name and the network"
         case CURLE_COULDNT_RESOLVE_HOST:
@@ -83,7 +83,11 @@ struct FetchRefusal {
             : "\(proxy) refuses to connect to \(host) (status \(status)); use another proxy, or none"
     }
 
-    func sentence(status: Int) -> String {
+    func error(status: Int) -> ByteSourceError {
+        .failed(sentence(status: status), kind: MediaErrorKind(status: status))
+    }
+
+    private func sentence(status: Int) -> String {
         switch status {
         case 401: "\(host) needs a user and a password; write them into the address as https://user:password@host/"
         case 403, 451:
@@ -100,29 +104,75 @@ struct FetchRefusal {
         }
     }
 
-    func sentence(_ refused: Redirect.Refusal) -> String {
+    func error(_ refused: Redirect.Refusal) -> ByteSourceError {
         switch refused {
         case .tooMany:
-            "\(host) redirects more than \(FetchRequest.maximumRedirectCount) times; ask its operator for another address"
+            .failed(
+                "\(host) redirects more than \(FetchRequest.maximumRedirectCount) times; ask its operator for another address",
+                kind: .tooManyRedirects)
         case .noAddress:
-            "\(host) redirects to an address that is neither http nor https, and such redirects are not followed; use that address directly"
+            .failed(
+                "\(host) redirects to an address that is neither http nor https, and such redirects are not followed; use that address directly",
+                kind: .unsupportedScheme)
         case .downgrade(let other):
-            "\(host) redirects from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the path can read and change the data; allow it with --allow-http, or use that address directly"
+            .failed(
+                "\(host) redirects from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the path can read and change the data; allow it with --allow-http, or use that address directly",
+                kind: .insecure)
         }
     }
 
-    /// Returns the sentence for a body that is compressed although it was requested uncompressed.
-    func packed(_ coding: String) -> String {
-        "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`"
+    /// Returns the error of a body that is compressed although it was requested uncompressed.
+    func packed(_ coding: String) -> ByteSourceError {
+        .failed(
+            "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`",
+            kind: .invalidResponse)
     }
 
-    var changed: String { "the file at \(host) has changed since playback began; start again" }
-
-    func givenUp(after time: Duration) -> String {
-        "\(host) closed the connection, and did not answer again within \(time); check the network, or allow more time with --give-up-after"
+    var changed: ByteSourceError {
+        .failed("the file at \(host) has changed since playback began; start again", kind: .changed)
     }
 
-    var stalled: String {
-        "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
+    func givenUp(after time: Duration) -> ByteSourceError {
+        .failed(
+            "\(host) closed the connection, and did not answer again within \(time); check the network, or allow more time with --give-up-after",
+            kind: .connectionFailed)
+    }
+
+    var stalled: ByteSourceError {
+        .failed(
+            "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout",
+            kind: .timedOut)
+    }
+}
+
+extension MediaErrorKind {
+    /// The kind of a transfer that ended without a usable answer, by libcurl's code.
+    fileprivate init(_ end: CurlTransfer.End) {
+        self =
+            switch end.code {
+            case CURLE_URL_MALFORMAT: .invalidAddress
+            case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameUnknown
+            case CURLE_OPERATION_TIMEDOUT: .timedOut
+            case CURLE_PEER_FAILED_VERIFICATION: .insecure
+            case CURLE_SSL_CACERT_BADFILE: .libraryMissing
+            case CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2: .invalidResponse
+            case CURLE_RECV_ERROR where end.proxyStatus != 0 && end.proxyStatus / 100 != 2:
+                .refused(status: end.proxyStatus)
+            case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SEND_ERROR,
+                CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
+                .connectionFailed
+            case CURLE_OUT_OF_MEMORY: .resourcesExhausted
+            default: .other
+            }
+    }
+
+    /// The kind of an answer that is not used, by its status.
+    fileprivate init(status: Int) {
+        self =
+            switch status {
+            case 404, 410: .notFound
+            case 200...399: .invalidResponse
+            default: .refused(status: status)
+            }
     }
 }

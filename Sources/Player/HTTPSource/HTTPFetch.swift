@@ -11,6 +11,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private let resource: Resource
     private let options: HTTPOptions
     private let window: SharedWindow
+    /// The offset at which the requested bytes end; nil for the end of the resource.
+    private let bound: Int?
     private let refusal: FetchRefusal
 
     private weak var thread: HTTPLoopThread?
@@ -57,6 +59,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         var isPausedByWindow = false
         /// The error that the window reported when bytes were stored.
         var failure: ByteSourceError?
+        /// Whether the transfer was ended because all requested bytes have arrived.
+        var hasAll = false
     }
 
     /// The number of bytes that a connection must deliver before it counts as stable: 64 KiB.
@@ -68,7 +72,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// as the end, whatever length was stated.
     private static let hangUpsAtEnd = 3
 
-    init(_ resource: Resource, _ options: HTTPOptions, into window: SharedWindow) {
+    init(_ resource: Resource, _ options: HTTPOptions, into window: SharedWindow, upTo bound: Int? = nil) {
+        self.bound = bound
         self.resource = resource
         self.options = options
         self.window = window
@@ -84,9 +89,9 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             transfer = CurlTransfer(on: try thread.multi(), for: self)
             stallTimer = try thread.loop.makeTimer { [weak self] in self?.checkForStall() }
             retryTimer = try thread.loop.makeTimer { [weak self] in self?.retryNow() }
-            sendRequest(from: 0)
+            sendRequest(from: window.end)
         } catch {
-            fail(.failed("\(error)"))
+            fail(.failed("\(error)", kind: .resourcesExhausted))
         }
     }
 
@@ -133,7 +138,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         request.hasRange = !avoidsRanges && known.map { $0.isSeekable && !$0.isLive } ?? true
         let validator = request.hasRange && offset > 0 ? known?.validator : nil
         request.isConditional = validator != nil
-        let range = request.hasRange ? "\(offset)-" : nil
+        let range = request.hasRange ? "\(offset)-\(bound.map { String($0 - 1) } ?? "")" : nil
         guard let next = options.request(for: redirect.target, askedFor: resource, range: range, ifRange: validator)
         else { return }
         transfer?.start(next)
@@ -144,8 +149,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         do throws(Redirect.Refusal) {
             try redirect.follow(location, allowsDowngrade: options.allowsDowngrade)
         } catch {
-            if case .downgrade = error { return fail(.failed(refusal.sentence(error))) }
-            if hasWorked { retry() } else { fail(.failed(refusal.sentence(error))) }
+            if case .downgrade = error { return fail(refusal.error(error)) }
+            if hasWorked { retry() } else { fail(refusal.error(error)) }
             return
         }
         sendRequestToTarget(from: request.offset)
@@ -158,7 +163,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             let begin = brokenSince ?? loop.now
             brokenSince = begin
             let left = limit - (loop.now - begin)
-            guard left > .zero else { return fail(.failed(refusal.givenUp(after: limit))) }
+            guard left > .zero else { return fail(refusal.givenUp(after: limit)) }
             delay = min(delay, left)
         }
         window.update { $0.phase = .reconnecting(attempt: attempt) }
@@ -183,7 +188,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             return
         }
         transfer.cancel()
-        if hasWorked { retry() } else { fail(.failed(refusal.stalled)) }
+        if hasWorked { retry() } else { fail(refusal.stalled) }
     }
 
     // MARK: Responses
@@ -212,13 +217,16 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
         let skipped = min(request.skipLeft, bytes.count)
         request.skipLeft -= skipped
+        // Takes no bytes after the requested ones, which a server without range requests sends.
+        let end = min(bytes.count, skipped + max((bound ?? .max) - window.end, 0))
         do throws(ByteSourceError) {
-            try unsafe store(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+            try unsafe store(UnsafeRawBufferPointer(rebasing: bytes[skipped..<end]))
         } catch {
             request.failure = error
             return .aborted
         }
-        return .accepted
+        request.hasAll = end < bytes.count
+        return request.hasAll ? .aborted : .accepted
     }
 
     private func store(_ bytes: UnsafeRawBufferPointer) throws(ByteSourceError) {
@@ -267,16 +275,18 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         request.demultiplexer = request.head.metadataInterval.flatMap { ICYDemultiplexer(interval: $0) }
         let head = request.head
         let place = redirect.target
+        let endOffset = endOffset
         guard let known else { return }
         let foundEnd = foundEnd
         window.update { state in
             state.phase = .receiving
-            state.byteCount = foundEnd ?? known.byteCount
+            state.byteCount = foundEnd ?? endOffset
             state.isSeekable = known.isSeekable
             state.isRepeatable = !known.isLive
             state.isLive = known.isLive
             state.contentType = head.contentType ?? state.contentType
             state.stationName = head.stationName ?? state.stationName
+            state.headers = head.headers
             state.resource = place
         }
     }
@@ -286,6 +296,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     func transferEnded(_ end: CurlTransfer.End) {
         stallTimer?.disarm()
         if let failure = request.failure { return fail(failure) }
+        if request.hasAll { return finish() }
         let action = end.code == CURLE_OK ? responseAction(status: end.status) : request.action
         switch action {
         case .useBody: if end.code == CURLE_OK { bodyEnded() } else { connectionBroke(end) }
@@ -293,11 +304,11 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         case .retryWithoutRange:
             avoidsRanges = true
             sendRequest(from: request.offset)
-        case .changed: fail(.failed(refusal.changed))
+        case .changed: fail(refusal.changed)
         case .moved(let location): follow(location)
-        case .packed(let packing): fail(.failed(refusal.packed(packing)))
+        case .packed(let packing): fail(refusal.packed(packing))
         case .refused(let isLasting):
-            if hasWorked && !isLasting { retry() } else { fail(.failed(refusal.sentence(status: end.status))) }
+            if hasWorked && !isLasting { retry() } else { fail(refusal.error(status: end.status)) }
         case nil: connectionBroke(end)
         }
     }
@@ -306,7 +317,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         let end = window.end
         if known?.isStation == true {
             retry()
-        } else if let total = known?.byteCount, end < total {
+        } else if let total = endOffset, end < total {
             // Requests the missing bytes, since the server sent only a part of the requested range.
             if request.byteCount > 0 { sendRequest(from: end) } else { serverHungUp() }
         } else {
@@ -314,8 +325,11 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
     }
 
+    /// The offset at which the requested bytes end; nil if it is unknown.
+    private var endOffset: Int? { known?.byteCount.map { min($0, bound ?? .max) } }
+
     private func connectionBroke(_ end: CurlTransfer.End) {
-        guard hasWorked else { return fail(.failed(refusal.sentence(end))) }
+        guard hasWorked else { return fail(refusal.error(end)) }
         if case .useBody = request.action, end.code == CURLE_PARTIAL_FILE { serverHungUp() } else { retry() }
     }
 

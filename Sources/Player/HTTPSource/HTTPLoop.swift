@@ -20,7 +20,7 @@ public final class HTTPLoop: Sendable {
                 throw NetworkError(error)
             }
         } catch {
-            throw .failed("\(error)")
+            throw .failed("\(error)", kind: .resourcesExhausted)
         }
     }
 

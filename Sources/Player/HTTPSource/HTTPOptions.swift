@@ -12,6 +12,7 @@ public struct HTTPOptions: Sendable {
     public var trusted: Resource?
     /// Whether to follow redirects from https to http. `headers`, user and password are not sent to the new address.
     public var allowsDowngrade: Bool
+    /// The name by which the program introduces itself to the server.
     public var userAgent: String
     /// The time limit for connecting, and afterwards for the arrival of each next byte.
     public var timeout: Duration

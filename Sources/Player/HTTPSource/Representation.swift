@@ -86,6 +86,8 @@ package enum ResponseAction: Equatable {
             return .useBody(skipping: offset - first)
         case 416:
             if offset == 0 { return hasRange ? .retryWithoutRange : .refused(isLasting: true) }
+            // The first request was for a range behind the end.
+            if known == nil { return .ended }
             // Ends the download if the stated length is missing, or equals the length known before or the offset: then
             // the resource is the same, and has no more bytes. Another length belongs to another resource.
             guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {

@@ -1,7 +1,8 @@
 internal import TenfourAudioCore
+package import TenfourMediaSource
 
-/// The response headers that matter to a download (RFC 9110), and the headers of radio stations. Never fails: any bytes
-/// are parsed to some value.
+/// The headers of a response: those that matter to a download (RFC 9110), those of radio stations, and the first of all
+/// for display. Never fails: any bytes are parsed to some value.
 package struct ResponseHead: Equatable {
     /// The length of the body; nil if the header is missing or not a number.
     package var bodyByteCount: Int?
@@ -27,7 +28,11 @@ package struct ResponseHead: Equatable {
         package var total: Int?
     }
 
+    /// The first `maximumHeaderCount` headers.
+    package private(set) var headers: [ResponseHeader] = []
+
     private static let maximumLineByteCount = 4_096
+    package static let maximumHeaderCount = 64
 
     package init() {}
 
@@ -41,7 +46,13 @@ package struct ResponseHead: Equatable {
             return
         }
         guard let colon = text.firstIndex(of: ":") else { return }
-        parse(text[..<colon].lowercased(), Self.trimmed(text[text.index(after: colon)...]))
+        let (name, value) = (text[..<colon], Self.trimmed(text[text.index(after: colon)...]))
+        if headers.count < Self.maximumHeaderCount {
+            headers.append(
+                ResponseHeader(
+                    name: String(fromPeer: String(name), limit: 64), value: String(fromPeer: value, limit: 1_024)))
+        }
+        parse(name.lowercased(), value)
     }
 
     private mutating func parse(_ name: String, _ value: String) {

@@ -34,7 +34,26 @@ public protocol ByteSource: AnyObject, Sendable {
     func stop()
 }
 
+/// The defaults are for sources whose bytes are all at hand, so that `read` never blocks.
 extension ByteSource {
+    /// No limits. Setting limits has no effect.
+    public var limits: BufferLimits {
+        get { .all }
+        set {}
+    }
+
+    /// Does nothing. A source whose `read` may block must implement it.
+    public func interrupt() {}
+
+    /// Does nothing. A source whose `read` may block must implement it.
+    public func resume() {}
+
+    /// Does nothing: no timeout runs.
+    public func pause(_ isPaused: Bool) {}
+
+    /// Does nothing: no thread works for the source.
+    public func stop() {}
+
     /// Returns nil: a file carries its title in its own bytes.
     public func title(at offset: Int) -> String? { nil }
 
@@ -92,8 +111,15 @@ public struct ByteSourceState: Sendable {
     public var isLive: Bool
     /// The media type that the server states, such as `audio/mpeg`. Control characters are replaced.
     public var contentType: String?
+    /// The headers of the server's answer, after all redirects, in their order and at most 64; empty if the bytes come
+    /// from no server.
+    public var headers: [ResponseHeader] = []
     /// The name of the radio station. Control characters are replaced.
     public var stationName: String?
+    /// The range of positions between which a live stream can be sought; nil if it has none.
+    public var window: Range<Duration>?
+    /// The range of positions that were fetched and not read yet; nil if it is known in bytes only.
+    public var downloaded: Range<Duration>?
     /// The resource after all redirects. Relative addresses in a playlist are resolved against it.
     public var resource: Resource?
 
@@ -121,5 +147,5 @@ public enum ByteSourceError: Error, Equatable, Sendable {
     /// `interrupt()` or `stop()` was called.
     case interrupted
     /// Reading failed; the text is a sentence for people that includes the remedy.
-    case failed(String)
+    case failed(String, kind: MediaErrorKind = .other)
 }

@@ -13,7 +13,15 @@ public enum ContainerFormat: Hashable, Sendable {
     case matroska
     /// MPEG transport stream: packets of 188 bytes, or 192 with a timestamp before each, as in television and HLS.
     case mpegTS
-    /// Frames of MPEG audio (layers I to III) or AAC without a container.
+    /// Blocks of WavPack.
+    case wavPack
+    /// Musepack of stream version 7.
+    case musepack7
+    /// Musepack of stream version 8.
+    case musepack8
+    /// AU of Sun and NeXT.
+    case au
+    /// Frames of MPEG audio (layers I to III), AAC, AC-3 or E-AC-3 without a container.
     case elementary
     /// A web page, as captive portals, log-ins and errors send in place of audio.
     case html
@@ -50,6 +58,14 @@ extension ContainerFormat {
             self = .mp4
         } else if bytes.count > 3 && bytes.bigEndian32(at: 0) == 0x1A45_DFA3 {
             self = .matroska
+        } else if has("wvpk") {
+            self = .wavPack
+        } else if has("MP+") && bytes.count > 3 && bytes[3] & 0xF == 7 {
+            self = .musepack7
+        } else if has("MPCK") {
+            self = .musepack8
+        } else if has(".snd") {
+            self = .au
         } else if Self.hasPackets(bytes, every: 188, from: 0) || Self.hasPackets(bytes, every: 192, from: 4) {
             self = .mpegTS
         } else if bytes.count > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B && bytes[2] == 8 {
@@ -91,15 +107,21 @@ extension ContainerFormat {
         }
     }
 
+    /// Throws `refusal`, if there is one.
+    package func check() throws(ReaderError) {
+        guard let refusal else { return }
+        throw .demuxer(.malformed(refusal, kind: self == .unknown ? .unknownFormat : .notAudio))
+    }
+
     /// The reason why this format cannot be played, as a sentence with its remedy; nil if it may be playable.
     public var refusal: String? {
         switch self {
-        case .empty: "this is empty"
+        case .empty: "this is empty: download it again, or check the program that should have written it"
         case .html:
             "this is a web page, not audio: open it in a browser, which may ask for a log-in or link to the audio"
         case .gzip: "this is compressed with gzip: decompress it first with `gunzip` or `curl --compressed`"
         case .playlist: "this is a playlist, not audio: play one of the addresses in it"
-        case .unknown: "this is not a known audio format"
+        case .unknown: "this is not a known audio format: convert it with ffmpeg first"
         default: nil
         }
     }
@@ -126,6 +148,9 @@ extension Span<UInt8> {
         UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
             | UInt32(self[offset + 3])
     }
+
+    /// The big-endian number of two bytes at `offset`, which must exist.
+    package func bigEndian16(at offset: Int) -> UInt16 { UInt16(self[offset]) << 8 | UInt16(self[offset + 1]) }
 
     package func littleEndian16(at offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
 

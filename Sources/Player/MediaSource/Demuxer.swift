@@ -13,6 +13,9 @@ public protocol Demuxer: AnyObject {
     /// The mean bit rate of the packets so far, in bit/s; nil before the first packet.
     var bitRate: Int? { get }
 
+    /// Whether `bitRate` is the mean of all packets, and not only of those so far.
+    var isBitRateExact: Bool { get }
+
     /// Returns the offset, size and duration of the next packet, or nil at the end. The packet's bytes belong to the
     /// reader until the next call.
     func nextPacket() throws(DemuxerError) -> PacketDescription?
@@ -26,6 +29,10 @@ public protocol Demuxer: AnyObject {
     /// the seek reached the requested position.
     var reach: Duration? { get }
 
+    /// The timestamp that the container has at position 0; nil if it has no timestamps, or none was read yet. Bytes that
+    /// were cut out of a longer recording may begin at any timestamp.
+    var timestampOfStart: Duration? { get }
+
     /// Scans ahead for about `time`, independently of `nextPacket`, so that estimated positions and the duration become
     /// exact. Call it when idle and the bytes are buffered, since missing bytes are fetched. Returns true when nothing
     /// is left to scan.
@@ -36,37 +43,24 @@ extension Demuxer {
     /// Returns true: the default for demuxers without estimates.
     public func scan(for time: Duration) throws(DemuxerError) -> Bool { true }
 
+    /// Returns false: the default for demuxers that know only the packets so far.
+    public var isBitRateExact: Bool { false }
+
+    /// Returns nil: the default for containers without timestamps.
+    public var timestampOfStart: Duration? { nil }
+
     /// Returns nil: the default for demuxers that seek to the requested position or throw.
     public var reach: Duration? { nil }
-}
-
-/// The codec, format and tags of a resource.
-public struct Track: Equatable, Sendable {
-    /// The codec's name: `mp3`, `aac`, `flac`, `opus`, …
-    public var codec: String
-    /// The format of the coded audio.
-    public var format: LPCMFormat
-    /// The title. Control characters are replaced.
-    public var title: String?
-    /// The artist. Control characters are replaced.
-    public var artist: String?
-
-    public init(codec: String, format: LPCMFormat, title: String? = nil, artist: String? = nil) {
-        self.codec = codec
-        self.format = format
-        self.title = title
-        self.artist = artist
-    }
 }
 
 public enum DemuxerError: Error, Equatable, Sendable {
     case byteSource(ByteSourceError)
     /// The bytes are not audio, or are damaged: a sentence with its remedy.
-    case malformed(String)
+    case malformed(String, kind: MediaErrorKind = .damaged)
 
     package static var notSeekable: Self {
         .malformed(
-            "this stream does not support seeking: wait until playback reaches the position, or save the stream to a file first"
-        )
+            "this stream does not support seeking: wait until playback reaches the position, or save the stream to a file first",
+            kind: .notSeekable)
     }
 }

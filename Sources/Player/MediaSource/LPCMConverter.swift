@@ -4,11 +4,11 @@ internal import TenfourResampling
 /// Converts the sample rate and channel count of a whole file. The output has the duration of the input and is not
 /// delayed.
 ///
-/// Mono is copied to all channels. If there are more input than output channels, input channels with the same index
-/// modulo the output count are averaged.
+/// Mono is copied to all channels. If there are more input than output channels, they are mixed by `DownmixMatrix`.
 struct LPCMConverter: ~Copyable {
     private let input: LPCMFormat
     private let output: LPCMFormat
+    private let factors: [Float]
     private var rates: RateConverter?
     private var mixed: [Float] = []
     private var piece: [Float] = []
@@ -22,13 +22,16 @@ struct LPCMConverter: ~Copyable {
     init(from input: LPCMFormat, to output: LPCMFormat) throws(ReaderError) {
         self.input = input
         self.output = output
+        factors = DownmixMatrix(from: input.channelCount, to: output.channelCount).factors
         guard input.rate != output.rate else { return }
         do {
             rates = try RateConverter(
                 from: input.rate, to: output.rate, channelCount: output.channelCount, quality: Self.quality)
             rates?.skipDelay()
         } catch {
-            throw .undecodable("a sample rate of \(input.rate.hertz) Hz cannot be converted to \(output.rate.hertz) Hz")
+            throw .undecodable(
+                "a sample rate of \(input.rate.hertz) Hz cannot be converted to \(output.rate.hertz) Hz: convert the file with ffmpeg first"
+            )
         }
     }
 
@@ -61,17 +64,9 @@ struct LPCMConverter: ~Copyable {
         }
         for frame in stride(from: range.lowerBound, to: range.upperBound, by: from) {
             for channel in 0..<to {
-                guard channel < from else {
-                    mixed.append(from == 1 ? samples[frame] : 0)
-                    continue
-                }
-                var (sum, count, other) = (Float(0), Float(0), channel)
-                while other < from {
-                    sum += samples[frame + other]
-                    count += 1
-                    other += to
-                }
-                mixed.append(sum / count)
+                var sum = Float(0)
+                for other in 0..<from { sum += samples[frame + other] * factors[channel * from + other] }
+                mixed.append(sum)
             }
         }
     }

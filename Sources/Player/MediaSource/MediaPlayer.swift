@@ -10,6 +10,10 @@ public protocol MediaPlayer: AnyObject, Sendable {
     /// A new stream with the current state, followed by all events from now on. Each call creates an independent
     /// stream. The stream finishes when the player is closed; if the player is already closed, it contains only the
     /// state.
+    ///
+    /// An observer that reads slowly loses progress, but no state: of progress only the newest event waits, and at most
+    /// 1 024 others. Beyond that, the oldest event that is followed by another of its kind is dropped, so that the last
+    /// state, item and title always arrive.
     var events: AsyncStream<StreamEvent> { get }
 
     func play()
@@ -35,18 +39,34 @@ public protocol MediaPlayer: AnyObject, Sendable {
 public enum StreamState: Equatable, Sendable {
     /// Nothing has been opened.
     case idle
-    /// Playback waits for audio: an item is being opened, a seek is under way, or audio arrives too slowly.
-    case buffering
+    /// Playback waits for audio, for this reason.
+    case buffering(BufferingReason)
     case playing
     case paused
     case ended(EndReason)
     case failed(StreamError)
 
+    public enum BufferingReason: Equatable, Sendable {
+        /// An item is being opened, or its first audio is being read.
+        case opening
+        /// Audio at the position of a seek is being fetched and read.
+        case seeking
+        /// Audio arrives more slowly than it is played.
+        case underrun
+    }
+
     public enum EndReason: Equatable, Sendable {
         /// All items have been played to the end.
         case finished
         case stopped
+        /// The requested duration has been written to the output file.
+        case playedEnough
+        /// The player was closed before anything else ended it.
+        case closed
     }
+
+    /// Whether playback waits for audio.
+    public var isBuffering: Bool { if case .buffering = self { true } else { false } }
 
     /// Whether the player has ended or failed.
     public var isOver: Bool {
@@ -70,11 +90,15 @@ public struct StreamProgress: Equatable, Sendable {
     public var downloaded: Range<Double>?
     /// The duration of the buffered audio at the present playback rate; nil until the bit rate is known.
     public var buffered: Duration?
-    /// The item's mean bit rate so far, in bit/s; nil if it is unknown.
-    public var bitRate: Int?
+    /// The item's mean bit rate in bit/s: exact once all of it has been read or scanned, and before that the mean so
+    /// far; nil if it is unknown.
+    public var bitRate: Estimate<Int>?
     /// The level of the audio that is heard: root mean square in dBFS, at least −100.
     public var level: Float = -100
     public var isLive = false
+    /// The range of positions that can be sought in a live stream, up to its live edge; nil if it cannot be sought, or is
+    /// not live.
+    public var window: Range<Duration>?
     /// The total duration of audio played since the player was created, in output time. Pauses and buffering do not
     /// count.
     public var played = Duration.zero
@@ -95,6 +119,10 @@ public enum StreamEvent: Equatable, Sendable {
     case title(String)
     /// An item could not be played, or not to its end. The values are its index and the reason.
     case skipped(Int, StreamError)
+    /// The queue, its order or its repetition changed: indices of items seen so far may now stand for others.
+    case queue
+    /// A part of a folder was left out: a sentence with its remedy, safe to show.
+    case notice(String)
     /// A seek was impossible. Playback continues where it was, or from the start if it had not begun.
     case seekRefused(StreamError)
 }
@@ -103,17 +131,15 @@ public enum StreamEvent: Equatable, Sendable {
 public enum StreamError: Error, Equatable, Sendable {
     case read(ReaderError)
     /// An address, output or setting cannot be used. The string is a sentence that states the problem and its remedy.
-    case unusable(String)
+    case unusable(String, kind: MediaErrorKind = .other)
 }
 
 extension StreamError: CustomStringConvertible {
     /// A sentence for people that includes the remedy.
     public var description: String {
         switch self {
-        case .unusable(let sentence), .read(.undecodable(let sentence)), .read(.demuxer(.malformed(let sentence))),
-            .read(.demuxer(.byteSource(.failed(let sentence)))):
-            sentence
-        case .read(.demuxer(.byteSource(.interrupted))): "reading was interrupted"
+        case .read(let error): error.description
+        case .unusable(let sentence, _): sentence
         }
     }
 }

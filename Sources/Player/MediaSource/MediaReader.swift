@@ -10,6 +10,9 @@ public protocol MediaReader: AnyObject {
     /// The format of the samples that `read` returns.
     var format: LPCMFormat { get }
 
+    /// The width of the recording's samples, if it stores them without loss; nil for a lossy codec.
+    var sampleWidth: SampleWidth? { get }
+
     /// The position of the next frame that `read` returns.
     var position: Estimate<Duration> { get }
 
@@ -22,8 +25,13 @@ public protocol MediaReader: AnyObject {
     func seek(to position: Duration) throws(ReaderError) -> Estimate<Duration>
 }
 
+extension MediaReader {
+    /// Returns nil: the default for lossy codecs.
+    public var sampleWidth: SampleWidth? { nil }
+}
+
 public enum ReaderError: Error, Equatable, Sendable {
     case demuxer(DemuxerError)
     /// The audio cannot be decoded; the text is a sentence with its remedy.
-    case undecodable(String)
+    case undecodable(String, kind: MediaErrorKind = .unsupportedFormat)
 }

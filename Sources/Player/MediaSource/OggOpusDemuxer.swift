@@ -7,12 +7,12 @@ internal import TenfourOpusCodec
 public final class OggOpusDemuxer: PacketDecoding {
     public private(set) var track: Track
 
-    let decodedFormat: LPCMFormat
-    private(set) var packetStart = 0
-    private(set) var audibleFrames = 0..<0
+    public let decodedFormat: LPCMFormat
+    public private(set) var packetStart = 0
+    public private(set) var audibleFrames = 0..<0
     /// The duration of audio to decode before a position, at least 80 ms by RFC 7845 section 4.6. With 80 ms, 3 of 200
     /// seeks still differed by −27 to −30 dB from continuous decoding.
-    let preroll = Duration.milliseconds(200)
+    public let preroll = Duration.milliseconds(200)
 
     private var pages: OggPages
     private var decoder: OpusDecoder
@@ -39,8 +39,6 @@ public final class OggOpusDemuxer: PacketDecoding {
 
     /// The largest number of bytes to search for the next page. If no page begins in them, the stream counts as ended.
     private static let gapLimit = 1 << 22
-    /// The largest number of bytes of the tags that are kept. The rest, usually pictures, is dropped.
-    private static let tagLimit = 1 << 16
     /// The length of a usual page, in bytes: one second of audio. Few pages are longer.
     private static let usualPage = 1 << 14
 
@@ -57,9 +55,8 @@ public final class OggOpusDemuxer: PacketDecoding {
             isChain = last == nil && pages.byteSource.state.isSeekable
             packets = OggPackets(serial: serial)
             self.pages = pages
-            track = Track(
-                codec: "opus", format: LPCMFormat(channelCount: head.channelCount), title: tags.title,
-                artist: tags.artist)
+            track = Track(codec: "opus", format: LPCMFormat(channelCount: head.channelCount))
+            track.adopt(tags)
         } catch { throw .demuxer(error) }
         decodedFormat = LPCMFormat(channelCount: min(channelCount ?? head.channelCount, 2))
         do { decoder = try OpusDecoder(channelCount: decodedFormat.channelCount) } catch {
@@ -101,15 +98,13 @@ public final class OggOpusDemuxer: PacketDecoding {
     /// Returns the number of the track's frame that lies at `granule` of the present stream.
     private func frame(at granule: Int?) -> Int { chained + (granule ?? 0) - (packets.origin ?? 0) - head.preSkip }
 
-    func decode(into samples: inout MutableSpan<Float>) -> Int? {
+    public func decode(into samples: inout MutableSpan<Float>) -> Int? {
         guard let frames = try? decoder.decode(current.bytes.span, into: &samples).rawValue else { return nil }
         if head.gain != 1 {
             for index in 0..<frames * decodedFormat.channelCount { samples[index] *= head.gain }
         }
         return frames
     }
-
-    func resetDecoder() { decoder.reset() }
 
     /// Reads the packets of the next page. Returns false at the end.
     private func readNextPage() throws(DemuxerError) -> Bool {
@@ -145,8 +140,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         (head, serial, nextPage) = (next.head, next.serial, next.end)
         linkStart = next.end
         packets = OggPackets(serial: next.serial)
-        track.title = next.tags.title
-        track.artist = next.tags.artist
+        track.adopt(next.tags)
         decoder.reset()
         return true
     }
@@ -191,8 +185,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
         (self.head, self.serial, chained) = (head, serial, 0)
         packets = OggPackets(serial: serial)
-        track.title = tags.title
-        track.artist = tags.artist
+        track.adopt(tags)
         linkStart = end
         restart(at: end, granule: nil)
         while try readNextPage() {
@@ -276,19 +269,28 @@ public final class OggOpusDemuxer: PacketDecoding {
 
 // MARK: Headers
 
+extension Track {
+    fileprivate mutating func adopt(_ tags: VorbisComments) {
+        (title, artist, album) = (tags.title, tags.artist, tags.album)
+        (chapters, pictures, gain) = (tags.chapters, tags.pictures, tags.gain)
+    }
+}
+
 extension OggOpusDemuxer {
     /// Reads the headers of the streams that begin at `offset`. The identification headers of all interleaved streams
     /// come first, then the tags of each before its audio.
     private static func readHeaders(
         _ pages: inout OggPages, from offset: Int
-    ) throws(DemuxerError) -> (head: OpusHead, tags: OpusTags, serial: UInt32, end: Int) {
+    ) throws(DemuxerError) -> (head: OpusHead, tags: VorbisComments, serial: UInt32, end: Int) {
         var head: (OpusHead, serial: UInt32)?
-        var tags: [UInt8] = []
+        var tags = VorbisComments()
         var place = offset
         while true {
             let page: OggPage?
             do { page = try pages.page(from: place, before: place + gapLimit) } catch { throw .byteSource(error) }
-            guard let page else { throw .malformed("the file ends or is damaged before its first audio") }
+            guard let page else {
+                throw .malformed("the file ends or is damaged before its first audio: download it again")
+            }
             place = page.end
             let body = pages.body
             if page.isFirst {
@@ -296,15 +298,17 @@ extension OggOpusDemuxer {
                 continue
             }
             guard let head else {
-                throw .malformed("this Ogg file contains no Opus audio: convert it with ffmpeg first")
+                throw .malformed(
+                    "this Ogg file contains no Opus audio: convert it with ffmpeg first",
+                    kind: .notAudio)
             }
             guard page.serial == head.serial else { continue }
-            // Keeps only the beginning of long tags, since the rest is pictures.
-            for index in body.indices where tags.count < tagLimit { tags.append(body[index]) }
-            guard tags.count < 8 || tags.span.holds("OpusTags", at: 0) else {
-                throw .malformed("the tags of this file are damaged")
+            tags.append(body)
+            guard tags.isValid else {
+                throw .malformed(
+                    "the tags of this file are damaged: download it again, or convert it with ffmpeg first")
             }
-            if page.segments.contains(where: { $0 < 255 }) { return (head.0, OpusTags(tags.span), head.serial, place) }
+            if page.segments.contains(where: { $0 < 255 }) { return (head.0, tags, head.serial, place) }
         }
     }
 

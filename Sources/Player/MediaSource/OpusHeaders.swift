@@ -8,19 +8,20 @@ struct OpusHead: Equatable {
 
     init(_ packet: Span<UInt8>) throws(DemuxerError) {
         guard packet.count >= 19, packet.holds("OpusHead", at: 0) else {
-            throw .malformed("the Opus header of this file is damaged")
+            throw .malformed("the Opus header of this file is damaged: download it again")
         }
         guard packet[8] & 0xF0 == 0 else {
             throw .malformed(
-                "this file uses a later version of Ogg Opus, which is not supported: convert it with ffmpeg first")
+                "this file uses a later version of Ogg Opus, which is not supported: convert it with ffmpeg first",
+                kind: .unsupportedFormat)
         }
         channelCount = Int(packet[9])
         preSkip = Int(packet.littleEndian16(at: 10))
         gain = Self.factor(decibels: Double(Int16(bitPattern: packet.littleEndian16(at: 16))) / 256)
         guard 1...2 ~= channelCount, packet[18] <= 1 else {
             throw .malformed(
-                "this file has \(channelCount) channels, and only Opus with one or two channels is supported: mix it down first"
-            )
+                "the channels of this Opus file (\(channelCount), mapping family \(packet[18])) cannot be played: convert it to stereo with ffmpeg first",
+                kind: .unsupportedFormat)
         }
     }
 
@@ -33,38 +34,6 @@ struct OpusHead: Equatable {
         factor = 1 + factor + factor * factor / 2 + factor * factor * factor / 6
         for _ in 0..<16 { factor *= factor }
         return Float(factor)
-    }
-}
-
-/// The title and artist among the comments of an Ogg Opus stream (RFC 7845 section 5.2). Pictures and all other
-/// comments are skipped.
-struct OpusTags: Equatable {
-    var title: String?
-    var artist: String?
-
-    /// Parses the tags. `packet` may contain only the beginning of them.
-    init(_ packet: Span<UInt8>) {
-        guard packet.count >= 16, packet.holds("OpusTags", at: 0) else { return }
-        var offset = 12 + Int(packet.littleEndian32(at: 8))
-        guard offset + 4 <= packet.count else { return }
-        let count = packet.littleEndian32(at: offset)
-        offset += 4
-        for _ in 0..<min(count, 1_000) {
-            guard offset + 4 <= packet.count else { return }
-            let length = Int(packet.littleEndian32(at: offset))
-            offset += 4
-            guard length <= packet.count - offset else { return }
-            let comment = packet.extracting(offset..<offset + length)
-            offset += length
-            if title == nil { title = Self.value(of: "title=", in: comment) }
-            if artist == nil { artist = Self.value(of: "artist=", in: comment) }
-        }
-    }
-
-    private static func value(of name: StaticString, in comment: Span<UInt8>) -> String? {
-        guard comment.count <= 4_096, comment.holds(name, at: 0, ignoringCase: true) else { return nil }
-        let start = name.utf8CodeUnitCount
-        return shown(String(decoding: (start..<comment.count).map { comment[$0] }, as: UTF8.self))
     }
 }
 

@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 internal import TenfourOpusCodec
 
-/// Decodes Ogg Opus and WAV.
+/// Reads what a demuxer decodes itself, such as Ogg Opus, WAV, and formats of a program's own.
 public final class PacketReader: MediaReader {
     public let format: LPCMFormat
     /// The number of packets that could not be decoded, since the start.
@@ -16,8 +16,9 @@ public final class PacketReader: MediaReader {
 
     public var demuxer: any Demuxer { source }
 
-    /// Creates a reader. Blocks until the first audio is decoded.
-    init(_ source: any PacketDecoding, format: LPCMFormat?) throws(ReaderError) {
+    /// Creates a reader. `format` is the format of its samples; nil: the decoded format. Blocks until the first audio is
+    /// decoded.
+    public init(_ source: any PacketDecoding, format: LPCMFormat?) throws(ReaderError) {
         let format = format ?? source.decodedFormat
         self.source = source
         self.format = format
@@ -27,6 +28,8 @@ public final class PacketReader: MediaReader {
         decoded = [Float](repeating: 0, count: frames * source.decodedFormat.channelCount)
         _ = try refill()
     }
+
+    public var sampleWidth: SampleWidth? { source.sampleWidth }
 
     public var position: Estimate<Duration> { Estimate(converted.position, isExact: true) }
 
@@ -53,7 +56,9 @@ public final class PacketReader: MediaReader {
                 hasEnded = true
                 converter.finish(into: &converted.samples)
                 if !hasDecoded, damagedPacketCount > 0 {
-                    throw .undecodable("none of its \(damagedPacketCount) packets can be decoded: the file is damaged")
+                    throw .undecodable(
+                        "none of its \(damagedPacketCount) packets can be decoded, since the file is damaged: download it again",
+                        kind: .damaged)
                 }
             }
         }
@@ -62,7 +67,9 @@ public final class PacketReader: MediaReader {
 
     private func decodePacket() {
         var room = decoded.mutableSpan
-        guard let count = source.decode(into: &room) else {
+        // Does not trust the count of a program's own decoder.
+        guard let count = source.decode(into: &room), 0...decoded.count / source.decodedFormat.channelCount ~= count
+        else {
             damagedPacketCount += 1
             return
         }

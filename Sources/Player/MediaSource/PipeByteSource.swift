@@ -30,7 +30,8 @@ internal import TenfourThreads
         } catch {
             close(descriptor)
             throw .failed(
-                "a pipe cannot be created (\(text(of: error.code))); raise the limit of open files with `ulimit -n`")
+                "a pipe cannot be created (\(text(of: error.code))); raise the limit of open files with `ulimit -n`",
+                kind: .resourcesExhausted)
         }
         self.descriptor = descriptor
         // The call has no effect if `descriptor` is not a pipe.
@@ -120,6 +121,8 @@ internal import TenfourThreads
     }
 
     private func failure(_ code: Int32) -> ByteSourceError {
-        .failed("the input failed (\(text(of: code))); restart the program that writes it")
+        .failed(
+            "the input failed (\(text(of: code))); restart the program that writes it",
+            kind: MediaErrorKind(errno: code))
     }
 }

@@ -29,7 +29,8 @@ public struct Playlist: Equatable, Sendable {
     /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot
     /// be played are dropped. The result has at least one entry; if there is none, throws the reason.
     ///
-    /// HTTP Live Streaming, which splits a broadcast into files listed in an `.m3u8`, is refused.
+    /// A playlist of HTTP Live Streaming, whose entries are parts of one stream, is refused: the module
+    /// `TenfourHLSSource` reads it.
     public init(parsing bytes: Span<UInt8>, from resource: Resource) throws(PlaylistError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
         let lines = Self.lines(of: bytes)
@@ -151,9 +152,13 @@ public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
             "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries one by one"
         case .unplayable(let error): error.description
         case .httpLiveStreaming:
-            "this is HTTP Live Streaming (HLS), a broadcast cut into files, which is not supported; join the files with ffmpeg: `ffmpeg -i ADDRESS -vn -c copy -f mpegts - | tenfour play -`"
+            "this is a playlist of HTTP Live Streaming (HLS), whose entries are parts of one stream; play its own address"
         }
     }
+}
+
+extension PlaylistError {
+    package var kind: MediaErrorKind { if case .unplayable(let error) = self { error.kind } else { .unplayableList } }
 }
 
 // MARK: Reading
@@ -164,10 +169,7 @@ extension Playlist {
     public init?(reading byteSource: any ByteSource) throws(PlaylistReadingError) {
         var bytes: [UInt8] = []
         do throws(ByteSourceError) {
-            try Self.read(byteSource, upTo: 512, &bytes)
-            let state = byteSource.state
-            guard Self.isPlaylist(bytes.span, contentType: state.contentType, from: state.resource) else { return nil }
-            try Self.read(byteSource, upTo: Self.maximumByteCount + 1, &bytes)
+            guard try Self.read(byteSource, into: &bytes) else { return nil }
         } catch {
             throw .byteSource(error)
         }
@@ -178,7 +180,18 @@ extension Playlist {
         }
     }
 
-    private static func read(
+    /// Reads a playlist into `bytes`, one byte more than the largest size if it is longer. Returns false if the bytes are
+    /// no playlist; they can then be read again as audio. Blocks.
+    package static func read(_ byteSource: any ByteSource, into bytes: inout [UInt8]) throws(ByteSourceError) -> Bool {
+        try read(byteSource, upTo: 512, &bytes)
+        let state = byteSource.state
+        guard isPlaylist(bytes.span, contentType: state.contentType, from: state.resource) else { return false }
+        try read(byteSource, upTo: maximumByteCount + 1, &bytes)
+        return true
+    }
+
+    /// Reads further bytes until there are `limit`, or to the end.
+    package static func read(
         _ byteSource: any ByteSource, upTo limit: Int, _ bytes: inout [UInt8]
     ) throws(ByteSourceError) {
         var room = [UInt8](repeating: 0, count: 16_384)

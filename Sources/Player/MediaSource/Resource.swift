@@ -29,7 +29,9 @@ public enum Resource: Hashable, Sendable {
             if scheme == nil { return .http(address: try Self.joined(base, Self.cleaned(reference))) }
             let resource = try Resource(reference: reference, scheme: scheme)
             guard case .http = resource else {
-                throw ResourceError("a playlist from the network names a local file, which is not opened")
+                throw ResourceError(
+                    "a playlist from the network names a local file, which is not opened; play that file directly",
+                    kind: .unplayableList)
             }
             return resource
         case .file, .standardInput:
@@ -81,7 +83,9 @@ public enum Resource: Hashable, Sendable {
             }
             self = .file(path: decoded)
         case .some(let other):
-            throw ResourceError("\(other): is not supported; write an address as https://… or the path of a file")
+            throw ResourceError(
+                "\(other): is not supported; write an address as https://… or the path of a file",
+                kind: .unsupportedScheme)
         }
     }
 }
@@ -104,8 +108,12 @@ extension Resource: CustomStringConvertible {
 /// The reason why a text is not a resource: a sentence with its remedy.
 public struct ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String
+    public var kind: MediaErrorKind
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, kind: MediaErrorKind = .invalidAddress) {
+        self.description = description
+        self.kind = kind
+    }
 }
 
 // MARK: The parts of an address
@@ -144,7 +152,9 @@ extension Resource {
     /// Resolves a reference without a scheme (RFC 3986, section 5.2).
     private static func joined(_ base: String, _ reference: String) throws(ResourceError) -> String {
         guard base.utf8.count + reference.utf8.count <= maximumByteCount, let colons = base.firstRange(of: "://") else {
-            throw ResourceError("an address in the playlist is longer than the allowed \(maximumByteCount) bytes")
+            throw ResourceError(
+                "an address in the playlist is longer than \(maximumByteCount) bytes; correct it in the playlist, or ask its operator"
+            )
         }
         let scheme = base[..<colons.lowerBound]
         let authorityEnd = base[colons.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? base.endIndex
@@ -152,7 +162,8 @@ extension Resource {
         let reference = reference.prefix { $0 != "#" }
         if reference.hasPrefix("//") {
             guard let host = Resource.http(address: "\(scheme):\(reference)").host, !host.isEmpty else {
-                throw ResourceError("an address in the playlist has no host")
+                throw ResourceError(
+                    "an address in the playlist has no host; correct it in the playlist, or ask its operator")
             }
             return "\(scheme):\(reference)"
         }

@@ -26,8 +26,11 @@ internal import Glibc
     private static let maximumTitleCount = 64
     private static let allOfALiveStream = BufferLimits(ahead: 8 << 20, behind: 8 << 20)
 
-    package init(_ state: ByteSourceState, limits: BufferLimits) {
+    /// Creates an empty window whose first byte will be the one at `offset`.
+    package init(_ state: ByteSourceState, limits: BufferLimits, from offset: Int = 0) {
         current = state
+        reader = offset
+        bytes.restart(at: offset)
         bounds = limits
         unsafe pthread_mutex_init(mutex, nil)
         unsafe pthread_cond_init(changed, nil)
@@ -86,6 +89,17 @@ internal import Glibc
         }
     }
 
+    /// Implements `PeekableByteSource.peek`.
+    package func peek(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int? {
+        try withLock { () throws(ByteSourceError) in
+            if isStopped { throw .interrupted }
+            let count = try unsafe bytes.copy(from: offset, into: buffer)
+            if unsafe count > 0 || buffer.isEmpty { return count }
+            let isEnd = current.byteCount.map { offset >= $0 } ?? (current.phase == .ended)
+            return isEnd && offset >= bytes.held.upperBound ? 0 : nil
+        }
+    }
+
     // MARK: The reader's thread
 
     /// Implements `ByteSource.read`. Calls `demand` when the buffer has space again, or when the reader needs bytes
@@ -95,7 +109,8 @@ internal import Glibc
     ) throws(ByteSourceError) -> Int {
         // Refuses a negative offset, to which a damaged file may lead.
         if offset < 0 {
-            throw .failed("the file refers to bytes before its start; it is damaged, so download it again")
+            throw .failed(
+                "the file refers to bytes before its start; it is damaged, so download it again", kind: .damaged)
         }
         if unsafe buffer.isEmpty { return 0 }
         var isDemanding = false
@@ -151,7 +166,8 @@ internal import Glibc
         if reader >= bytes.held.upperBound {
             if current.phase == .ended { return 0 }
         } else if !current.isRepeatable, current.phase != .connecting {
-            throw .failed("this stream cannot be rewound that far; save the stream to a file first")
+            throw .failed(
+                "this stream cannot be rewound that far; save the stream to a file first", kind: .notSeekable)
         }
         if case .failed(let error) = current.phase { throw error }
         return nil

@@ -20,8 +20,8 @@ struct UnnamedFile: ~Copyable {
         }
         if descriptor < 0 {
             throw .failed(
-                "no temporary file can be created in \(place) (\(text(of: errno))); set TMPDIR to another directory, or buffer less"
-            )
+                "no temporary file can be created in \(place) (\(text(of: errno))); set TMPDIR to another directory, or buffer less",
+                kind: MediaErrorKind(errno: errno))
         }
     }
 
@@ -34,8 +34,8 @@ struct UnnamedFile: ~Copyable {
             if count < 0 && errno == EINTR { continue }
             if count <= 0 {
                 throw .failed(
-                    "the buffer cannot be written to disk (\(text(of: errno))); free disk space, or buffer less"
-                )
+                    "the buffer cannot be written to disk (\(text(of: errno))); free disk space, or buffer less",
+                    kind: MediaErrorKind(errno: errno))
             }
             done += count
         }

@@ -4,10 +4,10 @@ public import TenfourAudioCore
 public final class WAVDemuxer: PacketDecoding {
     public let track: Track
 
-    let decodedFormat: LPCMFormat
-    private(set) var packetStart = 0
-    private(set) var audibleFrames = 0..<0
-    let preroll = Duration.zero
+    public let decodedFormat: LPCMFormat
+    public private(set) var packetStart = 0
+    public private(set) var audibleFrames = 0..<0
+    public let preroll = Duration.zero
 
     private var wav: WAVStream
     private let coding: WAVStream.Coding
@@ -27,7 +27,17 @@ public final class WAVDemuxer: PacketDecoding {
         }
         self.coding = coding
         decodedFormat = LPCMFormat(rate: SampleRate(hertz: wav.rate), channelCount: wav.channelCount)
-        track = Track(codec: "pcm", format: decodedFormat, title: wav.title, artist: wav.artist)
+        track = Track(codec: "pcm", format: decodedFormat, title: wav.title, artist: wav.artist, album: wav.album)
+    }
+
+    public var sampleWidth: SampleWidth? {
+        switch coding {
+        case .unsigned8: .integer(bitCount: 8)
+        case .signed16: .integer(bitCount: 16)
+        case .signed24: .integer(bitCount: 24)
+        case .signed32: .integer(bitCount: 32)
+        case .float32, .float64: .floatingPoint
+        }
     }
 
     public var duration: Estimate<Duration>? {
@@ -36,6 +46,7 @@ public final class WAVDemuxer: PacketDecoding {
     }
 
     public var bitRate: Int? { wav.rate * wav.frameByteCount * 8 }
+    public var isBitRateExact: Bool { true }
 
     private var byteCount: Int? { wav.byteCount(in: window.byteSource) }
 
@@ -67,9 +78,7 @@ public final class WAVDemuxer: PacketDecoding {
         return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)
     }
 
-    func resetDecoder() {}
-
-    func decode(into samples: inout MutableSpan<Float>) -> Int? {
+    public func decode(into samples: inout MutableSpan<Float>) -> Int? {
         Self.decode(window.bytes, coding, count: audibleFrames.count * wav.channelCount, into: &samples)
         return audibleFrames.count
     }

@@ -19,6 +19,7 @@ struct WAVStream {
     private var statedByteCount: Int?
     var title: String?
     var artist: String?
+    var album: String?
 
     /// The largest number of bytes of a tag list that are read.
     private static let listLimit = 4_096
@@ -48,10 +49,12 @@ struct WAVStream {
             }
             offset += size + size % 2
         }
-        throw .malformed("this looks like WAV but is damaged or incomplete")
+        throw .malformed("this looks like WAV but is damaged or incomplete: download it again")
     }
 
-    private static var badFormat: DemuxerError { .malformed("this looks like WAV, but its format is damaged") }
+    private static var badFormat: DemuxerError {
+        .malformed("this looks like WAV, but its format is damaged: download it again")
+    }
 
     private static func load(_ window: inout ByteWindow, at offset: Int, count: Int) throws(DemuxerError) {
         do { try window.load(at: offset, count: count) } catch { throw .byteSource(error) }
@@ -109,18 +112,20 @@ struct WAVStream {
         if channelCount > 64 || frameByteCount != channelCount * format.bitsPerSample / 8 { coding = nil }
     }
 
-    /// Reads title and artist of an `INFO` list (`INAM`, `IART`).
+    /// Reads title, artist and album of an `INFO` list (`INAM`, `IART`, `IPRD`).
     private mutating func readList(_ bytes: Span<UInt8>) {
         guard bytes.holds("INFO", at: 0) else { return }
         var offset = 4
         while offset + 8 <= bytes.count {
             let size = Int(bytes.littleEndian32(at: offset + 4))
             let (isTitle, isArtist) = (bytes.holds("INAM", at: offset), bytes.holds("IART", at: offset))
+            let isAlbum = bytes.holds("IPRD", at: offset)
             offset += 8
             guard size <= bytes.count - offset else { return }
             let text = (offset..<offset + size).map { bytes[$0] }.prefix { $0 != 0 }
             if isTitle { title = shown(String(decoding: text, as: UTF8.self)) }
             if isArtist { artist = shown(String(decoding: text, as: UTF8.self)) }
+            if isAlbum { album = shown(String(decoding: text, as: UTF8.self)) }
             offset += size + size % 2
         }
     }

@@ -6,7 +6,11 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourTimePitch
 
-/// Reads audio, applies rate, pitch and equaliser, and pushes it into the ring block by block, each with its position
+/// The effects before the ring: rate and pitch, an effect of the program's own, the equaliser, and the other effects.
+typealias PlaybackEffects =
+    EffectChain<TimePitch, EffectChain<ReplaceableEffect, EffectChain<Equalizer, EffectProcessor>>>
+
+/// Reads audio, applies effects, and pushes it into the ring block by block, each with its position
 /// in the item.
 struct BufferFiller: ~Copyable {
     /// The generation of the blocks pushed from now on.
@@ -15,14 +19,24 @@ struct BufferFiller: ~Copyable {
     private let format: LPCMFormat
     private let controls: RendererControls
     private let blocks: RingBufferProducer<AudioBlock>
-    private var effects: EffectChain<TimePitch, Equalizer>
-    private var bandsVersion = 0
+    private var effects: PlaybackEffects
+    private var effectsVersion = 0
+    /// Whether bands of the equaliser can raise levels above full scale.
+    private var bandsAmplify = false
+    /// Whether the gain of the item, or a crossfade, can raise levels above full scale.
+    var itemAmplifies = false {
+        didSet { effects.second.second.second.limitsAlways = bandsAmplify || itemAmplifies }
+    }
     /// The samples of the last read.
     private var chunk: FixedBuffer<Float>
     /// The range of frames in `chunk` that is not processed yet.
     private var unprocessed = 0..<0
     private var output: FixedBuffer<Float>
+    /// Takes the samples for a waveform; nil if none is made.
+    private let tap: WaveformTap?
     private var block = AudioBlock()
+    private var skipper: SilenceSkipper
+    private var skips = SkippedPauses()
     /// The position after the last frame read.
     private var position = Estimate(Duration.zero, isExact: true)
     /// The number of frames pushed in this generation.
@@ -37,11 +51,21 @@ struct BufferFiller: ~Copyable {
     /// The number of frames per read.
     private static let chunkFrameCount = 512
 
-    init(format: LPCMFormat, _ controls: RendererControls, _ blocks: consuming RingBufferProducer<AudioBlock>) {
+    /// `effect` is an effect of the program's own, with the same format.
+    init(
+        format: LPCMFormat, _ controls: RendererControls, _ blocks: consuming RingBufferProducer<AudioBlock>,
+        effect: consuming AnyAudioEffect, tap: WaveformTap? = nil
+    ) {
         self.format = format
+        self.tap = tap
         self.controls = controls
         self.blocks = blocks
-        effects = EffectChain(TimePitch(format: format), Equalizer(format: format, bands: []))
+        effects = EffectChain(
+            TimePitch(format: format),
+            EffectChain(
+                ReplaceableEffect(effect),
+                EffectChain(Equalizer(format: format, bands: []), EffectProcessor(format: format))))
+        skipper = SilenceSkipper(format: format)
         chunk = FixedBuffer(repeating: 0, count: Self.chunkFrameCount * format.channelCount)
         output = FixedBuffer(repeating: 0, count: AudioBlock.capacity)
     }
@@ -51,12 +75,25 @@ struct BufferFiller: ~Copyable {
 
     var isFull: Bool { ahead >= Self.targetDuration }
 
+    /// Whether frames of a pause were read that are not on their way to the ring.
+    var holdsPause: Bool { skipper.holdsBack }
+
     /// Starts a generation, and drops all audio that was read but not yet pushed into the ring.
     mutating func begin(_ generation: Int) {
         self.generation = generation
         pushed = 0
         unprocessed = 0..<0
+        skipper.clear()
+        skips = SkippedPauses()
         effects.clear()
+    }
+
+    /// Starts an item: its loudness is measured from now on. With `amplifies`, its gain or a crossfade may raise levels
+    /// above full scale.
+    mutating func beginItem(amplifies: Bool) {
+        skipper.clear()
+        effects.second.second.second.beginItem()
+        itemAmplifies = amplifies
     }
 
     /// Pushes one block and returns the number of its frames. At the end of `reader` the block holds the remaining
@@ -66,15 +103,16 @@ struct BufferFiller: ~Copyable {
     ) throws(ReaderError) -> (FrameCount, isAtEnd: Bool) {
         apply(mailbox.parameters)
         let requested = AudioBlock.capacity / format.channelCount
-        if unprocessed.isEmpty, effects.latency <= 0 { position = reader.position }
+        if unprocessed.isEmpty, effects.latency <= 0 { position = skipper.position(in: reader) }
         block.position = position(of: effects.latency)
+        let skippedBefore = skips.passed(by: behind(effects.latency))
         var frames = 0
         var isAtEnd = false
         var failure: ReaderError?
         while frames < requested, !isAtEnd {
             if unprocessed.isEmpty {
                 do throws(ReaderError) {
-                    isAtEnd = try !read(from: reader)
+                    isAtEnd = try !read(from: reader, mailbox)
                 } catch {
                     failure = error
                     break
@@ -87,7 +125,8 @@ struct BufferFiller: ~Copyable {
         isAtEnd = isAtEnd && frames < requested
         block.generation = generation
         block.item = item
-        block.rate = rate(from: block.position, over: frames)
+        let passed = skips.passed(by: behind(effects.latency)) - skippedBefore
+        block.rate = rate(from: block.position + passed, over: frames)
         block.isExact = position.isExact
         block.frameCount = frames
         for index in 0..<frames * format.channelCount { block.samples[index] = output[index] }
@@ -98,9 +137,13 @@ struct BufferFiller: ~Copyable {
 
     /// The position, in nanoseconds, of the frame `latency` frames before the next unprocessed frame.
     private func position(of latency: Double) -> Int64 {
-        let behind = (Double(unprocessed.count) + latency) * 1e9 / Double(format.rate.hertz)
-        return max(Instant.nanoseconds(in: position.value) - Int64(behind), 0)
+        let frames = behind(latency)
+        let behind = Int64(frames * 1e9 / Double(format.rate.hertz)) + skips.pending(within: frames)
+        return max(Instant.nanoseconds(in: position.value) - behind, 0)
     }
+
+    /// The number of frames between the frame `latency` frames before the next unprocessed frame and the last frame read.
+    private func behind(_ latency: Double) -> Double { Double(unprocessed.count) + latency }
 
     /// The mean playback rate of the last `frames` output frames, which begin at the position `start`. It is measured,
     /// since time stretching varies the rate between splices.
@@ -113,29 +156,33 @@ struct BufferFiller: ~Copyable {
     private mutating func apply(_ parameters: PlaybackParameters) {
         if effects.first.rate != parameters.rate { effects.first.rate = parameters.rate }
         if effects.first.pitch != parameters.pitch { effects.first.pitch = parameters.pitch }
-        guard bandsVersion != parameters.bandsVersion else { return }
-        bandsVersion = parameters.bandsVersion
+        if let makeEffect = parameters.takeReplacement() { effects.second.first.replace(by: makeEffect(format)) }
+        guard effectsVersion != parameters.effectsVersion else { return }
+        effectsVersion = parameters.effectsVersion
         let bands = parameters.bands
-        if bands.count == effects.second.bandCount {
-            for (index, band) in bands.enumerated() { effects.second[index] = band }
+        if bands.count == effects.second.second.first.bandCount {
+            for (index, band) in bands.enumerated() { effects.second.second.first[index] = band }
         } else {
-            effects.second = Equalizer(format: format, bands: bands)
+            effects.second.second.first = Equalizer(format: format, bands: bands)
         }
+        bandsAmplify = bands.contains { $0.gain > 0 }
+        effects.second.second.second.limitsAlways = bandsAmplify || itemAmplifies
+        // The settings have been checked, so nothing is thrown here.
+        try? effects.second.second.second.set(parameters.effects)
     }
 
     /// Reads the next chunk. Returns false at the end of `reader`.
-    private mutating func read(from reader: any MediaReader) throws(ReaderError) -> Bool {
-        let count = try Self.read(&chunk, from: reader).rawValue
+    private mutating func read(from reader: any MediaReader, _ mailbox: WorkerMailbox) throws(ReaderError) -> Bool {
+        // The pauses of a live stream stay, since the audio after them is not there yet.
+        let skipsSilence = mailbox.parameters.skipsSilence && mailbox.byteSourceState?.isLive != true
+        let reader = tap?.tapped(reader) ?? reader
+        let (count, skipped) = try skipper.read(into: &chunk, from: reader, isActive: skipsSilence)
         unprocessed = 0..<count
-        position = reader.position
+        position = skipper.position(in: reader)
+        let time = FrameCount(skipped).duration(at: format.rate)
+        skips.append(frameCount: count, after: Instant.nanoseconds(in: time))
+        if skipped > 0 { mailbox.parameters.addSkippedSilence(time) }
         return count > 0
-    }
-
-    private static func read(_ chunk: inout FixedBuffer<Float>, from reader: any MediaReader) throws(ReaderError)
-        -> FrameCount
-    {
-        var room = chunk.mutableSpan
-        return try reader.read(into: &room)
     }
 
     private mutating func process(from start: Int, to end: Int) -> Int {
@@ -152,7 +199,7 @@ struct BufferFiller: ~Copyable {
     }
 
     private static func process(
-        _ effects: inout EffectChain<TimePitch, Equalizer>, _ chunk: borrowing FixedBuffer<Float>, _ input: Range<Int>,
+        _ effects: inout PlaybackEffects, _ chunk: borrowing FixedBuffer<Float>, _ input: Range<Int>,
         into output: inout FixedBuffer<Float>, _ range: Range<Int>
     ) -> EffectProgress {
         var room = output.mutableSpan(in: range)
@@ -160,7 +207,7 @@ struct BufferFiller: ~Copyable {
     }
 
     private static func finish(
-        _ effects: inout EffectChain<TimePitch, Equalizer>, into output: inout FixedBuffer<Float>, _ range: Range<Int>
+        _ effects: inout PlaybackEffects, into output: inout FixedBuffer<Float>, _ range: Range<Int>
     ) -> FrameCount {
         var room = output.mutableSpan(in: range)
         return effects.finish(into: &room)
@@ -183,4 +230,31 @@ struct BufferFiller: ~Copyable {
         pushed += frames
         controls.pushed.store(totalPushed, ordering: .releasing)
     }
+}
+
+/// The pauses left out of the audio that was read, so that frames before the last one have the right position while they
+/// are in the effects.
+///
+/// At least 200 ms lie between two such pauses, and the effects hold back less: only the last one matters.
+private struct SkippedPauses {
+    /// The duration of all pauses, and of the last one, in nanoseconds.
+    private var total: Int64 = 0
+    private var last: Int64 = 0
+    /// The number of frames read after the last pause.
+    private var frameCount = 0
+
+    /// Records that `frameCount` frames were read, after a pause of `skipped` nanoseconds was left out.
+    mutating func append(frameCount count: Int, after skipped: Int64) {
+        if skipped > 0 {
+            total += skipped
+            (last, frameCount) = (skipped, 0)
+        }
+        frameCount += count
+    }
+
+    /// The duration of the pause within the last `frames` frames, in nanoseconds; 0 if there is none.
+    func pending(within frames: Double) -> Int64 { frames > Double(frameCount) ? last : 0 }
+
+    /// The duration of the pauses before the frame that is `frames` frames before the last one.
+    func passed(by frames: Double) -> Int64 { total - pending(within: frames) }
 }

@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import TenfourAudioCore
+internal import TenfourAudioFile
 internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourThreads
@@ -11,7 +12,11 @@ final class PlaybackController: Sendable {
     struct Facts: Sendable {
         var track: Track
         var duration: Estimate<Duration>?
-        var bitRate: Int?
+        var bitRate: Estimate<Int>?
+        /// The range that the item takes of its file, in fractions; nil if it takes all of it.
+        var share: Range<Double>?
+        /// What tells the item from others; nil if it cannot be found again.
+        var identity: MediaIdentity?
     }
 
     struct Settings: Sendable {
@@ -21,20 +26,21 @@ final class PlaybackController: Sendable {
         var hasClock: Bool
         var startAfter: Duration
         var resumeAfter: Duration
-        var loops: Bool
+        /// The order of the queue, which is empty at first.
+        var order: PlaybackOrder
     }
 
     let controls: RendererControls
     let mailbox: WorkerMailbox
     /// Wakes the monitor if it must poll immediately.
     let monitorWakeup: WakeupPipe
-    private let contents: Locked<Contents>
+    let contents: Locked<Contents>
     private let settings: Settings
 
     /// Returns the present time of the monotonic clock, by which the output's times are measured too.
     private let now: @Sendable () -> Instant
 
-    private static let maximumQueueLength = 100_000
+    static let maximumQueueLength = 100_000
 
     /// The shortest duration of audio in the ring at which playback may start.
     private static let minimumAhead = Duration.milliseconds(80)
@@ -48,26 +54,44 @@ final class PlaybackController: Sendable {
         self.mailbox = mailbox
         self.monitorWakeup = monitorWakeup
         self.now = now
-        contents = Locked(Contents(report: report, loops: settings.loops))
+        contents = Locked(Contents(report: report, order: settings.order))
     }
 
     var state: StreamState { contents.withLock { $0.machine.state } }
     var progress: StreamProgress { contents.withLock { progress(&$0) } }
     var report: RendererReport { contents.withLock { $0.report.read() } }
     var track: Track? { contents.withLock { $0.facts[$0.machine.heardItem]?.track } }
-    var queue: [QueueItem] { contents.withLock { $0.queue } }
-
-    func makeEvents() -> AsyncStream<StreamEvent> {
+    /// The tags of an output file: those of the only item; none for a queue of several.
+    var fileTags: AudioFileTags {
         contents.withLock { contents in
-            contents.observers.addObserver { [weak self] number in
-                self?.contents.withLock { $0.observers.remove(number) }
+            guard contents.queue.count == 1, let track = contents.facts[contents.machine.readItem]?.track else {
+                return AudioFileTags()
             }
+            return AudioFileTags(title: track.title, artist: track.artist, album: track.album)
+        }
+    }
+    var queue: [QueueItem] { contents.withLock { $0.queue } }
+    var heardItem: (number: Int, hasNext: Bool) {
+        contents.withLock { ($0.machine.heardItem, $0.machine.order.hasNext) }
+    }
+    var heardPlace: HeardPlace? {
+        contents.withLock { contents in
+            guard let facts = contents.facts[contents.machine.heardItem], let identity = facts.identity else {
+                return nil
+            }
+            return HeardPlace(
+                identity: identity, position: requestedPosition(&contents).value, duration: facts.duration?.value)
         }
     }
 
-    /// Finishes all event streams.
-    func finishObservers() {
-        for listener in contents.withLock({ $0.observers.removeAll() }) { listener.finish() }
+    func makeEvents() -> AsyncStream<StreamEvent> { contents.withLock { $0.observers.addObserver() } }
+
+    /// Ends playback, and the event streams after it.
+    func close() {
+        contents.withLock { contents in
+            apply(.close, to: &contents)
+            contents.observers.finish()
+        }
     }
 }
 
@@ -75,17 +99,10 @@ final class PlaybackController: Sendable {
 extension PlaybackController {
     func open(_ items: [QueueItem], at position: Duration?) {
         contents.withLock { contents in
-            contents.queue = items
+            contents.queue = Array(items.prefix(Self.maximumQueueLength))
             contents.facts = [:]
             contents.observers.resetItem()
-            apply(.open(itemCount: items.count, at: position), to: &contents)
-        }
-    }
-
-    func enqueue(_ items: [QueueItem]) {
-        contents.withLock { contents in
-            contents.queue += items
-            apply(.enqueued(itemCount: items.count), to: &contents)
+            change(.open(itemCount: contents.queue.count, at: position), &contents)
         }
     }
 
@@ -122,6 +139,11 @@ extension PlaybackController {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
             contents.facts[item] = facts
+            // Forgets the items of before, whose chapters and pictures would fill the memory.
+            let present = contents.machine.order.present
+            if contents.facts.count > present.count {
+                contents.facts = contents.facts.filter { present.contains($0.key) }
+            }
             if item == contents.observers.item { contents.observers.send(title: facts.track.title) }
         }
     }
@@ -144,38 +166,54 @@ extension PlaybackController {
     func setAhead(_ duration: Duration, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
-            let (isFilling, isRefill) = contents.machine.isFilling
-            guard isFilling, duration >= Self.minimumAhead else { return }
-            let requested = isRefill ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
+            guard let reason = contents.machine.fillingReason, duration >= Self.minimumAhead else { return }
+            let requested =
+                reason == .underrun ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
             if !settings.hasClock || isAllHere || duration + (undecoded(contents) ?? .zero) >= requested {
                 apply(.buffered, to: &contents)
             }
         }
     }
 
-    /// Replaces `item`, which is a playlist, by its entries.
-    func expand(_ items: [QueueItem], in item: Int, generation: Int) {
+    /// Replaces `item`, which is a playlist, by its entries. The observers are sent `note`, a sentence about entries
+    /// that were left out.
+    func expand(_ items: [QueueItem], in item: Int, note: String?, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
             guard contents.queue.count + items.count <= Self.maximumQueueLength
-            else { return apply(.failed(.unusable("the queue is too long; open fewer playlists")), to: &contents) }
-            contents.queue.replaceSubrange(item...item, with: items)
-            apply(.expanded(itemCount: items.count), to: &contents)
+            else {
+                let error = StreamError.unusable(
+                    "the queue is too long; open fewer playlists or folders", kind: .unplayableList)
+                return apply(.queueFull(error), to: &contents)
+            }
+            guard let index = contents.machine.order.index(of: item) else { return }
+            if let note { contents.observers.send(.notice(note)) }
+            contents.queue.replaceSubrange(index...index, with: items)
+            change(.expanded(itemCount: items.count), &contents)
         }
     }
 
-    /// The queue item after the item that the worker reads; nil if there is none.
-    var following: QueueItem? {
-        contents.withLock { contents in contents.machine.following.map { contents.queue[$0] } }
+    /// The number and the queue item after the item that the worker reads; nil if there is none.
+    var following: (number: Int, item: QueueItem)? {
+        contents.withLock { contents in
+            guard let number = contents.machine.following, let item = Self.item(number, contents) else { return nil }
+            return (number, item)
+        }
     }
 
-    /// Returns an item of the queue; nil if the queue has been replaced.
+    /// Returns the item with this number; nil if it was removed or the queue has been replaced.
     func item(_ number: Int, generation: Int) -> QueueItem? {
         contents.withLock { contents in
-            generation == contents.machine.generation && contents.queue.indices.contains(number)
-                ? contents.queue[number] : nil
+            generation == contents.machine.generation ? Self.item(number, contents) : nil
         }
     }
+
+    private static func item(_ number: Int, _ contents: borrowing Contents) -> QueueItem? {
+        contents.machine.order.index(of: number).map { contents.queue[$0] }
+    }
+
+    /// The index of the item with this number; nil if it was removed or the queue has been replaced.
+    func index(of number: Int) -> Int? { contents.withLock { $0.machine.order.index(of: number) } }
 
     /// Whether no audio follows the audio in the ring.
     var isDraining: Bool { contents.withLock { $0.machine.isDraining } }
@@ -201,8 +239,10 @@ extension PlaybackController {
             let segment = report.timeline.segment(at: moment)
             if let segment, segment.generation == contents.machine.generation, segment.rate > 0 {
                 apply(.hears(item: segment.item), to: &contents)
-                if let track = contents.facts[segment.item]?.track {
-                    contents.observers.send(item: segment.item, track)
+                if let track = contents.facts[segment.item]?.track, segment.item != contents.observers.item,
+                    let index = contents.machine.order.index(of: segment.item)
+                {
+                    contents.observers.send(item: segment.item, at: index, track)
                 }
             }
             if controls.queued == 0 {
@@ -215,14 +255,14 @@ extension PlaybackController {
                 if isSilent, settings.hasClock { apply(.heardAll, to: &contents) }
             }
             let state = contents.machine.state
-            let isLively = state == .playing || state == .buffering
+            let isLively = state == .playing || state.isBuffering
             if sendsProgress, isLively { contents.observers.send(.progress(progress(&contents))) }
             return isLively || contents.machine.isDraining
         }
     }
 
     /// The playback position, or the target of a seek whose audio is not heard yet.
-    private func requestedPosition(_ contents: inout Contents) -> Estimate<Duration> {
+    func requestedPosition(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
         guard let segment = contents.report.read().timeline.segment(at: moment),
             segment.generation == contents.machine.generation, segment.item == contents.machine.heardItem
@@ -231,11 +271,11 @@ extension PlaybackController {
     }
 
     /// The position of the audio heard now. After a seek this is the old position until the card's buffer has been
-    /// played.
+    /// played, unless playback was stopped.
     private func audiblePosition(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
         if let segment = contents.report.read().timeline.segment(at: moment),
-            segment.generation < contents.machine.generation, segment.rate > 0
+            (contents.firstGeneration..<contents.machine.generation).contains(segment.generation), segment.rate > 0
         {
             return segment.estimate(at: moment)
         }
@@ -244,7 +284,7 @@ extension PlaybackController {
 
     private func progress(_ contents: inout Contents) -> StreamProgress {
         var progress = StreamProgress()
-        progress.item = contents.machine.heardItem
+        progress.item = contents.machine.order.index(of: contents.machine.heardItem) ?? 0
         progress.position = audiblePosition(&contents)
         let report = contents.report.read()
         progress.level = Level(meanSquare: report.meanSquare).decibels
@@ -255,14 +295,20 @@ extension PlaybackController {
         }
         if let state = mailbox.byteSourceState {
             progress.isLive = state.isLive
+            progress.window = state.window
             if case .reconnecting(let attempt) = state.phase { progress.reconnections = attempt }
             if let whole = state.byteCount, whole > 0 {
-                let scale = 1 / Double(whole)
-                progress.downloaded =
-                    min(
-                        Double(state.available.lowerBound) * scale, 1)..<min(
-                        Double(state.available.upperBound) * scale, 1)
+                // The fractions of the item, which may be a part of the file.
+                let share = contents.facts[contents.machine.heardItem]?.share ?? 0..<1
+                let scale = 1 / (Double(whole) * max(share.upperBound - share.lowerBound, 1e-9))
+                let start = share.lowerBound * Double(whole)
+                let (low, high) = (Double(state.available.lowerBound), Double(state.available.upperBound))
+                let fraction = { (offset: Double) in min(max((offset - start) * scale, 0), 1) }
+                progress.downloaded = fraction(low)..<fraction(high)
             }
+        }
+        if let downloaded = mailbox.byteSourceState?.downloaded, let whole = progress.duration?.value, whole > .zero {
+            progress.downloaded = min(downloaded.lowerBound / whole, 1)..<min(downloaded.upperBound / whole, 1)
         }
         let ring = FrameCount(controls.queued).duration(at: settings.rate)
         progress.buffered = undecoded(contents).map { $0 + ring }
@@ -271,7 +317,7 @@ extension PlaybackController {
 
     /// The duration of the fetched bytes that are not decoded yet; nil if the bit rate is unknown.
     private func undecoded(_ contents: borrowing Contents) -> Duration? {
-        guard let bitRate = contents.facts[contents.machine.readItem]?.bitRate, bitRate > 0,
+        guard let bitRate = contents.facts[contents.machine.readItem]?.bitRate?.value, bitRate > 0,
             let byteCount = mailbox.byteSourceState?.available.count
         else { return nil }
         return .seconds(Double(byteCount) * 8 / Double(bitRate) / mailbox.parameters.rate)
@@ -280,24 +326,26 @@ extension PlaybackController {
 
 // MARK: Actions
 extension PlaybackController {
-    private struct Contents: ~Copyable, Sendable {
-        var machine = StreamStateMachine()
+    struct Contents: ~Copyable, Sendable {
+        var machine: StreamStateMachine
         var queue: [QueueItem] = []
-        /// The facts of the items opened so far, by the item's index.
+        /// The facts of the items from the one that is heard to the one that is read, by the item's number.
         var facts: [Int: Facts] = [:]
         var report: LatestReader<RendererReport>
+        /// The first generation since playback was last stopped. The position of earlier ones is not shown any more.
+        var firstGeneration = 0
         /// The position at which the present generation begins to be heard.
         var target = Estimate(Duration.zero, isExact: true)
         var observers = StreamObservers()
 
-        init(report: consuming LatestReader<RendererReport>, loops: Bool) {
+        init(report: consuming LatestReader<RendererReport>, order: PlaybackOrder) {
             self.report = report
-            machine.loops = loops
+            machine = StreamStateMachine(order: order)
         }
     }
 
     /// Applies an input and performs the resulting actions. Must be called with the lock held.
-    private func apply(_ input: StreamStateMachine.Input, to contents: inout Contents) {
+    func apply(_ input: StreamStateMachine.Input, to contents: inout Contents) {
         for action in contents.machine.handle(input) { perform(action, &contents) }
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
         let state = contents.machine.state
@@ -325,10 +373,12 @@ extension PlaybackController {
             contents.target = Estimate(position, isExact: true)
             contents.observers.send(.progress(progress(&contents)))
         case .close:
+            contents.firstGeneration = generation
             contents.target = Estimate(.zero, isExact: true)
             mailbox.post(.close)
         case .finish: mailbox.wakeup.signal()
-        case .skipped(let item, let error): contents.observers.send(.skipped(item, error))
+        case .skipped(let item, let error):
+            contents.observers.send(.skipped(contents.machine.order.index(of: item) ?? 0, error))
         }
     }
 }

@@ -1,4 +1,6 @@
 internal import Synchronization
+internal import TenfourAudioCore
+internal import TenfourEffects
 internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
@@ -24,7 +26,7 @@ final class PlayerThreads: Sendable {
             )
             threads.withLock { $0.append(thread) }
         } catch {
-            throw .unusable(error.description)
+            throw .unusable(error.description, kind: .resourcesExhausted)
         }
     }
 
@@ -41,6 +43,16 @@ final class PlayerThreads: Sendable {
 struct StreamWork: ~Copyable, Sendable {
     var producer: RingBufferProducer<AudioBlock>
     var renderer: FileRenderer?
+    /// The duration of a crossfade between items; zero for none.
+    var crossfade = Duration.zero
+    /// The place at which an item starts if nobody asked for one.
+    var startPosition: (@Sendable (MediaIdentity, Duration?) -> Duration?)?
+    /// Makes the effect of the program's own.
+    var makeEffect: (@Sendable (LPCMFormat) -> AnyAudioEffect)?
+    /// Which gain of an item's tags its reader applies.
+    var gain = ReplayGain.Mode.none
+    /// Makes the waveform of each item; nil if none is made.
+    var waveform: WaveformAnalysis?
 }
 
 /// Polls the audio thread's reports and sends progress events. Has its own thread, since the worker may block while it

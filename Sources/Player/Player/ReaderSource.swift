@@ -27,12 +27,21 @@ public struct ReaderSource: ~Copyable, AudioSource {
     private static func open(
         _ item: QueueItem, _ format: LPCMFormat?, _ opener: ResourceOpener
     ) throws(StreamError) -> (any MediaReader, any ByteSource, (name: String, count: Int)?) {
-        let download = try opener.begin(item)
+        var download = try opener.begin(item)
         do throws(StreamError) {
-            switch try opener.open(download, of: item, as: format) {
+            var opened = try opener.open(download, of: item, as: format)
+            if case .segments(let stream) = opened {
+                download.stop()
+                download = stream
+                opened = try opener.open(stream, of: item, as: format)
+            }
+            switch opened {
             case .media(let reader): return (reader, download, nil)
-            case .playlist(let items):
-                guard let first = items.first else { throw .unusable("the playlist has no entries") }
+            case .segments: throw .nestedPlaylist
+            case .playlist(let items, _):
+                guard let first = items.first else {
+                    throw .unusable("the playlist has no entries; check it in an editor", kind: .unplayableList)
+                }
                 download.stop()
                 let (reader, source, inner) = try open(first, format, opener)
                 return (reader, source, (inner?.name ?? first.name, items.count))
@@ -50,7 +59,28 @@ public struct ReaderSource: ~Copyable, AudioSource {
         reader.demuxer.duration.map { Estimate(FrameCount($0.value, at: format.rate), isExact: $0.isExact) }
     }
 
+    /// Skips up to `count` frames. Must be called before the first `read`. Seeks if the position that a seek reaches is
+    /// exact, and reads the audio otherwise.
+    public mutating func skip(_ count: FrameCount) throws(StreamError) -> FrameCount {
+        let position = count.duration(at: format.rate)
+        if let duration = reader.demuxer.duration, duration.isExact, position < duration.value,
+            let reached = try? reader.seek(to: position)
+        {
+            if reached.isExact, FrameCount(reached.value, at: format.rate) == count { return count }
+            do throws(ReaderError) { _ = try reader.seek(to: .zero) } catch { throw .read(error) }
+        }
+        return try skipByReading(count)
+    }
+
     public mutating func read(into samples: inout MutableSpan<Float>) throws(StreamError) -> FrameCount {
         do throws(ReaderError) { return try reader.read(into: &samples) } catch { throw .read(error) }
+    }
+}
+
+extension StreamError {
+    /// The error of an HLS stream that leads to another HLS stream instead of audio.
+    static var nestedPlaylist: Self {
+        .unusable(
+            "the HLS playlist leads to another playlist; play the address of that one directly", kind: .unplayableList)
     }
 }

@@ -17,6 +17,8 @@ struct Renderer: ~Copyable, Sendable {
 
     private let format: LPCMFormat
     private let blocks: RingBufferConsumer<AudioBlock>
+    /// Passes on what is heard; nil if nobody asked for it.
+    private var tap: TapWriter?
     private var block = AudioBlock()
     /// The number of frames of `block` already consumed.
     private var offset = 0
@@ -31,21 +33,26 @@ struct Renderer: ~Copyable, Sendable {
     private var fade = Ramp(1)
     private var requested = RendererRequest()
     /// The last frame that was rendered.
-    private var last = InlineArray<2, Float>(repeating: 0)
+    private var last = InlineArray<8, Float>(repeating: 0)
     /// The frame that fades out, held constant.
-    private var tail = InlineArray<2, Float>(repeating: 0)
+    private var tail = InlineArray<8, Float>(repeating: 0)
     /// The gain with which `tail` fades out; 0 if it has faded out.
     private var tailGain: Float = 0
 
     /// The length of a fade at a start or an end, in milliseconds.
     private static var transitionMilliseconds: Float { 8 }
 
-    /// Creates a closed renderer. `format` has one or two channels.
-    init(format: LPCMFormat, blocks: consuming RingBufferConsumer<AudioBlock>) {
-        precondition(format.channelCount <= 2, "a renderer supports mono and stereo")
+    /// Creates a closed renderer. `format` has at most eight channels. Without `softensEdges`, audio starts and ends with
+    /// its first and last frame at full level: a file gets exactly the samples that were read.
+    init(
+        format: LPCMFormat, blocks: consuming RingBufferConsumer<AudioBlock>, tap: consuming TapWriter? = nil,
+        softensEdges: Bool = true
+    ) {
+        precondition(format.channelCount <= 8, "a renderer supports at most eight channels")
         self.format = format
         self.blocks = blocks
-        transitionStep = 1_000 / (Self.transitionMilliseconds * Float(format.rate.hertz))
+        self.tap = tap
+        transitionStep = softensEdges ? 1_000 / (Self.transitionMilliseconds * Float(format.rate.hertz)) : 1
     }
 
     /// Fills the first `frameCount` frames of `samples`, the first of which is heard at `moment`.
@@ -77,9 +84,21 @@ struct Renderer: ~Copyable, Sendable {
             let isLeaving = !requested.isOpen || block.generation < requested.generation
             record(frame, moment)
             let end = min(frameCount, frame + block.frameCount - offset)
+            let (begin, place, channelCount) = (frame, position(at: offset), format.channelCount)
+            let heardAt = start(of: begin, moment)
             frame = play(frame..<end, of: &samples, isLeaving: isLeaving)
+            tap?.record(begin..<frame, of: samples, channelCount: channelCount, from: block, at: place, heardAt)
         }
     }
+}
+
+// MARK: Tap
+extension Renderer {
+    /// Wakes the thread of the tap if it has something to do.
+    mutating func wakeTap() { tap?.wake() }
+
+    /// Whether the tap takes more blocks now.
+    mutating func tapHasRoom() -> Bool { tap?.hasRoom() ?? true }
 }
 
 // MARK: Stale blocks

@@ -4,40 +4,41 @@ internal import TenfourMediaSource
 struct StreamObservers: Sendable {
     /// The state sent last.
     private var state = StreamState.idle
-    /// The index of the item sent last; nil if none was sent.
+    /// The number of the item sent last; nil if none was sent.
     private(set) var item: Int?
     /// The title sent last; nil if none was sent.
     private var title: String?
 
-    private var continuations: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
-    private var observerCount = 0
+    /// The mailboxes of the observers' streams, which own them.
+    private var mailboxes: [WeakMailbox] = []
     /// Whether all streams have been finished.
     private var isFinished = false
 
-    /// Adds an observer, which receives the present state immediately. When the observer's stream ends, `onTermination`
-    /// is called on any thread with the observer's number.
-    mutating func addObserver(_ onTermination: @escaping @Sendable (Int) -> Void) -> AsyncStream<StreamEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
-        continuation.yield(.state(state))
-        if isFinished {
-            continuation.finish()
-            return stream
-        }
-        observerCount += 1
-        let number = observerCount
-        continuations[number] = continuation
-        continuation.onTermination = { _ in onTermination(number) }
-        return stream
+    private struct WeakMailbox: Sendable {
+        weak let mailbox: EventMailbox?
     }
 
-    mutating func remove(_ number: Int) { continuations.removeValue(forKey: number) }
+    /// Adds an observer, which receives the present state immediately. It is forgotten when its stream is released.
+    mutating func addObserver() -> AsyncStream<StreamEvent> {
+        let mailbox = EventMailbox()
+        mailbox.post(.state(state))
+        if isFinished { mailbox.finish() }
+        mailboxes.removeAll { $0.mailbox == nil }
+        mailboxes.append(WeakMailbox(mailbox: mailbox))
+        return AsyncStream {
+            await mailbox.next()
+        } onCancel: {
+            mailbox.finish()
+        }
+    }
 
-    /// Removes all observers and returns their continuations. The caller must finish them outside the lock, since
-    /// finishing calls `onTermination`.
-    mutating func removeAll() -> [AsyncStream<StreamEvent>.Continuation] {
-        defer { (continuations, isFinished) = ([:], true) }
-        return Array(continuations.values)
+    /// The number of observers whose streams exist.
+    var count: Int { mailboxes.count { $0.mailbox != nil } }
+
+    /// Ends all streams after the events that wait in them.
+    mutating func finish() {
+        for entry in mailboxes { entry.mailbox?.finish() }
+        (mailboxes, isFinished) = ([], true)
     }
 
     /// Forgets the item and title sent last, for a new queue.
@@ -51,10 +52,11 @@ struct StreamObservers: Sendable {
         return true
     }
 
-    mutating func send(item: Int, _ track: Track) {
+    /// Sends the item with the number `item`, which has the index `index` in the queue, if another one was sent last.
+    mutating func send(item: Int, at index: Int, _ track: Track) {
         guard item != self.item else { return }
         self.item = item
-        send(.item(item, track))
+        send(.item(index, track))
         send(title: track.title)
     }
 
@@ -65,6 +67,6 @@ struct StreamObservers: Sendable {
     }
 
     func send(_ event: StreamEvent) {
-        for continuation in continuations.values { continuation.yield(event) }
+        for entry in mailboxes { entry.mailbox?.post(event) }
     }
 }

@@ -15,12 +15,12 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
 
     init(
         _ output: consuming PlaybackOutput, _ controls: RendererControls,
-        blocks: consuming RingBufferConsumer<AudioBlock>,
+        blocks: consuming RingBufferConsumer<AudioBlock>, tap: consuming TapWriter?,
         reports: consuming LatestWriter<RendererReport>
     ) {
         self.controls = controls
         samples = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
-        renderer = Renderer(format: output.format, blocks: blocks)
+        renderer = Renderer(format: output.format, blocks: blocks, tap: tap)
         report = RendererReport(rate: output.format.rate)
         self.output = output
         self.reports = reports
@@ -43,6 +43,7 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
             if isOver || report.isCardLost { requested.isOpen = false }
             play(playedAt, requested)
             controls.consumed.store(renderer.consumed, ordering: .releasing)
+            renderer.wakeTap()
         }
         report.timeline = renderer.timeline
         report.played = renderer.played

@@ -1,5 +1,6 @@
 internal import Synchronization
 public import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
@@ -23,13 +24,14 @@ public final class StreamedSource: AudioSource, @unchecked Sendable {
 
     init(
         format: LPCMFormat, _ controls: RendererControls, blocks: consuming RingBufferConsumer<AudioBlock>,
-        reports: consuming LatestWriter<RendererReport>, isOver: @escaping @Sendable () -> Bool
+        tap: consuming TapWriter?, reports: consuming LatestWriter<RendererReport>,
+        isOver: @escaping @Sendable () -> Bool
     ) {
         self.format = format
         self.controls = controls
         self.reports = reports
         self.isOver = isOver
-        renderer = Renderer(format: format, blocks: blocks)
+        renderer = Renderer(format: format, blocks: blocks, tap: tap)
         report = RendererReport(rate: format.rate)
         block = FixedBuffer(repeating: 0, count: Self.frameCount * format.channelCount)
     }
@@ -40,11 +42,12 @@ public final class StreamedSource: AudioSource, @unchecked Sendable {
         var given = 0
         while given < requested {
             let count = min(requested - given, Self.frameCount)
-            renderer.pull(count, into: &block, at: monotonicNow(), controls.requested)
+            renderer.pull(count, into: &block, at: MonotonicClock.now, controls.requested)
             for index in 0..<count * format.channelCount { samples[given * format.channelCount + index] = block[index] }
             report.record(block, count, channelCount: format.channelCount)
             given += count
         }
+        renderer.wakeTap()
         controls.consumed.store(renderer.consumed, ordering: .releasing)
         report.timeline = renderer.timeline
         report.played = renderer.played

@@ -20,6 +20,8 @@ final class WorkerMailbox: Sendable {
         var byteSource: (any ByteSource)?
         /// The source of the next item, which is being prefetched; nil if there is none.
         var ahead: (any ByteSource)?
+        /// The source of the item before, which fades out; nil if there is none.
+        var fading: (any ByteSource)?
         var isPaused = false
         var isOver = false
 
@@ -28,6 +30,11 @@ final class WorkerMailbox: Sendable {
             case .none, .append: false
             case .open, .seek, .close: true
             }
+        }
+
+        func interrupt() {
+            byteSource?.interrupt()
+            fading?.interrupt()
         }
     }
 
@@ -42,7 +49,7 @@ final class WorkerMailbox: Sendable {
         contents.withLock { contents in
             contents.job = job
             if case .append = job { return }
-            contents.byteSource?.interrupt()
+            contents.interrupt()
         }
         wakeup.signal()
     }
@@ -51,7 +58,7 @@ final class WorkerMailbox: Sendable {
     func end() {
         contents.withLock { contents in
             contents.isOver = true
-            contents.byteSource?.interrupt()
+            contents.interrupt()
         }
         wakeup.signal()
     }
@@ -69,12 +76,13 @@ final class WorkerMailbox: Sendable {
 
     // MARK: Worker's thread
 
-    /// Sets the source that the worker reads; nil for none.
-    func attach(_ byteSource: (any ByteSource)?) {
+    /// Sets the source that the worker reads, and the one that fades out before it; nil for none.
+    func attach(_ byteSource: (any ByteSource)?, fading: (any ByteSource)? = nil) {
         contents.withLock { contents in
             contents.byteSource = byteSource
+            contents.fading = fading
             byteSource?.pause(contents.isPaused)
-            if contents.isOver || contents.isReplacing { byteSource?.interrupt() }
+            if contents.isOver || contents.isReplacing { contents.interrupt() }
         }
     }
 
@@ -96,6 +104,7 @@ final class WorkerMailbox: Sendable {
             guard let job = contents.job else { return nil }
             contents.job = nil
             contents.byteSource?.resume()
+            contents.fading?.resume()
             return job
         }
     }

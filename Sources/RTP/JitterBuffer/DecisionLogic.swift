@@ -24,9 +24,15 @@ package enum DecisionLogic: Equatable, Sendable {
         package var frameCount: FrameCount
         /// The number of frames concealed since the queue became empty.
         package var underrun: FrameCount
+        /// The duration of concealment after which an empty queue means silence.
+        package var longestUnderrun: FrameCount
 
         @_noAllocation @_noLocks
-        package init(position: FrameCount, sequence: Int64, frameCount: FrameCount, underrun: FrameCount) {
+        package init(
+            position: FrameCount, sequence: Int64, frameCount: FrameCount, underrun: FrameCount,
+            longestUnderrun: FrameCount = DecisionLogic.longestUnderrun
+        ) {
+            self.longestUnderrun = longestUnderrun
             self.position = position
             self.sequence = sequence
             self.frameCount = frameCount
@@ -36,7 +42,7 @@ package enum DecisionLogic: Equatable, Sendable {
 
     /// The maximum duration of concealment while the queue is empty: 200 ms. The concealment of Opus has faded out by
     /// then, and bursts of ten lost packets are bridged. After it playout falls silent.
-    package static var longestUnderrun: FrameCount { FrameCount(9_600) }
+    package static var longestUnderrun: FrameCount { @_noAllocation @_noLocks get { FrameCount(9_600) } }
     /// The unit of Opus concealment, in frames: 2.5 ms.
     private static var step: Int { 120 }
     /// The maximum duration that one decision conceals: 20 ms. A longer loss is concealed by several decisions.
@@ -48,7 +54,7 @@ package enum DecisionLogic: Equatable, Sendable {
     @_noAllocation @_noLocks
     package init(_ now: Situation, head: PacketQueue.Entry?) {
         guard let head else {
-            self = now.underrun >= Self.longestUnderrun ? .buffer : .underrun(min(now.frameCount, Self.shortestSILK))
+            self = now.underrun >= now.longestUnderrun ? .buffer : .underrun(min(now.frameCount, Self.shortestSILK))
             return
         }
         let gap = head.start - now.position

@@ -20,7 +20,8 @@ public struct Mixer: ~Copyable, Sendable {
     /// The number of buffers that have ever been used: the first `usedCount` elements of `buffers`.
     @usableFromInline private(set) var usedCount = 0
     @usableFromInline var scratch: FixedBuffer<Float>
-    private let format: LPCMFormat
+    @usableFromInline let format: LPCMFormat
+    private var volumes = TalkerVolumeTable()
     private var clock = CardClock()
     private var limiter: Limiter
     /// The delay that the limiter adds, in frames at 48 000 Hz.
@@ -98,6 +99,18 @@ public struct Mixer: ~Copyable, Sendable {
         if let index = index(of: ssrc) { buffers[index].setRecoveryDemand(demand) }
     }
 
+    /// The number of talkers who can have a volume.
+    public static var volumeCapacity: Int { 16 }
+
+    /// Sets the volume of the talker `ssrc`, a factor of the amplitude. Changes with the next pull. If `volumeCapacity`
+    /// talkers have a volume, nothing is set.
+    @_noAllocation @_noLocks
+    public mutating func setVolume(_ volume: Float, of ssrc: SSRC) { volumes.set(volume, of: ssrc) }
+
+    /// Resets the volumes of all talkers to 1.
+    @_noAllocation @_noLocks
+    public mutating func removeVolumes() { volumes.removeAll() }
+
     /// Fills `output` (interleaved, the card's format) with the mix of the audio that is due.
     @inlinable
     public mutating func pull<Decoder: MultiStreamDecoder & ~Copyable>(
@@ -111,10 +124,17 @@ public struct Mixer: ~Copyable, Sendable {
         for index in 0..<usedCount {
             decoder.select(stream: index)
             let before = concealment(of: index)
+            let gain = gain(of: index)
             if talkerCount == 0 {
-                if buffers[index].pull(into: &output, at: position, with: &decoder) { talkerCount += 1 }
+                if buffers[index].pull(into: &output, at: position, with: &decoder) {
+                    gain.apply(to: &output, channelCount: format.channelCount)
+                    talkerCount += 1
+                }
             } else {
-                if Self.mix(&buffers[index], through: &scratch, into: &output, at: position, with: &decoder) {
+                if Self.mix(
+                    &buffers[index], through: &scratch, into: &output, gain, format.channelCount, at: position,
+                    with: &decoder)
+                {
                     talkerCount += 1
                 }
             }
@@ -127,10 +147,11 @@ public struct Mixer: ~Copyable, Sendable {
     @inlinable
     static func mix<Decoder: AudioDecoder & ~Copyable>(
         _ buffer: inout JitterBuffer, through scratch: inout FixedBuffer<Float>, into output: inout MutableSpan<Float>,
-        at position: FrameCount, with decoder: inout Decoder
+        _ gain: TalkerVolumeTable.Gain, _ channelCount: Int, at position: FrameCount, with decoder: inout Decoder
     ) -> Bool {
         var own = scratch.mutableSpan(in: 0..<output.count)
         guard buffer.pull(into: &own, at: position, with: &decoder) else { return false }
+        gain.apply(to: &own, channelCount: channelCount)
         for index in output.indices { output[index] += own[index] }
         return true
     }
@@ -190,6 +211,11 @@ public struct Mixer: ~Copyable, Sendable {
 
     @usableFromInline @_noAllocation @_noLocks
     mutating func beginPull() { concealment = Concealment() }
+
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func gain(of index: Int) -> TalkerVolumeTable.Gain {
+        volumes.next(index, of: buffers[index].ssrc, isIdle: buffers[index].isIdle)
+    }
 
     @usableFromInline @_noAllocation @_noLocks
     mutating func finishPull(_ output: inout MutableSpan<Float>, talkerCount: Int) {

@@ -178,7 +178,9 @@ struct PlayoutController: ~Copyable, Sendable {
     /// up.
     @_noAllocation @_noLocks
     mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
-        if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) { return .silence(silence) }
+        if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) {
+            return .pause(of: silence, after: last, before: queue.head)
+        }
         guard var playing else { return .silence(wanted) }
         endUnderrun(&playing, at: now)
         playing.delay = now - playing.position
@@ -190,7 +192,7 @@ struct PlayoutController: ~Copyable, Sendable {
         }
         let situation = DecisionLogic.Situation(
             position: playing.position, sequence: last?.sequence ?? .min, frameCount: playing.frameCount,
-            underrun: underrun.concealed)
+            underrun: underrun.concealed, longestUnderrun: DecisionLogic.longestUnderrun(after: last))
         return apply(DecisionLogic(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
@@ -289,7 +291,8 @@ struct PlayoutController: ~Copyable, Sendable {
         case .buffer:
             playing = nil
             underrun.beginBuffering(at: now)
-            return .silence(beginTalkspurt(at: now, wanting: wanted) ?? FrameCount(0))
+            let silence = beginTalkspurt(at: now, wanting: wanted) ?? FrameCount(0)
+            return .pause(of: silence, after: last, before: queue.head)
         }
         playing = after
         return operation

@@ -63,9 +63,13 @@ struct DecodedPacket: BitwiseCopyable, Sendable {
     /// The position at which the packet's audio ends.
     var end: FrameCount
     var frameCount: FrameCount
+    /// Whether the packet begins or continues a pause in which the talker sends only the background noise, about twice
+    /// a second (DTX): Opus codes no audio in two bytes or fewer.
+    var isDiscontinuous: Bool
 
     @_noAllocation @_noLocks
     init(_ packet: PacketQueue.Entry) {
+        isDiscontinuous = packet.encoding == .opus && packet.byteCount <= 2
         sequence = packet.sequence
         end = packet.end
         frameCount = packet.frameCount

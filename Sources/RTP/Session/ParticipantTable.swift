@@ -53,6 +53,20 @@ struct ParticipantTable: Sendable {
             senderCount: othersCount + (isSender ? 1 : 0), isSender: isSender)
     }
 
+    /// Takes `byteCount` bytes from the budget of each source that is not at one of `remotes`. Returns the addresses of
+    /// those that had enough: such a source gets no more bytes than it sent.
+    mutating func spend(_ byteCount: Int, besides remotes: [Endpoint]) -> [Endpoint] {
+        var endpoints: [Endpoint] = []
+        for index in sources.indices {
+            let endpoint = sources[index].endpoint
+            guard !remotes.contains(endpoint), !endpoints.contains(endpoint), sources[index].spend(byteCount) else {
+                continue
+            }
+            endpoints.append(endpoint)
+        }
+        return endpoints
+    }
+
     // MARK: - Arrivals
 
     /// Finds the source of a packet of media, or adds it.

@@ -20,6 +20,7 @@ public struct RTPSession: ~Copyable, Sendable {
     private var nackRequester = NACKRequester()
     private var outbox = Outbox()
     private var events = EventQueue()
+    private var applicationPackets = ApplicationPackets()
 
     /// The minimum capacity of a datagram buffer, in bytes. No datagram that we send is longer.
     public static let maximumDatagramByteCount = 1_500
@@ -77,6 +78,15 @@ public struct RTPSession: ~Copyable, Sendable {
         let header = sender.send(
             payload, at: position, startsTalkspurt: startsTalkspurt, under: ssrc, configuration, &outbox, now: now)
         loopDetector.packetSent(header)
+    }
+
+    /// Sends an APP packet of subtype zero to the remotes at once, outside the schedule of reports: the caller limits
+    /// its rate. `data` has whole words of four bytes, at most `ApplicationPacket.maximumByteCount` bytes.
+    public mutating func sendApplicationPacket(name: UInt32, _ data: [UInt8]) {
+        precondition(data.count % 4 == 0 && data.count <= ApplicationPacket.maximumByteCount, "APP has whole words")
+        guard configuration.controlPort != .none else { return }
+        let packet = ApplicationPacket(ssrc: ssrc, name: name, data: data)
+        putControl(packet.datagram(canonicalName: identity.canonicalName), to: configuration.remotes)
     }
 
     /// Does the work that is due at `nextDeadline`. Does nothing before that time.
@@ -142,6 +152,9 @@ public struct RTPSession: ~Copyable, Sendable {
     }
 
     public mutating func nextEvent() -> Event? { events.next() }
+
+    /// The next APP packet of a remote. At most 32 wait.
+    public mutating func nextApplicationPacket() -> ApplicationPacket? { applicationPackets.next() }
 
     /// The latest time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
@@ -220,19 +233,20 @@ public struct RTPSession: ~Copyable, Sendable {
             to: ssrc, from: sender, isRemote: configuration.isRemote(sender),
             clockRate: configuration.encoding.clockRate, wallClock: identity.wallClock(at: now), at: now)
         var isWhole = true
-        var hasNACK = false
+        var hasShort = false
         while true {
             do {
                 guard let packet = try packets.next() else { break }
-                if case .genericNACK = packet { hasNACK = true }
+                if case .genericNACK = packet { hasShort = true }
+                if reading.isRemote, applicationPackets.take(packet, in: datagram, own: ssrc) { hasShort = true }
                 read(packet, &reading)
             } catch {
                 isWhole = false
             }
         }
-        // Counts the size of the datagram, unless it contains a NACK. NACKs are short and have limits of their own, so
-        // they would falsify the average size of reports.
-        if !hasNACK { schedule.observe(byteCount: datagram.count) }
+        // Counts the size of the datagram, unless it contains a NACK or APP. Those are short and have limits of their
+        // own, so they would falsify the average size of reports.
+        if !hasShort { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
         if reading.hasFreshReport || reading.hasNewCapabilities {
@@ -318,14 +332,6 @@ public struct RTPSession: ~Copyable, Sendable {
     private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
     private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
 
-    /// The delay of the report that answers a source's first packet. The source's own first report arrives meanwhile.
-    private static let replyDelay = Duration.milliseconds(5)
-    /// The maximum length of an initial report, in bytes: a report block, a name, our capabilities and our clock.
-    private static let maximumInitialReportByteCount = 240
-    /// The number of members from which on we send no BYE. If all members of a large session left at the same time,
-    /// their BYEs would flood the rest (RFC 3550 section 6.3.7).
-    private static let crowd = 50
-
     private mutating func armReports(at now: Instant) {
         guard configuration.controlPort != .none else { return }
         schedule.arm(membership, at: now, random: identity.draw())
@@ -346,10 +352,10 @@ public struct RTPSession: ~Copyable, Sendable {
         guard !members[index].hasInitialReport else { return }
         guard
             configuration.isRemote(members[index].endpoint)
-                || members[index].mayReceive(Self.maximumInitialReportByteCount)
+                || members[index].mayReceive(ReportSchedule.maximumInitialReportByteCount)
         else { return }
         members[index].hasInitialReport = true
-        expediteReport(at: now + Self.replyDelay)
+        expediteReport(at: now + ReportSchedule.replyDelay)
     }
 
     /// Moves the next report forward while packets of ours or of a source are lost. Two participants then report twice
@@ -368,7 +374,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// Sends BYE, unless we have sent nothing so far or the session has `crowd` members or more.
     private mutating func sendGoodbye(at now: Instant) {
-        guard sendStream.hasSpoken, membership.memberCount < Self.crowd else { return }
+        guard sendStream.hasSpoken, membership.memberCount < ReportSchedule.crowd else { return }
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
@@ -383,18 +389,12 @@ public struct RTPSession: ~Copyable, Sendable {
         ).bytes
         schedule.observe(byteCount: compound.count)
         sender.controlSent()
-        var destinations = configuration.remotes
-        for index in members.indices where !destinations.contains(members[index].endpoint) {
-            if members[index].spend(compound.count) { destinations.append(members[index].endpoint) }
-        }
-        for destination in destinations {
-            guard let endpoint = configuration.controlEndpoint(of: destination) else { continue }
-            outbox.putControl(compound, to: endpoint)
+        putControl(compound, to: configuration.remotes + members.spend(compound.count, besides: configuration.remotes))
+    }
+
+    private mutating func putControl(_ datagram: [UInt8], to destinations: [Endpoint]) {
+        for endpoint in destinations.compactMap(configuration.controlEndpoint) {
+            outbox.putControl(datagram, to: endpoint)
         }
     }
-}
-
-private func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
-    guard let one, let other else { return one ?? other }
-    return min(one, other)
 }

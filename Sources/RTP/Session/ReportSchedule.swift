@@ -29,6 +29,14 @@ struct ReportSchedule: Sendable {
         var isSender: Bool
     }
 
+    /// The delay of the report that answers a source's first packet. The source's own first report arrives meanwhile.
+    static let replyDelay = Duration.milliseconds(5)
+    /// The maximum length of an initial report, in bytes: a report block, a name, our capabilities and our clock.
+    static let maximumInitialReportByteCount = 240
+    /// The number of members from which on we send no BYE. If all members of a large session left at the same time,
+    /// their BYEs would flood the rest (RFC 3550 section 6.3.7).
+    static let crowd = 50
+
     /// The bit rate of all reports, in bytes a second: 5 % of 48 kbit/s.
     private static let bandwidth = 300.0
     /// The shortest regular interval, in seconds.

@@ -22,7 +22,7 @@ public enum CallEnd: Hashable, Sendable, CustomStringConvertible {
     case missed(name: String)
     /// The other end hung up.
     case hungUp
-    /// The other end no longer answers.
+    /// The other end does not answer, or no longer answers.
     case lost
     /// The other end has begun another call to this one.
     case replaced
@@ -33,10 +33,10 @@ public enum CallEnd: Hashable, Sendable, CustomStringConvertible {
         case .refused(.busy): "busy: in another call"
         case .refused(.notAnswered): "nobody answered"
         case .refused(.takesNone): "takes no calls"
-        case .missed(let name): "missed a call\(name.isEmpty ? "" : " of \(name)")"
+        case .missed(let name): "missed a call\(name.isEmpty ? "" : " from \(name)")"
         case .hungUp: "the other end hung up"
-        case .lost: "the other end no longer answers"
-        case .replaced: "the other end calls anew"
+        case .lost: "the other end does not answer"
+        case .replaced: "the other end calls again"
         }
     }
 }

@@ -8,51 +8,36 @@ public import TenfourSession
 /// until `nextDeadline`. A stranger who only claims an address makes nothing ring, and gets no more bytes than it sent.
 /// Two who call each other at once are one call: that with the lower number.
 public struct StationCall: Sendable {
-    /// Whether incoming calls are taken, and how.
-    public enum Answering: Hashable, Sendable { case byPerson, automatic, never }
+    /// Whether incoming calls are taken, and how. `busy`: none is, because the station talks without a call.
+    public enum Answering: Hashable, Sendable { case byPerson, automatic, never, busy }
 
     public var answering: Answering
     /// The station's own name, at most 64 bytes of UTF-8.
     public var name: String
 
-    private var state = State.idle
-    private let challenge: AddressChallenge
+    var state = State.idle
+    let challenge: AddressChallenge
     private var generator: CSPRNG
     /// The one whose call the person last declined, which may not ring again so soon.
-    private var declined: (address: IPAddress, until: Instant)?
-    private var outbox: [(to: Endpoint, message: CallMessage)] = []
-    private var events: [CallEvent] = []
+    var declined: (address: IPAddress, until: Instant)?
+    /// The last call that is over.
+    var ended: EndedCall?
+    var outbox: [(to: Endpoint, message: CallMessage)] = []
+    var events: [CallEvent] = []
 
-    /// A call, or an attempt, with the station at one endpoint.
-    fileprivate struct Peer: Sendable {
-        let endpoint: Endpoint
-        var caller: UInt64
-        var callee: UInt64 = 0
-        var name = ""
-        /// Whether the other end has said that it rings.
-        var hasRung = false
-        /// Whether the other end is known to understand calls.
-        var knowsCalls = false
-        var began: Instant
-        /// When the other end was last heard.
-        var heard: Instant
-        /// When the next repetition is due.
-        var due: Instant
-    }
-
-    private enum State: Sendable {
+    enum State: Sendable {
         case idle
         /// We have called, and nobody has answered yet.
-        case calling(Peer)
+        case calling(CallPeer)
         /// We have called, and the other end's person is being asked.
-        case waiting(Peer)
+        case waiting(CallPeer)
         /// We are called, and our person is being asked.
-        case ringing(Peer)
+        case ringing(CallPeer)
         /// Our person wants to talk, and the caller has not confirmed.
-        case accepting(Peer)
-        case connected(Peer)
+        case accepting(CallPeer)
+        case connected(CallPeer)
         /// We have hung up, and say so a few times.
-        case ending(Peer, timesLeft: Int)
+        case ending(CallPeer, timesLeft: Int)
     }
 
     static let interval = Duration.milliseconds(250)
@@ -64,11 +49,19 @@ public struct StationCall: Sendable {
     static let patience = Duration.seconds(5)
     static let ringTime = Duration.seconds(60)
     static let declinedTime = Duration.seconds(30)
+    /// The time for which what comes about a call that is over is answered.
+    static let endedTime = Duration.seconds(5)
+    /// The time between two messages that show that both ends of a call are there.
+    static let keepaliveInterval = Duration.seconds(2)
+    /// The time after which a silent other end of a call is asked more often.
+    static let silenceTime = Duration.seconds(4)
+    /// The time after which the silent other end of a call is lost.
+    static let lossTime = Duration.seconds(10)
     /// The time after the connection in which an invitation of the same station is taken for a late one.
     static let settlingTime = Duration.seconds(2)
     private static let endCount = 3
-    private static let maximumOutboxCount = 8
-    private static let maximumEventCount = 16
+    static let maximumOutboxCount = 8
+    static let maximumEventCount = 16
 
     /// `generator` must be unpredictable: the system's generator, outside tests.
     public init(name: String, answering: Answering, using generator: inout some RandomNumberGenerator) {
@@ -81,6 +74,9 @@ public struct StationCall: Sendable {
     /// The endpoint of the call that is connected; nil if there is none.
     public var partner: Endpoint? { if case .connected(let peer) = state { peer.endpoint } else { nil } }
 
+    /// Whether this station has answered the call that is connected; nil if there is none.
+    public var hasAnswered: Bool? { if case .connected(let peer) = state { peer.hasCalled } else { nil } }
+
     /// Whether a call can begin.
     public var isIdle: Bool {
         switch state {
@@ -91,14 +87,17 @@ public struct StationCall: Sendable {
 
     /// Calls the station at an endpoint that a person chose. Returns false during another call.
     ///
-    /// `knowsCalls`: whether the station has announced that it understands calls. If so, silence means that it is not
-    /// reachable; otherwise the event is `plain`.
-    public mutating func call(_ endpoint: Endpoint, knowsCalls: Bool = false, at now: Instant) -> Bool {
+    /// - `otherEndpoints`: further endpoints of the same station, from which its own call may come at the same time.
+    /// - `knowsCalls`: whether the station has announced that it understands calls. If so, silence means that it is not
+    ///   reachable; otherwise the event is `plain`.
+    public mutating func call(
+        _ endpoint: Endpoint, otherEndpoints: [Endpoint] = [], knowsCalls: Bool = false, at now: Instant
+    ) -> Bool {
         guard isIdle else { return false }
         let number = UInt64.random(in: 1 ... .max, using: &generator)
-        let peer = Peer(
-            endpoint: endpoint, caller: number, knowsCalls: knowsCalls, began: now, heard: now,
-            due: now + Self.interval)
+        let peer = CallPeer(
+            endpoint: endpoint, otherEndpoints: otherEndpoints, caller: number, knowsCalls: knowsCalls, began: now,
+            heard: now, due: now + Self.interval)
         state = .calling(peer)
         send(.invitation, to: peer)
         return true
@@ -117,6 +116,7 @@ public struct StationCall: Sendable {
     public mutating func decline(at now: Instant) {
         guard case .ringing(let peer) = state else { return }
         declined = (peer.endpoint.address, now + Self.declinedTime)
+        remember(peer, .declined, at: now)
         send(.refusal, .declined, to: peer)
         state = .idle
     }
@@ -125,18 +125,26 @@ public struct StationCall: Sendable {
     public mutating func hangUp(at now: Instant) {
         switch state {
         case .ringing: decline(at: now)
-        case .calling(var peer), .waiting(var peer), .accepting(var peer), .connected(var peer):
-            peer.due = now + Self.interval
-            state = .ending(peer, timesLeft: Self.endCount - 1)
-            send(.end, to: peer)
+        case .calling(let peer), .waiting(let peer), .accepting(let peer), .connected(let peer):
+            sayEnd(of: peer, at: now)
         case .idle, .ending: break
         }
+    }
+
+    /// Media or a report has come from `sender`, which shows that the partner of a call is there.
+    public mutating func heardMedia(from sender: Endpoint, at now: Instant) {
+        guard case .connected(var peer) = state, peer.endpoint.address == sender.address else { return }
+        peer.heard = now
+        state = .connected(peer)
     }
 
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     public var nextDeadline: Instant? {
         switch state {
-        case .idle, .connected: nil
+        case .idle: nil
+        // The callee asks, and the caller answers.
+        case .connected(let peer):
+            peer.hasCalled ? min(peer.due, peer.heard + Self.lossTime) : peer.heard + Self.lossTime
         case .calling(let peer), .accepting(let peer), .ending(let peer, _): peer.due
         case .waiting(let peer): min(peer.due, peer.heard + Self.patience)
         case .ringing(let peer): min(peer.began + Self.ringTime, peer.heard + Self.patience)
@@ -176,12 +184,16 @@ extension StationCall {
             state = .waiting(peer)
             send(.invitation, to: peer)
         case .ringing(let peer) where now - peer.began >= Self.ringTime:
+            remember(peer, .notAnswered, at: now)
             send(.refusal, .notAnswered, to: peer)
             finish(.missed(name: peer.name))
         case .ringing(let peer):
             finish(.missed(name: peer.name))
-        case .accepting(let peer) where now - peer.heard >= Self.patience:
-            finish(.lost)
+        case .accepting(let peer) where now - peer.heard >= Self.patience,
+            .connected(let peer) where now - peer.heard >= Self.lossTime:
+            // The other end may hear this one all the same.
+            sayEnd(of: peer, at: now)
+            report(.ended(.lost))
         case .accepting(var peer):
             send(.acceptance, to: peer)
             peer.due = now + Self.interval
@@ -190,161 +202,31 @@ extension StationCall {
             send(.end, to: peer)
             peer.due = now + Self.interval
             state = left > 1 ? .ending(peer, timesLeft: left - 1) : .idle
-        case .idle, .connected: break
+        case .connected(var peer):
+            // The caller answers with a confirmation, so that both hear each other.
+            let isSilent = now - peer.heard >= Self.silenceTime
+            peer.due = now + (isSilent ? Self.interval : Self.keepaliveInterval)
+            state = .connected(peer)
+            send(.acceptance, to: peer)
+        case .idle: break
         }
     }
 
-    private mutating func finish(_ reason: CallEnd) {
+    mutating func finish(_ reason: CallEnd) {
         state = .idle
         report(.ended(reason))
     }
-}
 
-// MARK: Datagrams
-
-extension StationCall {
-    /// Receives any datagram. Ignores what is no message of a call, or has no meaning in the present state.
-    public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        guard let message = CallMessage(parsing: datagram) else { return }
-        switch message.kind {
-        case .probe: queue(CallMessage(.probeReply, caller: message.caller, name: name), to: sender)
-        case .invitation: invited(message, from: sender, at: now)
-        case .challenge, .ringing, .acceptance, .refusal: answered(message, from: sender, at: now)
-        case .confirmation, .end: concluded(message, from: sender, at: now)
-        case .probeReply: break
-        }
-    }
-
-    private mutating func invited(_ message: CallMessage, from sender: Endpoint, at now: Instant) {
-        let number = challenge.number(for: message.caller, at: PeerAddress(sender))
-        guard message.callee == number else {
-            guard message.callee == 0 else { return }
-            return queue(CallMessage(.challenge, caller: message.caller, callee: number, name: name), to: sender)
-        }
-        let peer = Peer(
-            endpoint: sender, caller: message.caller, callee: number, name: message.name, began: now, heard: now,
-            due: now + Self.interval)
-        switch state {
-        case .ringing(var known) where known.isSame(as: peer):
-            known.heard = now
-            state = .ringing(known)
-            send(.ringing, to: known)
-        case .accepting(let known) where known.isSame(as: peer): send(.acceptance, to: known)
-        case .connected(let known) where known.isSame(as: peer): break
-        case .connected(let known) where known.endpoint == sender:
-            guard now - known.began >= Self.settlingTime else { return }
-            report(.ended(.replaced))
-            ring(peer, at: now)
-        case .calling(let own) where own.endpoint == sender, .waiting(let own) where own.endpoint == sender:
-            // Both call each other. The call with the lower number is the one; its callee accepts it at once.
-            guard message.caller < own.caller else { return }
-            state = .accepting(peer)
-            send(.acceptance, to: peer)
-        case .idle, .ending: ring(peer, at: now)
-        default: send(.refusal, .busy, to: peer)
-        }
-    }
-
-    private mutating func ring(_ peer: Peer, at now: Instant) {
-        if let declined, declined.until <= now { self.declined = nil }
-        switch answering {
-        case .never:
-            state = .idle
-            send(.refusal, .takesNone, to: peer)
-        case .byPerson where declined?.address == peer.endpoint.address:
-            state = .idle
-            send(.refusal, .declined, to: peer)
-        case .byPerson:
-            state = .ringing(peer)
-            send(.ringing, to: peer)
-            report(.incoming(peer.endpoint, name: peer.name))
-        case .automatic:
-            state = .accepting(peer)
-            send(.acceptance, to: peer)
-        }
-    }
-
-    private mutating func answered(_ message: CallMessage, from sender: Endpoint, at now: Instant) {
-        switch state {
-        case .calling(var peer), .waiting(var peer):
-            guard peer.endpoint == sender, peer.caller == message.caller else { return }
-            if message.kind == .challenge {
-                guard peer.callee == 0 else { return }
-                peer.callee = message.callee
-                peer.heard = now
-                peer.due = now + Self.interval
-                state = .waiting(peer)
-                return send(.invitation, to: peer)
-            }
-            guard peer.callee != 0, peer.callee == message.callee else { return }
-            answered(message, from: peer, at: now)
-        case .connected(let peer) where message.kind == .acceptance && peer.isNamed(by: message, sender):
-            send(.confirmation, to: peer)
-        default: break
-        }
-    }
-
-    /// Handles the answer to an invitation that had the callee's number.
-    private mutating func answered(_ message: CallMessage, from peer: Peer, at now: Instant) {
+    /// Ends the call, and tells the other end so a few times.
+    mutating func sayEnd(of peer: CallPeer, at now: Instant) {
         var peer = peer
-        peer.heard = now
-        if message.kind == .ringing {
-            if peer.name != message.name || !peer.hasRung {
-                peer.name = message.name
-                peer.hasRung = true
-                report(.rings(name: message.name))
-            }
-            peer.due = now + Self.ringInterval
-            state = .waiting(peer)
-        } else if message.kind == .acceptance {
-            connect(peer, name: message.name, at: now)
-            send(.confirmation, to: peer)
-        } else if let reason = CallRefusal(rawValue: message.detail) {
-            finish(.refused(reason))
-        }
+        peer.due = now + Self.interval
+        state = .ending(peer, timesLeft: Self.endCount - 1)
+        remember(peer, at: now)
+        send(.end, to: peer)
     }
 
-    private mutating func connect(_ peer: Peer, name: String, at now: Instant) {
-        var peer = peer
-        peer.began = now
-        state = .connected(peer)
-        report(.connected(peer.endpoint, name: name))
-    }
-
-    private mutating func concluded(_ message: CallMessage, from sender: Endpoint, at now: Instant) {
-        switch (message.kind, state) {
-        case (.confirmation, .accepting(let peer)) where peer.isNamed(by: message, sender):
-            connect(peer, name: peer.name, at: now)
-        case (.end, .ringing(let peer)) where peer.isNamed(by: message, sender): finish(.missed(name: peer.name))
-        case (.end, .accepting(let peer)) where peer.isNamed(by: message, sender),
-            (.end, .connected(let peer)) where peer.isNamed(by: message, sender):
-            finish(.hungUp)
-        default: break
-        }
-    }
-
-    private mutating func send(_ kind: CallMessage.Kind, _ reason: CallRefusal? = nil, to peer: Peer) {
-        let message = CallMessage(
-            kind, detail: reason?.rawValue ?? 0, caller: peer.caller, callee: peer.callee, name: name)
-        queue(message, to: peer.endpoint)
-    }
-
-    private mutating func queue(_ message: CallMessage, to endpoint: Endpoint) {
-        guard outbox.count < Self.maximumOutboxCount else { return }
-        outbox.append((endpoint, message))
-    }
-
-    private mutating func report(_ event: CallEvent) {
-        guard events.count < Self.maximumEventCount else { return }
-        events.append(event)
-    }
-}
-
-extension StationCall.Peer {
-    fileprivate func isSame(as other: Self) -> Bool { endpoint == other.endpoint && caller == other.caller }
-
-    /// Whether a message from `sender` has both numbers of this call.
-    fileprivate func isNamed(by message: CallMessage, _ sender: Endpoint) -> Bool {
-        endpoint == sender && caller == message.caller && callee == message.callee && callee != 0
+    mutating func remember(_ peer: CallPeer, _ refusal: CallRefusal? = nil, at now: Instant) {
+        ended = EndedCall(peer: peer, refusal: refusal, end: now + Self.endedTime)
     }
 }

@@ -7,7 +7,7 @@ public import TenfourSession
 /// Opens no socket and reads no clock. Send what `nextDatagram` gives, and sleep until `nextDeadline`.
 public struct StationProbe: Sendable {
     public enum Outcome: Hashable, Sendable {
-        /// The station answered after this time.
+        /// The station answered this long after the last probe.
         case answered(Duration, name: String)
         /// The station did not answer within 3 s. Stations that know no calls never do.
         case unanswered
@@ -19,7 +19,7 @@ public struct StationProbe: Sendable {
     public var nextDeadline: Instant? { outcome == nil ? deadline : nil }
 
     private let message: CallMessage
-    private let began: Instant
+    private var lastSent: Instant
     private var sentCount = 0
     private var deadline: Instant
 
@@ -30,7 +30,7 @@ public struct StationProbe: Sendable {
     public init(_ endpoint: Endpoint, at now: Instant, using generator: inout some RandomNumberGenerator) {
         self.endpoint = endpoint
         message = CallMessage(.probe, caller: .random(in: 1 ... .max, using: &generator))
-        began = now
+        lastSent = now
         deadline = now
     }
 
@@ -38,7 +38,7 @@ public struct StationProbe: Sendable {
         guard sender == endpoint, outcome == nil, let reply = CallMessage(parsing: datagram),
             reply.kind == .probeReply, reply.caller == message.caller
         else { return }
-        outcome = .answered(now - began, name: reply.name)
+        outcome = .answered(now - lastSent, name: reply.name)
     }
 
     /// Appends the next probe, 88 bytes, for `endpoint`. Returns false if none is due.
@@ -49,6 +49,7 @@ public struct StationProbe: Sendable {
             return false
         }
         sentCount += 1
+        lastSent = now
         deadline = now + Self.interval
         buffer.append(message.bytes.span)
         return true

@@ -18,7 +18,11 @@ public struct HeldKey: Sendable {
     private var lastSign = Instant.start
     /// Whether repeats count: not after the focus was lost, until a new press.
     private var takesRepeats = false
+    /// When the terminal got the focus again; nil once the key has been reported since.
+    private var focusGain: Instant?
 
+    /// The time from the focus until a first repeat is a press: a key that was held all the time repeats sooner.
+    private static let settling = Duration.milliseconds(300)
     /// The time without a repeat after which the key counts as released.
     public static let patience = Duration.milliseconds(1_500)
 
@@ -29,15 +33,18 @@ public struct HeldKey: Sendable {
 
     /// The key went down, or the terminal reports a repeat as another press.
     public mutating func pressed(at now: Instant) -> Action? {
-        guard reportsReleases else { return .toggle }
-        takesRepeats = true
-        return hold(at: now)
+        (takesRepeats, focusGain) = (true, nil)
+        return reportsReleases ? hold(at: now) : .toggle
     }
 
     /// The key repeats. A repeat that follows a release by `timeElapsed` presses again, because the key is still down.
+    ///
+    /// kitty did not see the release in another window, and reports the next press as a repeat (seen with 0.26.5).
     public mutating func repeated(at now: Instant) -> Action? {
-        guard reportsReleases, takesRepeats else { return nil }
-        return hold(at: now)
+        guard reportsReleases else { return nil }
+        if let focusGain, now - focusGain >= Self.settling { takesRepeats = true }
+        focusGain = nil
+        return takesRepeats ? hold(at: now) : nil
     }
 
     /// The key went up.
@@ -48,9 +55,12 @@ public struct HeldKey: Sendable {
 
     /// The terminal lost the focus, or was closed: the release will not be reported.
     public mutating func lostFocus() -> Action? {
-        takesRepeats = false
+        (takesRepeats, focusGain) = (false, nil)
         return letGo()
     }
+
+    /// The terminal has the focus again.
+    public mutating func gainedFocus(at now: Instant) { if !takesRepeats { focusGain = now } }
 
     public mutating func timeElapsed(at now: Instant) -> Action? {
         guard let deadline = nextDeadline, deadline <= now else { return nil }

@@ -1,4 +1,4 @@
-/// One that can hold the microphone open. The microphone is open while any of several holders holds it.
+/// A key, process, device or person that holds the microphone. The microphone is open while any holder holds it.
 public enum MicrophoneHolder: Hashable, Sendable {
     /// A key of the terminal in which the session runs.
     case keyboard

@@ -84,9 +84,23 @@ public final class MicrophoneLease: Sendable {
 
     // MARK: Permission
 
-    /// Whether a permission is needed from the next transmission on.
+    /// As `press`, in an emergency: the talker is interrupted.
+    public func pressInEmergency(_ holder: MicrophoneHolder) { shared.update { $0.pressInEmergency(holder, at: $1) } }
+
+    /// See `PushToTalk.toggleEmergency`.
+    public func toggleEmergency(_ holder: MicrophoneHolder) -> Bool {
+        shared.update { $0.toggleEmergency(holder, at: $1) }
+    }
+
+    /// Whether a permission is needed from now on. An open microphone closes until it is given.
     public func setPermission(_ permission: PushToTalk.Permission) {
-        shared.update { microphone, _ in microphone.permission = permission }
+        shared.update { $0.setPermission(permission, at: $1) }
+    }
+
+    /// The microphone belongs to another session from now on, which needs a permission or not. The former session's is
+    /// released; while somebody holds the microphone, the new one's is requested.
+    public func changeSession(_ permission: PushToTalk.Permission) {
+        shared.update { $0.changeSession(permission, at: $1) }
     }
 
     public func granted() { shared.update { $0.granted(at: $1) } }

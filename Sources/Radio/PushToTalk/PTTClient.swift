@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourClocks
 public import TenfourJSON
 
 /// The connection of a process to the control socket of a session. Its calls block.
@@ -12,25 +13,44 @@ public struct PTTClient: ~Copyable {
     /// Connects to the session whose socket is at `path`.
     public init(connectingTo path: String) throws(PTTSocketError) { descriptor = try UnixSocket.connect(to: path) }
 
-    /// Connects to the newest session whose socket is in `directory`, and removes the sockets of processes that have
-    /// ended. Throws `.noSession` if there is none.
+    /// Connects to the newest station whose socket is in `directory` and that has a session; if none has one, to the
+    /// newest. Removes the sockets of processes that have ended. Throws `.noSession` if there is no station.
     public static func newest(in directory: String) throws(PTTSocketError) -> PTTClient {
+        var waiting: PTTClient?
+        var hasWaiting = false
         for path in PTTSocketPath.all(in: directory) {
             do throws(PTTSocketError) {
-                return try PTTClient(connectingTo: path)
+                var client = try PTTClient(connectingTo: path)
+                if client.hasSession { return client }
+                if !hasWaiting { waiting = consume client }
+                hasWaiting = true
             } catch .failed(_, ECONNREFUSED) {
                 _ = unsafe unlink(path)
             } catch {
                 // Another session may still be reached.
             }
         }
+        if let waiting = waiting.take() { return waiting }
         throw .noSession
+    }
+
+    /// Whether the station has a session. One that does not answer counts as having one.
+    private var hasSession: Bool {
+        mutating get {
+            guard send(.status), case .json(let json) = next(within: 1_000),
+                case .text("none")? = json.member("microphone")
+            else { return true }
+            return false
+        }
     }
 
     deinit { close(descriptor) }
 
     /// Sends a request. Returns whether the session could take it.
     public func send(_ request: PTTRequest) -> Bool { UnixSocket.send(request.line, to: descriptor) }
+
+    /// Sends any request, of at most 1024 bytes. Returns whether the session could take it.
+    public func send(_ request: JSON) -> Bool { UnixSocket.send(request.line + "\n", to: descriptor) }
 
     /// What came from the session.
     public enum Message {
@@ -46,8 +66,7 @@ public struct PTTClient: ~Copyable {
         let end = MonotonicClock.now + .milliseconds(Int64(milliseconds))
         // A line may arrive in pieces.
         while received.isEmpty {
-            let left = max((end - MonotonicClock.now) / .milliseconds(1), 0)
-            guard clinux_wait_readable(descriptor, Int32(clamping: Int(left.rounded(.up)))) > 0 else { return .nothing }
+            guard clinux_wait_readable(descriptor, PollTimeout.milliseconds(until: end)) > 0 else { return .nothing }
             switch UnixSocket.receive(from: descriptor) {
             case .nothing: continue
             case .end: return .end

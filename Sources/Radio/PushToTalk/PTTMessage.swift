@@ -1,9 +1,11 @@
 public import TenfourJSON
 
-/// What a process asks of the control socket: one line of JSON, such as `{ "command": "down" }`.
+/// A command of push to talk, such as `{ "command": "down" }`.
 public enum PTTRequest: String, CaseIterable, Sendable {
     /// Hold the microphone as long as the connection lasts.
     case down
+    /// As `down`, in an emergency: the talker is interrupted.
+    case emergency
     /// Let go what `down` on this connection holds.
     case release
     /// Release what all processes hold, and all toggles.
@@ -12,14 +14,6 @@ public enum PTTRequest: String, CaseIterable, Sendable {
     case toggle
     /// Nothing but the answer.
     case status
-
-    /// Parses a line without its end. Accepts any bytes; returns nil for what is not a request.
-    public init?(parsing line: [UInt8]) {
-        guard let message = try? JSON(parsing: line), case .text(let command)? = message.member("command") else {
-            return nil
-        }
-        self.init(rawValue: command)
-    }
 
     /// The line with its end.
     public var line: String { JSON.object([("command", .text(rawValue))]).line + "\n" }
@@ -49,7 +43,7 @@ extension PushToTalk.State {
 }
 
 extension PushToTalk.Event {
-    /// What a process that holds the microphone is told; nil for what does not concern it.
+    /// What a process that holds the microphone or asks for all events is told; nil for what concerns no process.
     var json: JSON? {
         switch self {
         case .opened: .event("opened")
@@ -58,7 +52,7 @@ extension PushToTalk.Event {
         case .willTimeOut(let time): .event("warning", [("remaining", .decimal(time / .seconds(1), places: 1))])
         case .available: .event("available")
         case .permissionRequested: .event("waiting")
-        case .permissionReleased: nil
+        case .permissionReleased, .emergencyRequested: nil
         }
     }
 }
@@ -70,7 +64,24 @@ extension JSON {
 
     /// A process is told that another one has released what it held.
     static var releasedByOther: JSON { .event("released") }
-    static func refusal(_ sentence: String) -> JSON { .object([("error", .text(sentence))]) }
+    /// A process has asked for all events.
+    static var subscribed: JSON { .object([("subscribed", .boolean(true))]) }
+
+    /// A session has begun or ended.
+    static func session(isRunning: Bool) -> JSON {
+        .event("session", [("state", .text(isRunning ? "running" : "waiting"))])
+    }
+
+    /// The answer about the microphone while no session runs.
+    static func withoutSession(_ reason: String) -> JSON {
+        .object([
+            ("microphone", .text("none")), ("holders", .list([])), ("remaining", .null),
+            ("waiting", .text(reason)),
+        ])
+    }
+
+    /// The answer to a request that cannot be met, with a sentence that says why.
+    public static func refusal(_ sentence: String) -> JSON { .object([("error", .text(sentence))]) }
 }
 
 extension PushToTalk.CloseReason {

@@ -7,9 +7,17 @@ internal import TenfourThreads
 final class PTTServer {
     private let listener: Int32
     private let user: UInt32
-    private let lease: MicrophoneLease
+    /// Returns the session that is served now, or the reason why there is none.
+    private let served: @Sendable () -> ServedSession
     private var clients: [Client] = []
     private var lastNumber = 0
+
+    /// A message to clients that they have not requested.
+    enum Notice: Sendable {
+        case microphone(PushToTalk.Event)
+        case event(JSON)
+        case sessionBegan, sessionEnded
+    }
 
     private final class Client {
         let descriptor: Int32
@@ -17,6 +25,8 @@ final class PTTServer {
         let number: Int
         var lines = LineBuffer()
         var isHolding = false
+        /// Whether it wants all events.
+        var isSubscribed = false
         var isGone = false
 
         init(_ descriptor: Int32, _ number: Int) {
@@ -34,11 +44,12 @@ final class PTTServer {
     }
 
     private static let maximumClientCount = 16
+    private static let notARequest = #"this is no request: write a line of JSON such as { "command": "status" }"#
 
-    init(listener: Int32, user: UInt32, _ lease: MicrophoneLease) {
+    init(listener: Int32, user: UInt32, _ served: @escaping @Sendable () -> ServedSession) {
         self.listener = listener
         self.user = user
-        self.lease = lease
+        self.served = served
     }
 
     /// Waits for connections, requests and `wakeup`, and serves what has come.
@@ -76,18 +87,48 @@ final class PTTServer {
         case .nothing: break
         case .end: client.isGone = true
         case .bytes(let bytes):
-            var requests: [PTTRequest?] = []
-            let isBounded = client.lines.append(bytes) { requests.append(PTTRequest(parsing: $0)) }
-            for request in requests where !client.isGone { answer(request, client) }
+            var lines: [[UInt8]] = []
+            let isBounded = client.lines.append(bytes) { lines.append($0) }
+            for line in lines where !client.isGone { answer(line, client) }
             if !isBounded { client.refuse("the line is longer than \(LineBuffer.maximumLength) bytes") }
         }
     }
 
-    private func answer(_ request: PTTRequest?, _ client: Client) {
+    private func answer(_ line: [UInt8], _ client: Client) {
+        guard let request = ControlRequest(parsing: line) else { return client.refuse(Self.notARequest) }
+        if request.command == "events" {
+            client.isSubscribed = true
+            return client.send(.subscribed)
+        }
+        switch served() {
+        case .waiting(let reason): answer(request, client, waiting: reason)
+        case .running(let lease, let control):
+            if let request = PTTRequest(rawValue: request.command) {
+                answer(request, client, lease)
+            } else if let answer = control?.answer(request) {
+                client.send(answer)
+            } else {
+                client.refuse("there is no such command, or not in this session; man tenfour-radio lists them")
+            }
+        }
+    }
+
+    private func answer(_ request: ControlRequest, _ client: Client, waiting reason: String) {
+        switch request.command {
+        case PTTRequest.status.rawValue, PTTRequest.release.rawValue, PTTRequest.up.rawValue, "state":
+            client.send(.withoutSession(reason))
+        default: client.send(.refusal("no session runs now" + (reason.isEmpty ? "" : ": \(reason)")))
+        }
+    }
+
+    private func answer(_ request: PTTRequest, _ client: Client, _ lease: MicrophoneLease) {
         switch request {
         case .down:
             client.isHolding = true
             lease.press(.client(client.number))
+        case .emergency:
+            client.isHolding = true
+            lease.pressInEmergency(.client(client.number))
         case .release:
             client.isHolding = false
             lease.release(.client(client.number))
@@ -101,7 +142,6 @@ final class PTTServer {
                 client.isHolding = false
             }
         case .status: break
-        case nil: return client.refuse("this is no request")
         }
         client.send(lease.status.json)
     }
@@ -114,10 +154,21 @@ final class PTTServer {
         }
     }
 
-    func report(_ events: [PushToTalk.Event]) {
-        for event in events {
-            guard let json = event.json else { continue }
-            for client in clients where client.isHolding { client.send(json) }
+    func tell(_ notices: [Notice]) {
+        for notice in notices {
+            switch notice {
+            case .microphone(let event):
+                guard let json = event.json else { continue }
+                for client in clients where client.isHolding || client.isSubscribed { client.send(json) }
+            case .event(let json): for client in clients where client.isSubscribed { client.send(json) }
+            case .sessionBegan:
+                for client in clients where client.isSubscribed { client.send(.session(isRunning: true)) }
+            case .sessionEnded:
+                for client in clients where client.isHolding || client.isSubscribed {
+                    client.isHolding = false
+                    client.send(.session(isRunning: false))
+                }
+            }
         }
         removeGone()
     }
@@ -128,7 +179,7 @@ final class PTTServer {
     }
 
     private func end(_ client: Client) {
-        lease.vanish(.client(client.number))
+        if case .running(let lease, _) = served() { lease.vanish(.client(client.number)) }
         Glibc.close(client.descriptor)
     }
 

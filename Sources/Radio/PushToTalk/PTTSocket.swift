@@ -1,41 +1,50 @@
 internal import Glibc
+public import TenfourJSON
 internal import TenfourRings
 internal import TenfourThreads
 
-/// The control socket of a session: a Unix socket through which other processes hold the microphone.
+/// The control socket of a station: a Unix socket through which other processes hold the microphone.
+///
+/// The socket lives as long as the process. A session attaches to it for its own duration; between sessions requests are
+/// answered, and the microphone cannot be held.
 ///
 /// A client sends requests and receives answers, one JSON object per line. What a client holds, it holds as long as it
-/// stays connected; while it does, it also receives the events of the microphone. Only processes of the same user are
-/// served, at most sixteen at once. `PTTClient` is the other end.
+/// stays connected and the session lasts; while it does, it also receives the events of the microphone. After
+/// `{ "command": "events" }` it receives all events. Only processes of the same user are served, at most sixteen at once.
+/// `PTTClient` is the other end.
 public final class PTTSocket: Sendable {
     public let path: String
 
-    private let isStopped: Locked<Bool>
+    private let shared = Locked(Shared())
     private let wakeup: WakeupPipe
+
+    private struct Shared {
+        var served = ServedSession.waiting("")
+        /// What waits for the thread.
+        var notices: [PTTServer.Notice] = []
+        var isStopped = false
+    }
+
+    /// The number of events that wait for the thread. The lease and the session produce a few at a time.
+    private static let maximumEventCount = 64
 
     /// Listens at `path`, in a directory that is made if there is none, and starts a thread. `user` is the number of the
     /// user whose processes are served; nil is the user of this process. Throws if the directory is not safe, or another
     /// process listens at `path`.
-    public init(at path: String, lease: MicrophoneLease, servedUser user: UInt32? = nil) throws(PTTSocketError) {
+    public init(at path: String, servedUser user: UInt32? = nil) throws(PTTSocketError) {
         let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         try PTTSocketPath.makeDirectory(directory)
         let listener = try UnixSocket.listen(at: path)
-        let isStopped = Locked(false)
         do {
             let wakeup = try WakeupPipe()
-            let events = Locked<[PushToTalk.Event]>([])
-            lease.observe { event in
-                events.withLock { if $0.count < Self.maximumEventCount { $0.append(event) } }
-                wakeup.signal()
-            }
-            try WorkerThread.detached {
-                let server = PTTServer(listener: listener, user: user ?? geteuid(), lease)
-                while !isStopped.withLock({ $0 }) {
+            try WorkerThread.detached { [shared] in
+                let server = PTTServer(listener: listener, user: user ?? geteuid()) { shared.withLock(\.served) }
+                while !shared.withLock(\.isStopped) {
                     server.wait(wakeup)
-                    server.report(
-                        events.withLock { events in
-                            defer { events = [] }
-                            return events
+                    server.tell(
+                        shared.withLock { shared in
+                            defer { shared.notices = [] }
+                            return shared.notices
                         })
                 }
                 server.close()
@@ -47,22 +56,73 @@ public final class PTTSocket: Sendable {
             throw .failed("cannot serve \(path)", (error as? ThreadError)?.code ?? EMFILE)
         }
         self.path = path
-        self.isStopped = isStopped
+    }
+
+    /// As above, with a session that is attached from the start.
+    public convenience init(
+        at path: String, lease: MicrophoneLease, control: (any SessionControl)? = nil, servedUser user: UInt32? = nil
+    ) throws(PTTSocketError) {
+        try self.init(at: path, servedUser: user)
+        attach(lease, control: control)
     }
 
     deinit { stop() }
 
+    /// Serves a session from now on: processes hold its microphone by `lease`, and `control` answers what does not concern
+    /// the microphone. Any thread may call it.
+    public func attach(_ lease: MicrophoneLease, control: (any SessionControl)? = nil) {
+        shared.withLock { shared in
+            shared.served = .running(lease, control)
+            shared.notices.append(.sessionBegan)
+        }
+        lease.observe { [shared, wakeup] event in
+            shared.withLock { Self.append(.microphone(event), to: &$0) }
+            wakeup.signal()
+        }
+        wakeup.signal()
+    }
+
+    /// The session has ended. Clients that hold its microphone are told. The lease must be stopped before. Any thread may
+    /// call it.
+    public func detach() {
+        shared.withLock { shared in
+            shared.served = .waiting("")
+            shared.notices.append(.sessionEnded)
+        }
+        wakeup.signal()
+    }
+
+    /// Sets what processes are told about a station without a session, such as `waiting for calls`. Has no effect during
+    /// a session. Any thread may call it.
+    public func setWaiting(_ reason: String) {
+        shared.withLock { if case .waiting = $0.served { $0.served = .waiting(reason) } }
+    }
+
+    /// Sends an event of the session to all processes that want them. Any thread may call it.
+    public func post(_ event: JSON) {
+        shared.withLock { Self.append(.event(event), to: &$0) }
+        wakeup.signal()
+    }
+
     /// Removes the socket and lets go what its clients hold.
     public func stop() {
-        let wasStopped = isStopped.withLock { isStopped in
-            defer { isStopped = true }
-            return isStopped
+        let wasStopped = shared.withLock { shared in
+            defer { shared.isStopped = true }
+            return shared.isStopped
         }
         guard !wasStopped else { return }
         _ = unsafe unlink(path)
         wakeup.signal()
     }
 
-    /// The number of events that wait for the thread. The lease produces a few at a time.
-    private static let maximumEventCount = 64
+    private static func append(_ notice: PTTServer.Notice, to shared: inout Shared) {
+        if shared.notices.count < maximumEventCount { shared.notices.append(notice) }
+    }
+}
+
+/// What a control socket serves at a moment.
+enum ServedSession: Sendable {
+    case running(MicrophoneLease, (any SessionControl)?)
+    /// There is no session, for the reason given; empty if none is known.
+    case waiting(String)
 }

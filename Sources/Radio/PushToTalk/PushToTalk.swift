@@ -26,7 +26,8 @@ public struct PushToTalk: Sendable {
         public init() {}
     }
 
-    /// Whether the microphone may open without asking, or only after `granted`. A change concerns later transmissions.
+    /// Whether the microphone may open without asking, or only after `granted`. When a permission becomes needed, an
+    /// open microphone that has none closes until `granted`.
     public enum Permission: Hashable, Sendable {
         case notNeeded, needed
     }
@@ -42,7 +43,7 @@ public struct PushToTalk: Sendable {
         case timedOut
     }
 
-    public var permission: Permission
+    public private(set) var permission: Permission
     public let settings: Settings
     /// The number of holders above which a press is refused.
     public static let maximumHolderCount = 64
@@ -56,6 +57,7 @@ public struct PushToTalk: Sendable {
     private struct Hold {
         let holder: MicrophoneHolder
         var isLatched: Bool
+        var isEmergency = false
         /// The time at which the holder counts as vanished; nil for no limit.
         var end: Instant?
     }
@@ -154,6 +156,7 @@ public struct PushToTalk: Sendable {
         timeElapsed(at: now)
         let holder = hold.holder
         if let index = holds.firstIndex(where: { $0.holder == holder }) {
+            if hold.isEmergency { holds[index].isEmergency = true }
             if !hold.isLatched { holds[index] = hold }
             return timeElapsed(at: now)
         }
@@ -196,7 +199,69 @@ public struct PushToTalk: Sendable {
         }
     }
 
+    /// As `press`, in an emergency: asks for the permission with priority, again if it was refused. Without a need for
+    /// a permission it is an ordinary press.
+    public mutating func pressInEmergency(_ holder: MicrophoneHolder, at now: Instant, isLatched: Bool = false) {
+        timeElapsed(at: now)
+        let isHolder = holds.contains { $0.holder == holder }
+        let mayHold = state != .timedOut && (isHolder || holds.count < Self.maximumHolderCount)
+        if mayHold, permission == .needed { events.append(.emergencyRequested) }
+        hold(Hold(holder: holder, isLatched: isLatched, isEmergency: true), at: now)
+        if mayHold, case .refused = phase { begin(by: holder, at: now) }
+    }
+
+    /// Releases all latched holds if `holder` has one of an emergency; otherwise `holder` holds the microphone in an
+    /// emergency until the next toggle, whatever else holds it. Returns whether it does now.
+    public mutating func toggleEmergency(_ holder: MicrophoneHolder, at now: Instant) -> Bool {
+        guard !hasEmergency(holder) else {
+            releaseLatches(at: now)
+            return false
+        }
+        pressInEmergency(holder, at: now, isLatched: true)
+        return hasEmergency(holder)
+    }
+
+    private func hasEmergency(_ holder: MicrophoneHolder) -> Bool {
+        holds.contains { $0.holder == holder && $0.isLatched && $0.isEmergency }
+    }
+
     // MARK: Permission
+
+    /// Whether a permission is needed from now on. An open microphone closes until it is given.
+    public mutating func setPermission(_ permission: Permission, at now: Instant) {
+        timeElapsed(at: now)
+        guard permission != self.permission else { return }
+        self.permission = permission
+        switch phase {
+        case .open where permission == .needed && !hasAsked:
+            let holder = holds.first?.holder ?? .session
+            events.append(.closed(.revoked(nil), holder))
+            begin(by: holder, at: now)
+        case .waiting where permission == .notNeeded, .refused where permission == .notNeeded:
+            releasePermission()
+            open(by: holds.first?.holder ?? .session, at: now)
+        default: break
+        }
+    }
+
+    /// The microphone belongs to another session from now on, which needs a permission or not. The permission of the
+    /// former session is released. While somebody holds the microphone, that of the new one is requested, and the
+    /// microphone is closed until it is given.
+    public mutating func changeSession(_ permission: Permission, at now: Instant) {
+        timeElapsed(at: now)
+        releasePermission()
+        self.permission = permission
+        let holder = holds.first?.holder ?? .session
+        switch phase {
+        case .open where permission == .needed:
+            events.append(.closed(.released, holder))
+            begin(by: holder, at: now)
+        case .waiting, .refused: begin(by: holder, at: now)
+        // The last words were for the former session.
+        case .tail(_, _, _, let holder): close(.released, holder)
+        case .closed, .open, .timedOut, .blocked: break
+        }
+    }
 
     /// The permission that was requested is given.
     public mutating func granted(at now: Instant) {

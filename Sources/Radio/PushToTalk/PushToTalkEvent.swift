@@ -14,6 +14,9 @@ extension PushToTalk {
         case available
         /// The permission is needed: answer with `granted`, `refused` or `revoked`.
         case permissionRequested
+        /// The permission is needed because of an emergency: the talker is to be interrupted. It comes before
+        /// `permissionRequested`, or while the permission is requested or given.
+        case emergencyRequested
         /// The permission, requested or granted, is no longer needed.
         case permissionReleased
     }

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourRings
 internal import TenfourThreads
 
@@ -82,10 +83,7 @@ final class SharedLease: Sendable {
                 let now = MonotonicClock.now
                 state.microphone.timeElapsed(at: now)
                 publish(&state)
-                guard let deadline = state.microphone.nextDeadline else { return -1 }
-                // Rounds up, since a wait that is too short would be repeated until the deadline.
-                let milliseconds = (deadline.nanoseconds &- now.nanoseconds) / 1_000_000 + 1
-                return Int32(clamping: min(max(milliseconds, 0), 60_000))
+                return PollTimeout.milliseconds(in: state.microphone.nextDeadline.map { $0 - now }, atMost: 60_000)
             }
             guard let wait else { return }
             wakeup.wait(atMost: wait)

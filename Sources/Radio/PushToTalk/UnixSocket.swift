@@ -1,14 +1,21 @@
 internal import CLinux
 internal import Glibc
+internal import TenfourUnixSockets
 
-/// The calls of Unix stream sockets. The C functions are `socket`, `bind`, `connect`, `send` and `recv`.
+/// The calls of Unix stream sockets. The C functions are `bind`, `listen`, `accept`, `send` and `recv`.
 enum UnixSocket {
     /// Listens at `path`, which only the user may connect to, and replaces the file of a process that has ended. Returns
     /// a descriptor that the caller must close.
     static func listen(at path: String) throws(PTTSocketError) -> Int32 {
-        if case .failed(_, ECONNREFUSED)? = failure(ofConnectingTo: path) { _ = unsafe unlink(path) }
-        let descriptor = try make()
-        var code = unsafe try withAddress(path) { unsafe bind(descriptor, $0, $1) }
+        guard let address = UnixSocketAddress(path: path) else { throw .tooLong(path) }
+        let descriptor: Int32
+        do throws(UnixSocketError) {
+            try address.removeLeftover()
+            descriptor = try UnixSocketAddress.stream(isBlocking: false)
+        } catch {
+            throw PTTSocketError(error, path)
+        }
+        var code = unsafe address.withSocketAddress { unsafe bind(descriptor, $0, $1) }
         if code == 0 { code = unsafe chmod(path, 0o600) }
         if code == 0 { code = Glibc.listen(descriptor, 16) }
         guard code == 0 else {
@@ -21,43 +28,11 @@ enum UnixSocket {
 
     /// Connects to the socket at `path`. Returns a descriptor that the caller must close.
     static func connect(to path: String) throws(PTTSocketError) -> Int32 {
-        let descriptor = try make()
-        let code = unsafe try withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
-        guard code == 0 else {
-            let reason = errno
-            close(descriptor)
-            throw .failed("cannot connect to \(path)", reason)
-        }
-        return descriptor
-    }
-
-    private static func failure(ofConnectingTo path: String) -> PTTSocketError? {
-        do throws(PTTSocketError) {
-            close(try connect(to: path))
-            return nil
+        guard let address = UnixSocketAddress(path: path) else { throw .tooLong(path) }
+        do throws(UnixSocketError) {
+            return try address.connect(isBlocking: false)
         } catch {
-            return error
-        }
-    }
-
-    private static func make() throws(PTTSocketError) -> Int32 {
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let descriptor = socket(AF_UNIX, kind, 0)
-        guard descriptor >= 0 else { throw .failed("cannot make a socket", errno) }
-        return descriptor
-    }
-
-    private static func withAddress(
-        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) throws(PTTSocketError) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .tooLong(path) }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
-            for (index, byte) in path.utf8.enumerated() { unsafe room[index] = byte }
-        }
-        return unsafe withUnsafeBytes(of: &address) { bytes in
-            unsafe body(bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t(bytes.count))
+            throw PTTSocketError(error, path)
         }
     }
 
@@ -96,5 +71,15 @@ enum UnixSocket {
         let count = unsafe recv(descriptor, &room, room.count, Int32(MSG_DONTWAIT))
         if count > 0 { return .bytes(room[..<count]) }
         return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .end
+    }
+}
+
+extension PTTSocketError {
+    fileprivate init(_ error: UnixSocketError, _ path: String) {
+        switch error.call {
+        case .socket: self = .failed("cannot make a socket", error.code)
+        case .bind: self = .failed("cannot listen at \(path)", error.code)
+        case .connect: self = .failed("cannot connect to \(path)", error.code)
+        }
     }
 }

@@ -22,6 +22,7 @@ public struct VoiceActivity: Sendable {
     /// Whether somebody talks, or did within the hang time.
     public private(set) var isOpen = false
 
+    private var silence = DigitalSilence()
     private var floor = NoiseFloor()
     private var usual = UsualLevel()
     private var last: Instant?
@@ -50,6 +51,17 @@ public struct VoiceActivity: Sendable {
     /// Takes the level at `now`; call it every 10 to 60 ms. Returns whether `isOpen` has changed.
     public mutating func append(_ level: Level, at now: Instant) -> Bool {
         let level = level.decibels.isNaN ? .floor : level
+        guard !silence.isFault(level, at: now) else {
+            loudTime = .zero
+            if let previous = last {
+                let step = min(max(now - previous, .zero), Self.longestStep)
+                last = now
+                // The noise that was learnt stays, and is not forgotten for what is said between silences.
+                floor.append(floor.level, lasting: step, at: now)
+                if !isOpen { usual.append(floor.level, lasting: step) }
+            }
+            return close(at: now)
+        }
         guard let previous = last else {
             (last, start) = (now, now)
             floor.reset(to: level.decibels, at: now)
@@ -72,8 +84,37 @@ public struct VoiceActivity: Sendable {
             if !isOpen { usual.append(level.decibels, lasting: step) }
         }
         usual.raise(to: floor.level)
-        if isOpen, now - lastSpeech >= settings.hang { isOpen = false }
+        _ = close(at: now)
         return isOpen != wasOpen
+    }
+
+    /// Closes if the hang time is over. Returns whether it was open until now.
+    private mutating func close(at now: Instant) -> Bool {
+        guard isOpen, now - lastSpeech >= settings.hang else { return false }
+        isOpen = false
+        return true
+    }
+}
+
+/// Tells the digital silence of a microphone with a noise gate, which is its noise, from that of a card that starts or
+/// is gone, after which the room's noise would be taken for speech.
+private struct DigitalSilence {
+    private var begin: Instant?
+    private var hasHeardSound = false
+    private var isGate = false
+
+    /// A card that starts has sound after this time.
+    private static let startTime = Duration.seconds(1)
+
+    mutating func isFault(_ level: Level, at now: Instant) -> Bool {
+        guard level <= .floor else {
+            hasHeardSound = true
+            return false
+        }
+        guard !isGate, !hasHeardSound else { return !isGate }
+        begin = begin ?? now
+        isGate = begin.map { now - $0 >= Self.startTime } ?? false
+        return !isGate
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Glibc
 public import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourRings
 internal import TenfourThreads
 

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourClocks
 
 /// A file whose bytes come from a device, or from a pipe or a recording that takes its place. The C functions are
 /// `open` and `read`.
@@ -103,15 +104,6 @@ struct SystemError: Error, Hashable {
     var isRefused: Bool { code == EACCES || code == EPERM }
 }
 
-extension Instant {
-    /// The present time by CLOCK_MONOTONIC, the clock of the kernel's events.
-    static var monotonic: Self {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Self(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
-    }
-}
-
 /// What a descriptor is ready for.
 struct PollResult: OptionSet {
     let rawValue: UInt8
@@ -123,13 +115,9 @@ struct PollResult: OptionSet {
     /// Waits until one of the descriptors is ready, at most until `deadline`; nil for no limit. The C function is
     /// `poll`.
     static func wait(for descriptors: [Int32], until deadline: Instant?) -> [Self] {
-        var milliseconds: Int32 = -1
-        if let deadline {
-            let left = deadline.nanoseconds - Instant.monotonic.nanoseconds
-            milliseconds = Int32(clamping: max(left, 0) / 1_000_000 + (left > 0 && left % 1_000_000 > 0 ? 1 : 0))
-        }
+        let timeout = PollTimeout.milliseconds(until: deadline)
         var states = [UInt8](repeating: 0, count: descriptors.count)
-        _ = unsafe clinux_wait_any(descriptors, &states, Int32(descriptors.count), milliseconds)
+        _ = unsafe clinux_wait_any(descriptors, &states, Int32(descriptors.count), timeout)
         return states.map { Self(rawValue: $0) }
     }
 }

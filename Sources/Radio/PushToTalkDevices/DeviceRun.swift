@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourPacing
 internal import TenfourThreads
 
@@ -29,12 +30,12 @@ struct DeviceRun {
     }
 
     mutating func untilStopped(_ isStopping: () -> Bool) {
-        search(at: .monotonic)
+        search(at: MonotonicClock.now)
         while !isStopping() {
             let descriptors =
                 [wakeup.descriptor] + (watch.map { [$0.descriptor] } ?? []) + devices.map(\.device.descriptor)
             let ready = PollResult.wait(for: descriptors, until: deadline)
-            let now = Instant.monotonic
+            let now = MonotonicClock.now
             if !ready[0].isEmpty { wakeup.clear() }
             if watch != nil, !ready[1].isEmpty { readWatch(at: now) }
             let isFlooded = readDevices(ready.suffix(devices.count), at: now)
@@ -46,7 +47,7 @@ struct DeviceRun {
             if let nextSearch, nextSearch <= now { search(at: now) }
             if isFlooded { _ = PollResult.wait(for: [wakeup.descriptor], until: now + Self.floodPause) }
         }
-        if contacts.isPressed { report(PTTEvent(.released, at: .monotonic)) }
+        if contacts.isPressed { report(PTTEvent(.released, at: MonotonicClock.now)) }
     }
 
     private var deadline: Instant? { ([nextSearch] + devices.map(\.device.deadline)).compactMap(\.self).min() }

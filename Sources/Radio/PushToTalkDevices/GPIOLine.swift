@@ -29,7 +29,7 @@ struct GPIOLineSettings: Hashable, Sendable {
 /// A GPIO line whose edges the kernel reports. Not tried on hardware. The C functions are `gpiod_line_find`,
 /// `gpiod_line_request`, `gpiod_line_event_read_fd_multiple` and `gpiod_line_close_chip`.
 ///
-/// The kernel turns the levels of an active-low line round, so that 1 is always the pressed switch.
+/// The kernel inverts the level of an active-low line, so that 1 always means a pressed switch.
 @safe final class GPIOLine: OpenDevice {
     private let library: GPIOLibrary
     private let line: OpaquePointer

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourClocks
 internal import TenfourRings
 internal import TenfourThreads
 
@@ -45,7 +46,7 @@ public final class PTTDevices: Sendable {
             thread.withLock { $0 = started }
         } catch {
             let problem = PTTDeviceError(.failed, "the system can start no thread for \(source); close other programs")
-            report(PTTEvent(.gone(problem), at: .monotonic))
+            report(PTTEvent(.gone(problem), at: MonotonicClock.now))
         }
     }
 

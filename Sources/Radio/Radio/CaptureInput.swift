@@ -1,6 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourSoundCard
+internal import TenfourVoiceProcessing
 
 /// The source of the audio to be sent: a card, which has its own clock, or a file or pipe, paced by the system's clock.
 struct CaptureInput: ~Copyable, Sendable {
@@ -21,6 +22,8 @@ struct CaptureInput: ~Copyable, Sendable {
     let mayHang: Bool
     /// The audio that the last call of `next` has captured and mixed, from index 0 on.
     private(set) var sound: FixedBuffer<Float>
+    /// The time at which the first frame of `sound` was at the microphone; nil if the source is not a card.
+    private(set) var capturedAt: Instant?
 
     private var card: CaptureCard?
     private var file: AudioFileReader?
@@ -120,9 +123,30 @@ struct CaptureInput: ~Copyable, Sendable {
         card?.allowForLateWakeups()
     }
 
+    /// Closes the card, or opens it again. Other inputs stay open.
+    mutating func setOpen(_ isOpen: Bool) { if isOpen { card?.reopen() } else { card?.close() } }
+
+    /// Whether the card is closed or lost, and silence takes its place.
+    var isCardAwaited: Bool {
+        switch card {
+        case .some(let card): card.isAwaited
+        case .none: false
+        }
+    }
+
+    /// The number of frames that `next` captures, unless the source ends.
+    var longestPiece: FrameCount { FrameCount(sound.count / format.channelCount) }
+
+    /// Processes the first `frameCount` frames of `sound`.
+    @_noAllocation @_noLocks
+    mutating func process(_ frameCount: FrameCount, with voice: inout VoiceProcessor) {
+        voice.process(&sound, frameCount: frameCount, capturedAt: capturedAt)
+    }
+
     mutating func next() -> DeviceEvent {
         switch Self.read(&card, into: &read) {
-        case .captured:
+        case .captured(let time):
+            capturedAt = time
             let frames = read.count / readChannelCount
             watch(frames)
             mix(frames)

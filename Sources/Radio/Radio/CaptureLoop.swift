@@ -5,26 +5,37 @@ internal import TenfourAudioFile
 internal import TenfourRings
 internal import TenfourSoundCard
 internal import TenfourUV
+internal import TenfourVoiceProcessing
 
 /// The capture thread: reads audio, and passes each completed packet to the network thread.
 struct CaptureLoop: ~Copyable, Sendable {
     private let controls: Controls
     private let wakeup: Wakeup
     private var input: CaptureInput
+    private var voice: VoiceProcessor
     private var talker: EncoderPipeline
     private let packets: RingBufferProducer<OutgoingPacket>
     private var reports: LatestWriter<CaptureReport>
     private var report = CaptureReport()
     private let failed: @Sendable (RadioError) -> Void
+    /// Whether the card is closed while the microphone is.
+    private let closesCard: Bool
+    /// Whether captured audio is needed: not while another session has the user's microphone.
+    private var isNeeded = true
+    /// The silence that has taken the place of a card that is being opened, in frames.
+    private var awaited = FrameCount.zero
 
     init(
-        _ input: consuming CaptureInput, _ talker: consuming EncoderPipeline, _ controls: Controls, _ wakeup: Wakeup,
+        _ input: consuming CaptureInput, closesCard: Bool, _ voice: consuming VoiceProcessor,
+        _ talker: consuming EncoderPipeline, _ controls: Controls, _ wakeup: Wakeup,
         packets: consuming RingBufferProducer<OutgoingPacket>, reports: consuming LatestWriter<CaptureReport>,
         failed: @escaping @Sendable (RadioError) -> Void
     ) {
+        self.closesCard = closesCard
         self.controls = controls
         self.wakeup = wakeup
         self.input = input
+        self.voice = voice
         self.talker = talker
         self.packets = packets
         self.reports = reports
@@ -41,6 +52,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         input.fit(priority)
         waitForConnection()
         reading: while !controls.stops {
+            openOrCloseCard()
             switch input.next() {
             case .captured(let frames, let missed):
                 talker.apply(controls.encoderDemand.load(ordering: .relaxed))
@@ -61,8 +73,23 @@ struct CaptureLoop: ~Copyable, Sendable {
         }
         report.meanSquare = 0
         reports.publish(report)
-        controls.hasInputEnded.store(true, ordering: .releasing)
+        // A session that was stopped has ended before its input.
+        if !controls.stops { controls.hasInputEnded.store(true, ordering: .releasing) }
         wakeup.signal()
+    }
+
+    /// Opens the card while it is needed: while the microphone is open, or always, unless another session has it. A card that cannot be opened within a second is reported as lost.
+    private mutating func openOrCloseCard() {
+        isNeeded = controls.needsCapture.load(ordering: .relaxed)
+        let isWanted = isNeeded && (!closesCard || controls.isMicrophoneOpen.load(ordering: .relaxed))
+        input.setOpen(isWanted)
+        guard isWanted, input.isCardAwaited else {
+            if !isWanted { report.isCardLost = false }
+            awaited = .zero
+            return
+        }
+        awaited += FrameCount(input.sound.count / input.format.channelCount)
+        if awaited.duration(at: input.format.rate) > .seconds(1) { report.isCardLost = true }
     }
 
     /// Waits until audio can be delivered, so that the beginning of a file is not lost. A card does not wait, because
@@ -74,8 +101,14 @@ struct CaptureLoop: ~Copyable, Sendable {
 
     @_noAllocation @_noLocks
     private mutating func take(_ frames: FrameCount, after missed: FrameCount, isOpen: Bool) -> Bool {
+        voice.skip(missed)
+        if isNeeded { input.process(frames, with: &voice) } else { voice.skip(frames) }
+        report.levelAdvice = voice.levelAdvice
         var hasPushed = talker.skip(missed, into: packets)
-        if talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets) { hasPushed = true }
+        let waited = controls.floorWait.load(ordering: .relaxed)
+        if talker.take(input.sound, frameCount: frames, isOpen: isOpen, afterWaiting: waited, into: packets) {
+            hasPushed = true
+        }
         report.meanSquare = talker.meanSquare
         publishLevel()
         Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.levelHistory)
@@ -113,6 +146,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         case .lost: report.isCardLost = true
         case .reopened: report.isCardLost = false
         }
+        voice.skip(interruption.missed)
         return talker.skip(interruption.missed, into: packets)
     }
 }
@@ -130,6 +164,8 @@ struct CaptureReport: BitwiseCopyable, Sendable {
     var priority = RealTime.notAsked
     /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
     var silentChannel: CaptureChannel?
+    /// What the user should change about the microphone's level; nil if it is good.
+    var levelAdvice: LevelAdvice?
     /// The levels of the last 3.2 s, whether the microphone is open or not.
     var levelHistory = LevelHistory()
 }

@@ -1,4 +1,5 @@
 public import TenfourChannelKeys
+public import TenfourManagedChannel
 public import TenfourSession
 internal import TenfourUV
 
@@ -11,11 +12,26 @@ public struct ChannelSettings: Sendable {
     /// to another one if that no longer answers. Empty if we are the relay of the channel's members, which needs a talk
     /// link.
     public var relays: [Relay]
+    /// Recognises the relays' static key; nil if the relays need not prove themselves.
+    public var fingerprint: RelayFingerprint?
+    /// Our identity and our files, for a channel that has an owner; nil if we have no identity.
+    public var membership: Membership?
     /// The SRTP suite of our own packets.
     public var suite = SRTPSuite.aesCounterMode
     public var clock = ClockTrust.kernel
     /// The name that the other members see; nil if we send no name. It is encrypted for the members.
     public var name: String?
+
+    /// The identity with which the owner of a channel has added us, and the files in which we keep its secret.
+    public struct Membership: Sendable {
+        public var identity: MemberIdentity
+        public var files: MembershipFiles
+
+        public init(_ identity: MemberIdentity, _ files: MembershipFiles) {
+            self.identity = identity
+            self.files = files
+        }
+    }
 
     /// A relay, or a tenfour that is the relay of its own channel.
     public struct Relay: Sendable {

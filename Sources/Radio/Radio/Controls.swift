@@ -15,10 +15,23 @@ final class Controls: Sendable {
     /// reading of the card.
     let capturedLevel = Atomic<UInt64>(0)
     let isSpeakerMuted = Atomic<Bool>(false)
+    /// How far received audio stays behind that of other sessions, as the raw value of a `Background`.
+    let background = Atomic<UInt8>(0)
+    let isMutedByOtherSession = Atomic<Bool>(false)
+    let needsCapture = Atomic<Bool>(true)
+    /// The volume of received audio, as the bits of a Float.
+    let volume = Atomic<UInt32>(Float(1).bitPattern)
+    let talkerVolumes = TalkerVolumes()
+    let floor = FloorControls()
+    /// The time in milliseconds for which the microphone that opens has waited for the floor. What was said meanwhile is
+    /// sent. It is no part of `floor`, since the capture thread counts no references.
+    let floorWait = Atomic<Int>(0)
     /// Whether received audio is muted while the microphone is open.
     let isHalfDuplex: Bool
     /// The tone to be played next, as its raw value plus one; zero if there is none.
     private let tone = Atomic<UInt8>(0)
+    /// What the threads of a replay share; nil if the session keeps no history.
+    let replays: Replays?
     /// Whether the input has ended and all of it is in the ring buffer.
     let hasInputEnded = Atomic<Bool>(false)
     /// The encoder settings that the network thread requests, as an `EncoderDemand`; zero if there is no request.
@@ -41,7 +54,8 @@ final class Controls: Sendable {
     /// then processes the remaining audio and ends.
     let isPlaybackOver = Atomic<Bool>(false)
 
-    init(isMicrophoneOpen: Bool, isConnected: Bool, isHalfDuplex: Bool = false) {
+    init(isMicrophoneOpen: Bool, isConnected: Bool, isHalfDuplex: Bool = false, replays: Replays? = nil) {
+        self.replays = replays
         self.isHalfDuplex = isHalfDuplex
         self.isMicrophoneOpen = Atomic(isMicrophoneOpen)
         self.isConnected = Atomic(isConnected)
@@ -50,7 +64,9 @@ final class Controls: Sendable {
     var stops: Bool { isStopping.load(ordering: .relaxed) }
 
     /// Whether received audio is muted now, because the user talks.
-    var mutesForHalfDuplex: Bool { isHalfDuplex && isMicrophoneOpen.load(ordering: .relaxed) }
+    var mutesForHalfDuplex: Bool {
+        isHalfDuplex && isMicrophoneOpen.load(ordering: .relaxed) && floor.maySend.load(ordering: .relaxed)
+    }
 
     func play(_ tone: SignalTone) { self.tone.store(tone.rawValue + 1, ordering: .relaxed) }
 

@@ -2,6 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourOpusCodec
 internal import TenfourResampling
 internal import TenfourRings
+internal import TenfourVoiceProcessing
 
 /// Converts captured audio to packets: resamples it, silences it while the microphone is closed, divides it into frames
 /// of one packet each, and encodes these.
@@ -31,6 +32,9 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private var frame: FixedBuffer<Float>
     private var filled = 0
     private var preRoll: PreRoll
+    /// The number of frames that are sent from before the key went down.
+    private let preRollCount: Int
+    private let packetMilliseconds: Int
     /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate)
     /// s.
     private var remainder = 0
@@ -38,13 +42,16 @@ struct EncoderPipeline: ~Copyable, Sendable {
     /// Silence and missed audio count too.
     private var position = FrameCount.zero
     private var wasOpen = false
+    /// The pauses of discontinuous transmission; nil if all packets are sent.
+    private var pause: TransmissionPause?
     private var packet = FixedBuffer<UInt8>(repeating: 0, count: PacketSlot.capacity)
 
     /// The duration of a fade, 5 ms, in frames at the encoder's rate.
     private let rampLength: Int
 
-    /// `format` is the format of the source, which has as many channels as `coding`.
-    init(format: LPCMFormat, coding: CodingSettings) throws(RadioError) {
+    /// `format` is the format of the source, which has as many channels as `coding`. `waitsForFloor`: the microphone
+    /// may open some time after the key went down.
+    init(format: LPCMFormat, coding: CodingSettings, waitsForFloor: Bool = false) throws(RadioError) {
         precondition(format.channelCount == coding.channelCount, "the source is mixed to the channels that are sent")
         let encoder = try StreamEncoder(coding)
         let rate = encoder.format.rate
@@ -58,7 +65,14 @@ struct EncoderPipeline: ~Copyable, Sendable {
         rampLength = FrameCount(.milliseconds(5), at: rate).rawValue
         frameCount = FrameCount(coding.frame, at: rate).rawValue
         frame = FixedBuffer(repeating: 0, count: frameCount * format.channelCount)
-        preRoll = PreRoll(lasting: coding.preRoll, of: coding.frame, sampleCount: frameCount * format.channelCount)
+        let pauses = coding.isDiscontinuous && coding.encoding == .opus
+        let encoded = LPCMFormat(rate: rate, channelCount: format.channelCount)
+        pause = pauses ? TransmissionPause(format: encoded, frame: coding.frame) : nil
+        preRollCount = Int((coding.preRoll / coding.frame).rounded(.up))
+        packetMilliseconds = max(1, Int(coding.frame / .milliseconds(1)))
+        let wait = waitsForFloor && coding.preRoll > .zero ? FloorControls.longestWait : .zero
+        preRoll = PreRoll(
+            lasting: coding.preRoll + wait, of: coding.frame, sampleCount: frameCount * format.channelCount)
     }
 
     /// Applies a requested `EncoderDemand` from the next frame on; zero requests no change.
@@ -71,13 +85,17 @@ struct EncoderPipeline: ~Copyable, Sendable {
     }
 
     /// Appends captured audio, and pushes each completed packet while the microphone is open (`isOpen`). Returns
-    /// whether a packet was pushed.
+    /// whether a packet was pushed. `waited` is the time in milliseconds for which the opened microphone has waited for
+    /// the floor: its audio is sent too.
     @_noAllocation @_noLocks
     mutating func take(
         _ sound: borrowing FixedBuffer<Float>, frameCount captured: FrameCount, isOpen: Bool,
-        into packets: borrowing RingBufferProducer<OutgoingPacket>
+        afterWaiting waited: Int = 0, into packets: borrowing RingBufferProducer<OutgoingPacket>
     ) -> Bool {
         var used = 0
+        if isOpen, !wasOpen {
+            preRoll.removeOldest(downTo: preRollCount + (waited + packetMilliseconds - 1) / packetMilliseconds)
+        }
         var hasPushed = isOpen && !wasOpen && sendPreRoll(into: packets)
         while used < captured.rawValue {
             used += fill(sound, from: used, to: captured.rawValue)
@@ -181,8 +199,16 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private mutating func encodeAndPush(
         at start: FrameCount, startsTalkspurt: Bool, into packets: borrowing RingBufferProducer<OutgoingPacket>
     ) -> Bool {
-        let byteCount = Self.encode(frame, with: &encoder, into: &packet)
-        guard byteCount > 0 else { return false }
+        var (byteCount, startsTalkspurt) = (1, startsTalkspurt)
+        switch Self.decide(frame, with: &pause, startsTalkspurt) {
+        case .omit: return false
+        case .encode(let isFirst):
+            byteCount = Self.encode(frame, with: &encoder, into: &packet)
+            guard byteCount > 0 else { return false }
+            startsTalkspurt = isFirst
+        // A packet with a frame of no bytes, of the kind that the encoder uses (RFC 6716 section 3.1).
+        case .announcePause: packet[0] &= 0xFC
+        }
         let isTaken = Self.push(
             packet, byteCount: byteCount, at: FrameCount(start.rawValue * framesPerTick),
             startsTalkspurt: startsTalkspurt, into: packets)
@@ -201,8 +227,15 @@ struct EncoderPipeline: ~Copyable, Sendable {
         }
     }
 
-    // The four functions below are exempt from the compiler's allocation check, which would take the end of a Span's
+    // The five functions below are exempt from the compiler's allocation check, which would take the end of a Span's
     // lifetime for a deallocation. Reviewed by hand: they free nothing.
+
+    @_semantics("no_performance_analysis")
+    private static func decide(
+        _ frame: borrowing FixedBuffer<Float>, with pause: inout TransmissionPause?, _ startsTalkspurt: Bool
+    ) -> TransmissionPause.Decision {
+        pause?.decide(frame.span, startsTalkspurt: startsTalkspurt) ?? .encode(startsTalkspurt: startsTalkspurt)
+    }
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {

@@ -8,6 +8,18 @@ extension CodingSettings {
 }
 
 extension RadioConfiguration {
+    /// Throws `.usage` if the floor is to be requested where nobody could grant it.
+    func checkFloor() throws(RadioError) {
+        guard case .always = floor else { return }
+        if case .channel = protection { return }
+        guard rtpSession.remotes.count == 1, multicast == nil else {
+            throw RadioError(
+                .usage,
+                "nobody grants the floor among several stations without a relay: leave --floor out, or talk in a channel"
+            )
+        }
+    }
+
     /// Throws `.usage` for a combination of settings that the codec of the sent audio does not support. Call it
     /// before anything is opened; a session checks it again.
     public func checkEncoding() throws(RadioError) {

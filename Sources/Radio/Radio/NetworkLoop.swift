@@ -2,6 +2,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourChannelMember
+internal import TenfourFloor
 internal import TenfourJitterBuffer
 internal import TenfourPackets
 internal import TenfourRings
@@ -21,8 +22,11 @@ internal import TenfourUV
     private let control: UDPSocket?
     private var rtpSession: RTPSession
     private let protection: any Protection
+    /// Call signalling on the media's port; nil if there is none.
+    private let signalling: (any CallSignalling)?
     /// The channel's protection; nil in a session without a channel.
     private let channel: ChannelLine?
+    private var floor: FloorLine
     private let coding: CodingSettings
     /// Whether reports are sent from the port above the media's. Multiplexed reports are sent from the media's port,
     /// because a NAT on the path knows only this port.
@@ -31,9 +35,8 @@ internal import TenfourUV
     private var demanded: LossProtection
     private let controls: Controls
     private let state: RadioState
-    private let incoming: RingBufferProducer<IncomingPacket>?
+    private var delivery: PacketDelivery
     private let outgoing: RingBufferConsumer<OutgoingPacket>
-    private let tap: (any PacketTap)?
     /// Whether there is audio to send.
     private let sends: Bool
     private var captured: LatestReader<CaptureReport>?
@@ -52,7 +55,6 @@ internal import TenfourUV
     private var absence: RadioError?
     /// Whether the last talker that left had timed out, without sending a BYE.
     private var lastSourceTimedOut = false
-    private var droppedCount = 0
     private var heardAnyone = false
     /// Follows the address of the peer in a call by name; nil for other sessions.
     private let partner: PartnerTracker?
@@ -84,6 +86,8 @@ internal import TenfourUV
         captured: consuming LatestReader<CaptureReport>?, played: consuming LatestReader<PlaybackReport>?
     ) throws(RadioError) {
         let target = CallbackTarget<NetworkLoop>()
+        signalling = configuration.signalling
+        signalling?.releasePort()
         do throws(NetworkError) {
             loop = try EventLoop()
             (media, control) = try Self.open(configuration, on: loop)
@@ -100,6 +104,10 @@ internal import TenfourUV
         rtpSession = RTPSession(identity: identity, configuration: configured, at: loop.now)
         (protection, channel) = try Self.protection(
             configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
+        let isCall = configured.remotes.count == 1 && configuration.multicast == nil && configuration.input != nil
+        floor = FloorLine(
+            configuration.floor, controls, channel, as: isCall ? configuration.callRole : nil, ssrc: identity.ssrc,
+            frame: configuration.coding.frame, at: loop.now)
         if case .channel = configuration.protection { absence = .nobodyAnswers }
         coding = configuration.coding
         let now = loop.now
@@ -116,9 +124,8 @@ internal import TenfourUV
         self.controls = controls
         self.state = state
         self.limits = limits
-        self.incoming = incoming
+        delivery = PacketDelivery(incoming, controls.replays, configuration.packetTap)
         self.outgoing = outgoing
-        tap = configuration.packetTap
         sends = configuration.input != nil
         self.captured = captured
         self.played = played
@@ -139,6 +146,8 @@ internal import TenfourUV
                 let now = loop.now
                 rtpSession.timeElapsed(at: now)
                 protection.timeElapsed(at: now)
+                signalling?.timeElapsed(at: now)
+                floor.timeElapsed(at: now)
                 flush(at: now)
             }
             pollTimer = try loop.makeTimer { [unowned self] in poll(at: loop.now) }
@@ -158,7 +167,8 @@ internal import TenfourUV
 
     /// Receives a datagram on the media's port.
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        if !protection.receive(datagram, from: sender, at: now) { unopenedCount += 1 }
+        let isSignalling = signalling?.receive(datagram, from: sender, at: now) ?? false
+        if !isSignalling, !protection.receive(datagram, from: sender, at: now) { unopenedCount += 1 }
         flush(at: now)
         if now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
@@ -184,35 +194,28 @@ internal import TenfourUV
         if let partner, !reception.isDiscarded { partner.recordReception(at: now) }
         if case .media(let packet) = reception {
             heardAnyone = true
-            for index in 0..<packet.copyCount { pass(packet.copy(index), of: datagram, at: now) }
-            pass(packet, of: datagram, at: now)
+            floor.heardMedia(of: packet.ssrc, at: now)
+            delivery.deliver(packet, of: datagram, at: now)
         }
     }
 
     /// Handles a wake-up: the capture thread has packets, or the session is to end.
     private func wake() {
         let now = loop.now
+        floor.takeCommands(at: now)
         drain(at: now)
+        delivery.answerReplay(at: now)
+        flush(at: now)
         if controls.stops || now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
     private func drain(at now: Instant) {
         while outgoing.pop({ packet in
+            // A talker that the arbiter no longer hears, or whose floor was revoked, sends nothing.
+            guard floor.maySend else { return }
             rtpSession.send(
                 packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
         }) { flush(at: now) }
-    }
-
-    /// Passes a packet to the playback thread and to the tap.
-    private func pass(_ packet: MediaPacket, of datagram: Span<UInt8>, at now: Instant) {
-        pass { $0.set(packet, of: datagram, arrivedAt: now) }
-        guard let tap else { return }
-        let start = packet.description.offset
-        tap.receive(datagram.extracting(start..<(start + packet.description.byteCount)), packet, at: now)
-    }
-
-    private func pass(_ fill: (inout IncomingPacket) -> Void) {
-        if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
     /// Passes on packets and datagrams until none are left, handles events, and arms the timer. Called after each
@@ -221,15 +224,22 @@ internal import TenfourUV
         while exchange(at: now) {}
         while let event = rtpSession.nextEvent() {
             if case .sourceLeft(let ssrc, let reason) = event {
+                floor.left(ssrc, at: now)
                 lastSourceTimedOut = reason == nil
-                pass { $0.set(.goodbye, of: ssrc) }
-                tap?.leave(ssrc, at: now)
+                delivery.leave(ssrc, at: now)
             }
-            if case .identityChanged(let ssrc) = event { channel?.setSSRC(ssrc) }
+            if case .identityChanged(let ssrc) = event {
+                channel?.setSSRC(ssrc)
+                floor.setSSRC(ssrc, at: now)
+            }
             state.post(event)
         }
         if rtpSession.lossProtection != demanded { applyLossProtection(rtpSession.lossProtection) }
-        let deadline = [rtpSession.nextDeadline, protection.nextDeadline].compactMap { $0 }.min()
+        while passOn({ signalling?.nextDatagram(into: &$0, at: now) }, { media.send($0, to: $1) }) {}
+        let deadlines = [
+            rtpSession.nextDeadline, protection.nextDeadline, signalling?.nextDeadline, floor.nextDeadline,
+        ]
+        let deadline = deadlines.compactMap { $0 }.min()
         if let deadline { sessionTimer?.arm(at: deadline) }
     }
 
@@ -248,7 +258,23 @@ internal import TenfourUV
             hasPassed = true
             handle(event, at: now)
         }
+        if exchangeFloor(at: now) { hasPassed = true }
         return hasPassed
+    }
+
+    /// Passes messages about the floor between the floor and the RTP session, and reports what has happened. Returns
+    /// whether anything was passed.
+    private func exchangeFloor(at now: Instant) -> Bool {
+        var hasPassed = false
+        while let packet = rtpSession.nextApplicationPacket() {
+            hasPassed = true
+            if packet.name == FloorMessage.packetName { floor.receive(packet.data.span, from: packet.ssrc, at: now) }
+        }
+        while let data = floor.nextMessage() {
+            hasPassed = true
+            rtpSession.sendApplicationPacket(name: FloorMessage.packetName, data)
+        }
+        return floor.flush(at: now) || hasPassed
     }
 
     /// Passes one datagram, which `take` appends, and its peer to `use`. Returns false if `take` has no datagram left.
@@ -273,16 +299,19 @@ internal import TenfourUV
     private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
-            hasJoined = true
-            absence = nil
-            controls.isConnected.store(true, ordering: .releasing)
+            (hasJoined, absence) = (true, nil)
         case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
-        case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
+        case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners, .managed:
+            break
         case .refused(let reason), .closed(let reason):
             let trouble =
                 if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
             guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }
+            absence = trouble
+        case .relayDoubted(let doubt):
+            let trouble = RadioError(doubt)
+            guard hasJoined else { return state.fail(trouble) }
             absence = trouble
         }
         state.post(event)
@@ -298,12 +327,14 @@ internal import TenfourUV
     /// Publishes a snapshot and checks whether the session is to end.
     private func poll(at now: Instant) {
         lastPoll = now
+        delivery.forgetOld(at: now)
         pollTimer?.arm(at: now + Self.longestInterval)
         if let channel = channel {
             channel.microphone(isOpen: sends && controls.isMicrophoneOpen.load(ordering: .relaxed), at: now)
             let page = controls.listenerPage.exchange(-1, ordering: .relaxed)
             if page >= 0 { channel.requestListeners(from: page, at: now) }
-            channel.poll(at: now)
+            if let failure = channel.poll(at: now) { state.fail(failure) }
+            if hasJoined, channel.canTalk { controls.isConnected.store(true, ordering: .releasing) }
             flush(at: now)
         }
         if let found = partner?.poll(at: now) { partnerResolved(at: found, now) }
@@ -341,7 +372,7 @@ internal import TenfourUV
     /// Passes the delay that recovery needs to the playback thread. The message is repeated, because the talker may get
     /// another jitter buffer on that thread.
     private func setRecoveryDelay(of source: Source) {
-        pass { $0.set(.repair(RecoveryDemand(source.repair)), of: source.ssrc) }
+        delivery.demand(RecoveryDemand(source.repair), of: source.ssrc)
     }
 
     private func publish() {
@@ -359,25 +390,11 @@ internal import TenfourUV
             snapshot.add(report, present: rtpSession.sources, before: talkers)
             talkers = snapshot.talkers
         }
-        snapshot.addPeople(rtpSession.participants(at: loop.now), channel?.members, at: loop.now)
+        snapshot.addPeople(rtpSession.participants(at: loop.now), channel, at: loop.now)
+        snapshot.floor = floor.snapshot
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount
-        snapshot.playbackQueueDropCount = droppedCount
+        snapshot.playbackQueueDropCount = delivery.droppedCount
         state.publish(snapshot, at: loop.now)
-    }
-
-    private static func protection(
-        _ configuration: RadioConfiguration, ssrc: SSRC, local: Endpoint, at now: Instant
-    ) throws(RadioError) -> (any Protection, ChannelLine?) {
-        switch configuration.protection {
-        case .none: return (PlainLine(), nil)
-        case .srtp(let key):
-            do throws(SRTPError) { return (try SRTPLine(key), nil) } catch {
-                throw RadioError(.failure, error.description)
-            }
-        case .channel(let settings):
-            let line = ChannelLine(settings, configuration.coding, ssrc: ssrc, local: local, at: now)
-            return (line, line)
-        }
     }
 }

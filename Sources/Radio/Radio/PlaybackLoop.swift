@@ -3,6 +3,7 @@ internal import TenfourAudioCore
 internal import TenfourJitterBuffer
 internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourVoiceProcessing
 
 /// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the
 /// card.
@@ -13,16 +14,18 @@ struct PlaybackLoop: ~Copyable, Sendable {
     private var player: PlaybackStep
     private var reports: LatestWriter<PlaybackReport>
 
+    /// `loudspeaker` is nil if another thread drives the card.
     init(
         _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline, _ controls: Controls,
-        packets: consuming RingBufferConsumer<IncomingPacket>, reports: consuming LatestWriter<PlaybackReport>,
-        tap: consuming RingBufferProducer<RecordedAudio>?, card: TimePitchSharedState? = nil
+        _ loudspeaker: consuming LoudspeakerStage?, packets: consuming RingBufferConsumer<IncomingPacket>,
+        reports: consuming LatestWriter<PlaybackReport>,
+        tap: consuming RingBufferProducer<RecordedAudio>?, card: TimePitchSharedState? = nil,
+        echo: consuming PlayedAudioWriter? = nil
     ) {
         self.controls = controls
         self.card = card
         self.reports = reports
-        let loudspeaker = card == nil ? LoudspeakerStage(format: output.format) : nil
-        player = PlaybackStep(output, pipeline, loudspeaker, packets: packets, tap: tap)
+        player = PlaybackStep(output, pipeline, loudspeaker, packets: packets, tap: tap, echo: echo)
     }
 
     consuming func run(priority: RealTime) {
@@ -30,6 +33,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
         player.fit(priority)
         while !controls.stops {
             player.loudspeaker?.update(from: controls)
+            player.updateVolumes(from: controls.talkerVolumes)
             player.pullPeriod()
             if let card { player.setInterruptions(card.interruptions) }
             if player.isReportDue {
@@ -74,6 +78,10 @@ struct PlaybackStep: ~Copyable, Sendable {
     private var pipeline: PlayoutPipeline
     private let packets: RingBufferConsumer<IncomingPacket>
     private let tap: RingBufferProducer<RecordedAudio>?
+    /// Passes what is played on to the echo canceller; nil if there is none.
+    private var echo: PlayedAudioWriter?
+    /// The version of the volumes that the mixer has.
+    private var volumeVersion = 0
     private var sound: FixedBuffer<Float>
     private var recorded = RecordedAudio()
     /// The number of frames played since the last report.
@@ -82,7 +90,7 @@ struct PlaybackStep: ~Copyable, Sendable {
     init(
         _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline,
         _ loudspeaker: consuming LoudspeakerStage?, packets: consuming RingBufferConsumer<IncomingPacket>,
-        tap: consuming RingBufferProducer<RecordedAudio>?
+        tap: consuming RingBufferProducer<RecordedAudio>?, echo: consuming PlayedAudioWriter?
     ) {
         sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         self.output = output
@@ -90,6 +98,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         self.loudspeaker = loudspeaker
         self.packets = packets
         self.tap = tap
+        self.echo = echo
         report.rate = self.output.format.rate
         report.levelHistory = LevelHistory(rate: self.output.format.rate)
     }
@@ -99,7 +108,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         switch output.wait() {
         case .interrupted(let interruption):
             record(interruption)
-        case .demand(let now, let shift, _):
+        case .demand(let now, let shift, let playedAt):
             pipeline.mixer.shiftClock(by: shift)
             Self.pull(&pipeline, into: &sound, at: now, from: packets)
             framesSinceReport += output.period.rawValue
@@ -111,8 +120,17 @@ struct PlaybackStep: ~Copyable, Sendable {
             pipeline.mixer.recordUnplayed(report.interruptions.isCardLost ? output.period : .zero)
             record(concealed)
             loudspeaker?.apply(to: &sound)
+            echo?.write(sound, playedAt: playedAt)
             output.write(sound)
         }
+    }
+
+    /// Takes over the talkers' volumes, if one has changed.
+    mutating func updateVolumes(from volumes: TalkerVolumes) {
+        let version = volumes.version.load(ordering: .acquiring)
+        guard version != volumeVersion else { return }
+        volumeVersion = version
+        volumes.apply(to: &pipeline.mixer)
     }
 
     /// Sets the interruptions of the card, when another thread drives it.

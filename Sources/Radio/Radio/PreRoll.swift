@@ -52,6 +52,10 @@ struct PreRoll: ~Copyable, Sendable {
         count -= 1
     }
 
+    /// Removes the oldest frames until `limit` are left.
+    @_noAllocation @_noLocks
+    mutating func removeOldest(downTo limit: Int) { while count > max(limit, 0) { removeOldest() } }
+
     @_noAllocation @_noLocks
     mutating func removeAll() { count = 0 }
 }

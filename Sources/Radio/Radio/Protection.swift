@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPackets
 internal import TenfourSession
 
 /// A stage between the RTP session, which has no keys, and the network. It encrypts and decrypts, or passes plain RTP
@@ -101,5 +102,24 @@ final class SRTPLine: Protection {
     private func unprotect() -> Int? {
         var span = bytes.mutableSpan
         do throws(SRTPError) { return try srtp.unprotect(&span) } catch { return nil }
+    }
+}
+
+extension NetworkLoop {
+    /// Makes the protection that the configuration wants; the second is the same one if it is a channel's.
+    static func protection(
+        _ configuration: RadioConfiguration, ssrc: SSRC, local: Endpoint, at now: Instant
+    ) throws(RadioError) -> (any Protection, ChannelLine?) {
+        switch configuration.protection {
+        case .none: return (PlainLine(), nil)
+        case .srtp(let key):
+            do throws(SRTPError) { return (try SRTPLine(key), nil) } catch {
+                throw RadioError(.failure, error.description)
+            }
+        case .channel(let settings):
+            let line = ChannelLine(
+                settings, configuration.coding, configuration.floor, ssrc: ssrc, local: local, at: now)
+            return (line, line)
+        }
     }
 }

@@ -1,8 +1,10 @@
 public import TenfourAudioCore
 public import TenfourAudioFile
 public import TenfourChannelKeys
+public import TenfourFloor
 internal import TenfourOpusCodec
 public import TenfourSession
+public import TenfourVoiceProcessing
 
 /// The configuration of a session: source and destination of audio, peers, and settings.
 ///
@@ -20,6 +22,8 @@ public struct RadioConfiguration: Sendable {
     var partner: Partner?
     /// The protection of media and reports, in both directions.
     public var protection = Protection.none
+    /// Call signalling on the media's port; nil if there is none.
+    public var signalling: (any CallSignalling)?
     /// The audio to send; nil if no audio is sent. A session that only sends ends with its input; a session that also
     /// receives continues.
     public var input: Input?
@@ -29,14 +33,27 @@ public struct RadioConfiguration: Sendable {
     public var recording: Recording?
     /// Gets each received packet of audio; nil if nothing does.
     public var packetTap: (any PacketTap)?
+    /// Whether the packets of the last ten minutes stay in memory, 4 MB of it, so that `RadioSession.replay` can play them
+    /// on the output's card.
+    public var keepsHistory = false
     /// The settings for encoding audio into packets.
     public var coding = CodingSettings()
     /// The settings for playing received packets.
     public var playout = PlayoutSettings()
+    /// What is done to the microphone's audio before it is encoded. Echo is cancelled only if both input and output are
+    /// cards and both ends are heard at once.
+    public var voice = VoiceSettings()
     /// Whether the microphone is open at the start.
     public var beginsOpen = true
+    /// Whether the capture card is closed while the microphone is. Opening it takes as long as the card or the sound server
+    /// needs, and there is no pre-roll. At the start it is opened for a moment.
+    public var closesCaptureCard = false
     /// Whether received audio is heard while the microphone is open.
     public var duplex = Duplex.full
+    /// Whether the session requests the floor before it talks. Outside a channel this needs exactly one partner.
+    public var floor = FloorUse.none
+    /// Who arbitrates the floor between this station and its only partner: the one that answered the call.
+    public var callRole = CallFloor.Role.bothCalled
     /// The time after which the session ends; nil if there is no limit.
     public var duration: Duration?
     /// Whether the session ends when all talkers have left.
@@ -136,6 +153,20 @@ public struct RadioConfiguration: Sendable {
         return rtpSession
     }
 
+    /// Whether the session can replay what it hears: it keeps a history, and has a card.
+    var canReplay: Bool {
+        guard keepsHistory, case .card = output else { return false }
+        return true
+    }
+
+    /// `coding`, with discontinuous transmission only if the stream is not encrypted.
+    var codingAsProtected: CodingSettings {
+        var coding = coding
+        if case .none = protection { return coding }
+        coding.isDiscontinuous = false
+        return coding
+    }
+
     /// Creates a configuration without input, output and recording: set at least one.
     public init(local: Endpoint, rtpSession: RTPSessionConfiguration) {
         self.local = local
@@ -157,6 +188,9 @@ public struct CodingSettings: Hashable, Sendable {
     public var fec = FEC.automatic
     /// The packet loss in percent, 0…100, for which in-band FEC is dimensioned.
     public var expectedLoss = 0
+    /// Whether Opus sends the background noise only every 600 ms while nobody talks (DTX). The receiver plays comfort
+    /// noise. Encrypted streams send all packets, because the pauses between them would show when somebody talks.
+    public var isDiscontinuous = false
     /// The number of audio channels, 1 or 2. A source with another number of channels is mixed, according to
     /// `captureChannel`.
     public var channelCount = 1

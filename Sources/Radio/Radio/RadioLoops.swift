@@ -8,6 +8,7 @@ package import TenfourSession
 internal import TenfourSoundCard
 internal import TenfourTimePitch
 internal import TenfourUV
+internal import TenfourVoiceProcessing
 
 /// The loops of a session, opened and connected, before each is moved to its thread.
 struct RadioLoops: ~Copyable, Sendable {
@@ -18,6 +19,8 @@ struct RadioLoops: ~Copyable, Sendable {
     var timePitchLoop: TimePitchLoop?
     var card: TimePitchPlaybackLoop?
     var recorder: Recorder?
+    /// The loop that decodes what is replayed; nil if nothing can be.
+    var replay: ReplayLoop?
     /// The stack that the decoders use, in bytes, in addition to the playback loop's own.
     var playbackStackByteCount = 0
 
@@ -51,6 +54,8 @@ struct RadioLoops: ~Copyable, Sendable {
         let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
+        var voice = VoicePath(configuration, input, output)
+        if voice.played != nil { openings.append("cancels the echo of the loudspeaker") }
         let decoding = Self.decoding(configuration.playout, trial, for: output)
         // Sets the decoder state that reports to senders use before the first pull.
         var noReport = PlaybackReport()
@@ -64,13 +69,19 @@ struct RadioLoops: ~Copyable, Sendable {
 
         var loops = RadioLoops()
         if let input {
-            let talker = try EncoderPipeline(format: input.format, coding: configuration.coding)
+            let talker = try EncoderPipeline(
+                format: input.format, coding: configuration.codingAsProtected,
+                waitsForFloor: configuration.floor != .none)
+            let processor = VoiceProcessor(
+                format: input.format, piece: input.longestPiece, settings: configuration.voice,
+                reference: voice.reference.take())
             loops.capture = CaptureLoop(
-                input, talker, controls, network.wakeup, packets: outgoing.producer, reports: captured.writer,
-                failed: state.fail)
+                input, closesCard: configuration.closesCaptureCard, processor, talker, controls, network.wakeup,
+                packets: outgoing.producer, reports: captured.writer, failed: state.fail)
         }
         if let output {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
+            let loudspeaker = try loops.openLoudspeaker(output, controls)
             loops.playbackStackByteCount = trial.stackByteCount + stackByteCountOfLoop
             let pipeline = try PlayoutPipeline(
                 format: output.format,
@@ -79,11 +90,12 @@ struct RadioLoops: ~Copyable, Sendable {
                 decoding: decoding, longestPull: output.period)
             if let timePitch = configuration.playout.timePitch {
                 loops.insertTimePitch(
-                    output, pipeline, timePitch, controls, packets: incoming.consumer, reports: played.writer,
-                    tap: pieces)
+                    output, pipeline, loudspeaker, timePitch, controls, packets: incoming.consumer,
+                    reports: played.writer, tap: pieces, echo: voice.played.take())
             } else {
                 loops.playback = PlaybackLoop(
-                    output, pipeline, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+                    output, pipeline, controls, loudspeaker, packets: incoming.consumer, reports: played.writer,
+                    tap: pieces, echo: voice.played.take())
             }
         }
         return Opened(loops: loops, network: network, openings: openings, cardChanges: cardChanges)
@@ -91,9 +103,11 @@ struct RadioLoops: ~Copyable, Sendable {
 
     /// Makes playback follow the clock, and inserts a worker thread between playback and the card.
     private mutating func insertTimePitch(
-        _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline, _ timePitch: LiveTimePitchSettings,
-        _ controls: Controls, packets: consuming RingBufferConsumer<IncomingPacket>,
-        reports: consuming LatestWriter<PlaybackReport>, tap: consuming RingBufferProducer<RecordedAudio>?
+        _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline,
+        _ loudspeaker: consuming LoudspeakerStage, _ timePitch: LiveTimePitchSettings, _ controls: Controls,
+        packets: consuming RingBufferConsumer<IncomingPacket>,
+        reports: consuming LatestWriter<PlaybackReport>, tap: consuming RingBufferProducer<RecordedAudio>?,
+        echo: consuming PlayedAudioWriter?
     ) {
         let (format, period) = (output.format, output.period)
         let capacity = Recorder.capacity(period: period.duration(at: format.rate), format: format)
@@ -105,15 +119,29 @@ struct RadioLoops: ~Copyable, Sendable {
             timePitchLoop = TimePitchLoop(
                 live, period: period, controls, sharedState, from: heard.consumer, to: nil, tap: tap)
             playback = PlaybackLoop(
-                clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer)
+                clock, pipeline, controls, loudspeaker, packets: packets, reports: reports, tap: heard.producer)
         } else {
             let processed = RingBuffer(capacity: capacity, filler: RecordedAudio())
             timePitchLoop = TimePitchLoop(
                 live, period: period, controls, sharedState, from: heard.consumer, to: processed.producer, tap: tap)
-            card = TimePitchPlaybackLoop(output, controls, sharedState, pieces: processed.consumer)
+            card = TimePitchPlaybackLoop(
+                output, controls, sharedState, loudspeaker, pieces: processed.consumer, echo: echo)
             playback = PlaybackLoop(
-                clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer, card: sharedState)
+                clock, pipeline, controls, nil, packets: packets, reports: reports, tap: heard.producer,
+                card: sharedState)
         }
+    }
+
+    /// Makes the last stage before the card, and the loop of a replay if there can be one.
+    private mutating func openLoudspeaker(
+        _ output: borrowing PlaybackOutput, _ controls: Controls
+    ) throws(RadioError) -> LoudspeakerStage {
+        guard let replays = controls.replays else { return LoudspeakerStage(format: output.format) }
+        let pieces = RingBuffer(capacity: ReplayLoop.pieceCount, filler: RecordedAudio())
+        replay = try ReplayLoop(replays, controls, format: output.format, to: pieces.producer)
+        return LoudspeakerStage(
+            format: output.format,
+            replay: LoudspeakerReplay(replays, pieces.consumer, format: output.format, period: output.period))
     }
 
     private static func openOutput(

@@ -1,6 +1,7 @@
 internal import Synchronization
 public import TenfourAudioCore
 public import TenfourChannelMember
+public import TenfourPackets
 internal import TenfourRings
 public import TenfourSession
 public import TenfourSignalTones
@@ -21,9 +22,9 @@ public final class RadioSession: Sendable {
     public let localEndpoint: Endpoint
 
     private let cardChanges: [CardChanges]
-    private let controls: Controls
+    let controls: Controls
     private let state: RadioState
-    private let network: NetworkLoop
+    let network: NetworkLoop
     private let loops: Locked<RadioLoops>
     private let threads = Locked<[Thread]>([])
 
@@ -37,10 +38,12 @@ public final class RadioSession: Sendable {
     /// settings that the codec does not have.
     public init(_ configuration: RadioConfiguration) throws(RadioError) {
         try configuration.checkEncoding()
+        try configuration.checkFloor()
         let isPlain = if case .channel = configuration.protection { false } else { true }
         let controls = Controls(
             isMicrophoneOpen: configuration.beginsOpen, isConnected: isPlain,
-            isHalfDuplex: configuration.duplex == .half)
+            isHalfDuplex: configuration.duplex == .half,
+            replays: configuration.canReplay ? try Replays() : nil)
         if let timePitch = configuration.playout.timePitch {
             controls.rate.store(timePitch.rate.bitPattern, ordering: .relaxed)
             controls.pitch.store(timePitch.pitch.bitPattern, ordering: .relaxed)
@@ -78,6 +81,7 @@ public final class RadioSession: Sendable {
             return RadioLoops(
                 capture: loops.capture.take(), playback: loops.playback.take(),
                 timePitchLoop: loops.timePitchLoop.take(), card: loops.card.take(), recorder: loops.recorder.take(),
+                replay: loops.replay.take(),
                 playbackStackByteCount: loops.playbackStackByteCount)
         }
         do throws(AudioThreadError) {
@@ -93,6 +97,7 @@ public final class RadioSession: Sendable {
     public func stop() {
         controls.isStopping.store(true, ordering: .releasing)
         network.wakeup.signal()
+        controls.replays?.wake()
     }
 
     /// Waits for the end. Throws `.failure` if an error such as a full disk has caused it. Returns immediately if the
@@ -126,8 +131,63 @@ public final class RadioSession: Sendable {
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
 
+    /// How far received audio stays behind that of other sessions of the same user. A change takes 10 ms. Tones, replays and
+    /// a recording keep their volume.
+    public var background: Background {
+        get { Background(rawValue: controls.background.load(ordering: .relaxed)) ?? .none }
+        set { controls.background.store(newValue.rawValue, ordering: .relaxed) }
+    }
+
+    /// Whether received audio is silent because the user talks in another session. As `background` otherwise.
+    public var isMutedByOtherSession: Bool {
+        get { controls.isMutedByOtherSession.load(ordering: .relaxed) }
+        set { controls.isMutedByOtherSession.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether captured audio is needed: true at first. Otherwise the session closes its capture card and processes
+    /// nothing, since another session has the user's microphone. It opens the card again in the background, and captures
+    /// silence until then.
+    public var needsCapture: Bool {
+        get { controls.needsCapture.load(ordering: .relaxed) }
+        set { controls.needsCapture.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The volume of received audio on the card, 0…1. A recording and the tones keep theirs.
+    public var volume: Float {
+        get { Float(bitPattern: controls.volume.load(ordering: .relaxed)) }
+        set { controls.volume.store((newValue > 0 ? min(newValue, 1) : 0).bitPattern, ordering: .relaxed) }
+    }
+
+    /// Sets the volume of one talker, 0…4; 0 mutes, and 1 is the volume that was sent. It is kept for sixteen talkers,
+    /// also while they are away, and belongs to the SSRC: a talker who joins anew has another. It changes a recording
+    /// of what is heard, too.
+    public func setVolume(_ volume: Float, of ssrc: SSRC) { controls.talkerVolumes.set(volume, of: ssrc) }
+
+    /// Returns the volume that was set for a talker; 1 if none was.
+    public func volume(of ssrc: SSRC) -> Float { controls.talkerVolumes.volume(of: ssrc) }
+
     /// Plays a tone on the card, in place of a tone that is playing. It is neither sent nor recorded.
     public func play(_ tone: SignalTone) { controls.play(tone) }
+
+    /// Plays on the card what was heard before, in place of a replay that plays. Other audio is played more softly
+    /// meanwhile. A replay is neither sent nor recorded. Nothing happens if the session keeps no history
+    /// (`RadioConfiguration.keepsHistory`) or plays on no card.
+    public func replay(_ range: ReplayRange) {
+        controls.replays?.request(range)
+        network.wakeup.signal()
+    }
+
+    /// Ends the replay, over 10 ms.
+    public func stopReplay() { controls.replays?.stop() }
+
+    /// Whether a replay is heard.
+    public var isReplaying: Bool { controls.replays?.isPlaying.load(ordering: .acquiring) ?? false }
+
+    /// Whether the session can replay what was heard.
+    public var canReplay: Bool { controls.replays != nil }
+
+    /// Returns what became of the replays since the last call, at most the latest 64 events.
+    public func takeReplayEvents() -> [ReplayEvent] { controls.replays?.takeEvents() ?? [] }
 
     /// Requests up to fifty listeners of the channel from its relay, from index `position` on. `ChannelEvent.listeners`
     /// delivers them within three seconds; no event comes if the relay does not list listeners.
@@ -189,6 +249,7 @@ extension RadioSession {
             AudioThread("net", priority: Self.networkPriority, work: network) { network, _ in
                 network.run()
                 controls.isStopping.store(true, ordering: .releasing)
+                controls.replays?.wake()
                 controls.isOver.store(true, ordering: .releasing)
             })
         if let playback = loops.playback.take() {
@@ -224,6 +285,9 @@ extension RadioSession {
                             : controls.isPlaybackOver.load(ordering: .acquiring)
                     }
                 })
+        }
+        if let replay = loops.replay.take() {
+            try addThread(AudioThread("replay", priority: nil, work: replay) { replay, _ in replay.run() })
         }
         if let capture = loops.capture.take() {
             let mayHang = capture.mayHang

@@ -5,6 +5,7 @@ public import TenfourPackets
 public import TenfourSession
 internal import TenfourSoundCard
 public import TenfourUV
+public import TenfourVoiceProcessing
 
 /// The state of a session, at most a sixth of a second old. All counts begin at the start of the session.
 public struct RadioSnapshot: Sendable {
@@ -22,16 +23,26 @@ public struct RadioSnapshot: Sendable {
     public var participants: [ParticipantSnapshot] = []
     /// The other members of the channel; nil without a channel, or if its relay does not list them.
     public var members: ChannelMembers?
+    /// The state of our membership; nil in a channel without an owner, and without a channel.
+    public var managed: ManagedSnapshot?
     /// The state of capture; nil when nothing is sent.
     public var capture: CaptureSnapshot?
     /// The state of playback; nil when nothing is played.
     public var playback: PlaybackSnapshot?
+    /// Who has the floor; nil in a session that never requests it.
+    public var floor: FloorSnapshot?
     /// The datagram counts of the media socket.
     public var network = SocketStatistics()
     /// The number of datagrams that were not protected with our key; 0 without a key.
     public var unopenedCount = 0
     /// The number of received packets that were dropped because the playback thread was too slow.
     public var playbackQueueDropCount = 0
+
+    /// The state of our membership in a channel that has an owner.
+    public struct ManagedSnapshot: Sendable {
+        /// The age of the group secret; nil while there is none, when nothing is heard or sent.
+        public var secretAge: Duration?
+    }
 
     /// A talker who is heard or was heard.
     public struct TalkerSnapshot: Sendable {
@@ -122,6 +133,9 @@ public struct RadioSnapshot: Sendable {
         public var isCardLost: Bool
         /// The channel with digital silence while the other channel of a stereo card has audio; nil if there is none.
         public var silentChannel: CaptureChannel?
+        /// What the user should change about the microphone's level; nil if it is good, or nobody has talked for long
+        /// enough.
+        public var levelAdvice: LevelAdvice?
         /// The result of the request for real-time priority, in words.
         public var priority: String { realTime.description }
         let realTime: RealTime
@@ -161,8 +175,9 @@ public struct RadioSnapshot: Sendable {
         discards = rtpSession.discards
     }
 
-    mutating func addPeople(_ participants: [Participant], _ members: ChannelMembers?, at now: Instant) {
-        self.members = members
+    mutating func addPeople(_ participants: [Participant], _ channel: ChannelLine?, at now: Instant) {
+        members = channel?.members
+        managed = channel?.managedSnapshot(at: now)
         self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
             ParticipantSnapshot(
                 ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, age: now - $0.since,
@@ -175,7 +190,8 @@ public struct RadioSnapshot: Sendable {
         capture = CaptureSnapshot(
             level: Level(meanSquare: report.meanSquare), levelHistory: report.levelHistory, xrunCount: report.xruns,
             missed: report.missed.duration(at: report.rate), overrunCount: report.overruns,
-            isCardLost: report.isCardLost, silentChannel: report.silentChannel, realTime: report.priority)
+            isCardLost: report.isCardLost, silentChannel: report.silentChannel,
+            levelAdvice: report.levelAdvice, realTime: report.priority)
     }
 
     /// Adds the state of playback. `present` are the sources that have not left; talkers who have left keep their

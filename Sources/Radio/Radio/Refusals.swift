@@ -10,7 +10,7 @@ extension Refusal.Reason {
         switch self {
         case .stopping, .left: "\(self); trying again until it is back"
         case .refused: "the relay no longer has this channel: ask its operator"
-        case .rekeyed, .full, .displaced, .limited, .unproved: sentence
+        case .rekeyed, .full, .displaced, .limited, .unproved, .notAdmitted: sentence
         }
     }
 
@@ -25,6 +25,7 @@ extension Refusal.Reason {
         case .refused:
             ": ask for a link with a name that the relay accepts, or ask its operator to add this one (setting name in relay.conf)"
         case .rekeyed: ": ask the person who made the channel for the new link"
+        case .notAdmitted: ": send the owner the line that `tenfour id` prints, and ask to be added"
         }
     }
 
@@ -33,12 +34,12 @@ extension Refusal.Reason {
     var mayPass: Bool {
         switch self {
         case .full, .displaced, .limited, .stopping, .left: true
-        case .unproved, .refused, .rekeyed: false
+        case .unproved, .refused, .rekeyed, .notAdmitted: false
         }
     }
 
     /// Whether the relay will refuse the session's link every time.
-    var isFinal: Bool { self == .refused || self == .rekeyed }
+    var isFinal: Bool { self == .refused || self == .rekeyed || self == .notAdmitted }
 }
 
 extension RadioError {
@@ -51,6 +52,9 @@ extension RadioError {
     public init(closedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.farewell)
     }
+
+    /// The error for a relay that has not shown that it is the one in the link.
+    public init(_ doubt: RelayDoubt) { self.init(.unavailable, doubt.description) }
 
     /// The error if neither the relay nor a tenfour that serves the channel can be reached.
     public static let nobodyAnswers = RadioError(

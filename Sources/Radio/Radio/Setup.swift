@@ -103,6 +103,7 @@ extension RadioConfiguration {
         var configuration = Self(local: Endpoint(.anyV6, port: port), rtpSession: rtpSession)
         var settings = ChannelSettings(keys: keys, role: role, relays: relays)
         settings.name = name
+        settings.fingerprint = link.fingerprint
         configuration.protection = .channel(settings)
         return configuration
     }

@@ -1,8 +1,8 @@
-internal import CLinux
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourProcesses
 
-/// Runs hooks, a bounded number at once, and kills those that take too long. The C function is `posix_spawnp`.
+/// Runs hooks, a bounded number at once, and kills those that take too long.
 ///
 /// One thread at a time may use it. It never waits for a hook, except in `finish`.
 struct HookRunner: ~Copyable {
@@ -14,7 +14,7 @@ struct HookRunner: ~Copyable {
     private var waiting: [RecordingHook.Run] = []
 
     private struct Child {
-        var process: pid_t
+        var process: SpawnedProcess
         var deadline: Instant
     }
 
@@ -23,7 +23,7 @@ struct HookRunner: ~Copyable {
     /// The number of runs that may wait for others to end.
     private static let maximumWaitingCount = 64
 
-    deinit { for child in running { kill(-child.process, SIGKILL) } }
+    deinit { for child in running { child.process.kill() } }
 
     /// Whether a hook runs or waits.
     var isBusy: Bool { !running.isEmpty || !waiting.isEmpty }
@@ -45,7 +45,7 @@ struct HookRunner: ~Copyable {
         while running.count < Self.maximumCount, !waiting.isEmpty {
             let run = waiting.removeFirst()
             do throws(HookError) {
-                running.append(Child(process: try spawn(run), deadline: now + Self.timeLimit))
+                running.append(Child(process: try Self.start(run), deadline: now + Self.timeLimit))
                 startedCount += 1
             } catch {
                 message = error.description
@@ -64,67 +64,33 @@ struct HookRunner: ~Copyable {
         droppedCount += waiting.count
         waiting = []
         for child in running {
-            kill(-child.process, SIGKILL)
-            var status: Int32 = 0
-            unsafe waitpid(child.process, &status, 0)
+            child.process.kill()
+            child.process.wait()
         }
         running = []
     }
 
     private mutating func collect(at now: Instant) {
         running.removeAll { child in
-            // The group is killed before its leader is collected, because the number of the group may be used again then.
-            if now >= child.deadline { kill(-child.process, SIGKILL) }
-            var status: Int32 = 0
-            let process = unsafe waitpid(child.process, &status, WNOHANG)
-            return process == child.process || process < 0 && errno == ECHILD
+            if now >= child.deadline { child.process.kill() }
+            return child.process.collect() != nil
         }
     }
 
-    private func spawn(_ run: RecordingHook.Run) throws(HookError) -> pid_t {
-        var files = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&files)
-        defer { unsafe posix_spawn_file_actions_destroy(&files) }
-        unsafe posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO)
-        _ = unsafe clinux_close_from(&files, STDERR_FILENO + 1)
-
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A group of its own is killed as a whole, and gets no Ctrl-C of the terminal.
-        unsafe posix_spawnattr_setpgroup(&attributes, 0)
-        var (none, all) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        unsafe posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-        let environment = Self.inherited() + run.environment.map { "\($0.key)=\($0.value)" }
-        var arguments = unsafe run.arguments.map { unsafe strdup($0) } + [nil]
-        var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
-        defer {
-            for index in unsafe arguments.indices { unsafe free(arguments[index]) }
-            for index in unsafe variables.indices { unsafe free(variables[index]) }
+    private static func start(_ run: RecordingHook.Run) throws(HookError) -> SpawnedProcess {
+        // The output of a hook is for the user, like an error.
+        do throws(SpawnError) {
+            return try SpawnedProcess(
+                run.arguments, environment: inherited() + run.environment.map { "\($0.key)=\($0.value)" },
+                output: STDERR_FILENO, errors: STDERR_FILENO)
+        } catch {
+            throw HookError(program: run.arguments[0], code: error.code)
         }
-        var process = pid_t()
-        let code = unsafe posix_spawnp(&process, run.arguments[0], &files, &attributes, &arguments, &variables)
-        guard code == 0 else { throw HookError(program: run.arguments[0], code: code) }
-        return process
     }
 
     /// The variables of this process but for ours.
     private static func inherited() -> [String] {
-        var variables: [String] = []
-        var entry = unsafe environ
-        while let text = unsafe entry.pointee {
-            let variable = unsafe String(cString: text)
-            if !variable.hasPrefix("TENFOUR_"), !variable.hasPrefix("TRANSMISSION_") { variables.append(variable) }
-            unsafe entry += 1
-        }
-        return variables
+        SpawnedProcess.environment.filter { !$0.hasPrefix("TENFOUR_") && !$0.hasPrefix("TRANSMISSION_") }
     }
 }
 

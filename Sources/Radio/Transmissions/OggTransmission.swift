@@ -28,6 +28,8 @@ struct OggTransmission {
     private static let pageLength = FrameCount(9_600)
     /// The space for the loss and the score, which are known at the end.
     private static let reserve = 64
+    /// The space for a talker's name that is known only at the end. It stands in two comments.
+    private static let nameReserve = 256
     /// The longest talker and channel in the comments, in characters.
     private static let longestName = 64
 
@@ -36,7 +38,7 @@ struct OggTransmission {
         self.transmission = transmission
         self.serial = serial
         let comments = Self.comments(transmission)
-        commentByteCount = (comments.bytes().count + Self.reserve + 63) / 64 * 64
+        commentByteCount = (comments.bytes().count + Self.reserve + Self.nameReserve + 63) / 64 * 64
         muxer = OggOpusMuxer(serial: serial, .recording, comments: comments.bytes(paddedTo: commentByteCount))
     }
 

@@ -40,6 +40,14 @@ struct PacketStore: ~Copyable, @unchecked Sendable {
 
     deinit { unsafe base.deallocate() }
 
+    /// Returns a store with the same packets.
+    func copy() -> PacketStore {
+        var copy = PacketStore(byteCount: capacity)
+        unsafe copy.base.copyMemory(from: base, byteCount: capacity)
+        (copy.count, copy.head, copy.tail) = (count, head, tail)
+        return copy
+    }
+
     /// Appends a packet of at most `UInt16.max - 1` bytes, for which the oldest packets are dropped if there is no space.
     mutating func append(_ payload: Span<UInt8>, _ packet: ReceivedPacket, at arrival: Instant) {
         let needed = Self.headerByteCount + payload.count

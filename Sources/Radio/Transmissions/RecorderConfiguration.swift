@@ -12,6 +12,11 @@ public struct RecorderConfiguration: Sendable {
     /// Returns a talker's name, any text; nil if none is known. Called on the recorder's thread when a recording begins
     /// and ends; it must not wait.
     public var talkerName: @Sendable (SSRC) -> String?
+    /// Returns what stands for the name of a talker while none is known, such as its address. Called as `talkerName`.
+    public var talkerPlace: @Sendable (SSRC) -> String? = { _ in nil }
+    /// The time after the beginning of a recording in which a name may still come: until then a transmission of a talker
+    /// without a name is not completed. Zero or more.
+    public var nameWait = Duration.zero
     /// Receives what a person should know. Called on the recorder's thread.
     public var report: @Sendable (RecorderEvent) -> Void
 
@@ -38,6 +43,8 @@ public enum RecorderEvent: Hashable, Sendable {
     case recovered
     /// A talker sends an encoding that Ogg has no place for, and is not recorded. Reported once for each encoding.
     case notRecorded(AudioEncoding)
+    /// Something is missing from the recordings. Reported again only after a minute without such a loss.
+    case lost(RecorderLoss)
     /// A hook could not be started. Reported once for each message. The text is the whole message.
     case hookFailed(String)
 }

@@ -9,11 +9,17 @@ struct RecorderRun: ~Copyable {
     private var directory: RecordingDirectory
     private var hooks = HookRunner()
     private var open: [OpenRecording] = []
+    /// Transmissions that are over, whose talkers' names may still come.
+    private var unnamed: [OpenRecording] = []
     /// The time of the next attempt after a file could not be written; nil if the last attempt succeeded.
     private var retry: Instant?
     private var lastScan: Instant?
     private var reportedEncodings: Set<UInt8> = []
     private var reportedHooks: Set<String> = []
+    /// The number of packets that were not recorded, because too many others talked.
+    private var unrecordedCount = 0
+    private var losses = RecorderLosses()
+    private let isClockSet: @Sendable () -> Bool
     private var randomness: any RandomNumberGenerator
 
     private struct OpenRecording {
@@ -24,6 +30,8 @@ struct RecorderRun: ~Copyable {
         var sequencer = PacketSequencer<[UInt8]>()
         var ogg: OggTransmission
         let file: RecordingFile
+        /// The name that the file was made with.
+        let name: RecordingName
     }
 
     /// The number of talkers that are recorded at once; further ones are not recorded.
@@ -38,19 +46,22 @@ struct RecorderRun: ~Copyable {
     private static let scanPause = Duration.seconds(60)
     private static let maximumReportedHooks = 16
 
-    /// Opens the directory. `randomness` makes the numbers of the Ogg streams.
+    /// Opens the directory. `isClockSet` says whether the wall clock is right, so that recordings may be removed by their
+    /// age. `randomness` makes the numbers of the Ogg streams.
     init(
-        _ configuration: RecorderConfiguration, seconds: Int,
+        _ configuration: RecorderConfiguration, at now: Instant, seconds: Int,
+        isClockSet: @escaping @Sendable () -> Bool = { true },
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) throws(RecordingError) {
         self.configuration = configuration
         self.randomness = randomness
+        self.isClockSet = isClockSet
         directory = try RecordingDirectory(configuration.directory, configuration.limit)
-        _ = directory.prune(now: seconds)
+        _ = directory.prune(at: now, seconds: seconds, isClockSet: isClockSet)
     }
 
     /// Whether a recording is open or a hook runs, so that `advance` is to be called every 100 ms.
-    var isBusy: Bool { !open.isEmpty || hooks.isBusy }
+    var isBusy: Bool { !open.isEmpty || !unnamed.isEmpty || hooks.isBusy }
 
     var status: RecorderStatus {
         RecorderStatus(
@@ -95,19 +106,39 @@ struct RecorderRun: ~Copyable {
         while index < open.count {
             if now - open[index].lastSpeech >= TransmissionRule.pause { end(index, at: now) } else { index += 1 }
         }
+        index = 0
+        while index < unnamed.count {
+            if mayWait(unnamed[index], at: now) { index += 1 } else { complete(unnamed.remove(at: index), at: now) }
+        }
         // A recording that is larger than the limit continues in another file, and its first part is removed.
-        while !directory.prune(now: seconds), !open.isEmpty { end(0, at: now) }
+        while !directory.prune(at: now, seconds: seconds, isClockSet: isClockSet) {
+            if !unnamed.isEmpty {
+                complete(unnamed.removeFirst(), at: now)
+            } else if !open.isEmpty {
+                end(0, at: now, mayWait: false)
+            } else {
+                break
+            }
+        }
         if let message = hooks.poll(at: now), reportedHooks.count < Self.maximumReportedHooks,
             reportedHooks.insert(message).inserted
         {
             configuration.report(.hookFailed(message))
         }
+        report(.hooks, count: hooks.droppedCount, at: now)
+    }
+
+    /// Reports that something is missing, if `count` has risen; once until a minute has passed without a rise. For packets
+    /// that the thread could not take, call it yourself.
+    mutating func report(_ loss: RecorderLoss, count: Int, at now: Instant) {
+        if losses.isNews(loss, count: count, at: now) { configuration.report(.lost(loss)) }
     }
 
     /// Completes all recordings and waits for the hooks, at most ten seconds. `clock` returns the present.
     mutating func finish(_ clock: () -> Instant, seconds: Int) {
-        while !open.isEmpty { end(0, at: clock()) }
-        _ = directory.prune(now: seconds)
+        while !unnamed.isEmpty { complete(unnamed.removeFirst(), at: clock()) }
+        while !open.isEmpty { end(0, at: clock(), mayWait: false) }
+        _ = directory.prune(at: clock(), seconds: seconds, isClockSet: isClockSet)
         hooks.finish(clock)
     }
 
@@ -119,8 +150,13 @@ struct RecorderRun: ~Copyable {
 
     /// Begins a recording and returns its index; nil if too many are open, or if no file can be made.
     private mutating func begin(_ ssrc: SSRC, at now: Instant, seconds: Int) -> Int? {
-        guard open.count < Self.maximumOpenCount, retry.map({ now >= $0 }) ?? true else { return nil }
-        let talker = configuration.talkerName(ssrc) ?? ""
+        guard open.count < Self.maximumOpenCount else {
+            unrecordedCount += 1
+            report(.talkers, count: unrecordedCount, at: now)
+            return nil
+        }
+        guard retry.map({ now >= $0 }) ?? true else { return nil }
+        let talker = configuration.talkerName(ssrc) ?? configuration.talkerPlace(ssrc) ?? ""
         let name = RecordingName(start: seconds, channel: configuration.channel, talker: talker)
         let transmission = Transmission(
             start: seconds, channel: configuration.channel.isEmpty ? name.channel : configuration.channel,
@@ -130,11 +166,11 @@ struct RecorderRun: ~Copyable {
             // A directory that was removed is made again.
             if retry != nil { directory = try RecordingDirectory(configuration.directory, configuration.limit) }
             if retry != nil || lastScan.map({ now - $0 >= Self.scanPause }) ?? false {
-                directory.scan(open: open.map(\.file.name))
+                directory.scan(open: (open + unnamed).map(\.file.name))
                 lastScan = now
             }
             lastScan = lastScan ?? now
-            let file = try directory.create(name)
+            let file = try directory.create(name, at: now)
             do { try file.append(ogg.header) } catch {
                 directory.remove(file.name)
                 throw error
@@ -142,7 +178,7 @@ struct RecorderRun: ~Copyable {
             directory.setByteCount(file.byteCount, of: file.name)
             if retry != nil { configuration.report(.recovered) }
             retry = nil
-            open.append(OpenRecording(ssrc: ssrc, begin: now, lastSpeech: now, ogg: ogg, file: file))
+            open.append(OpenRecording(ssrc: ssrc, begin: now, lastSpeech: now, ogg: ogg, file: file, name: name))
             configuration.report(.began(file.path))
             run(.start, transmission, file)
             return open.count - 1
@@ -164,31 +200,48 @@ struct RecorderRun: ~Copyable {
         let file = open[index].file
         do throws(RecordingError) { try file.append(pages) } catch {
             fail(error, at: now)
-            close(index)
+            close(open.remove(at: index))
             return
         }
         directory.setByteCount(file.byteCount, of: file.name)
     }
 
-    /// Writes the rest of a recording and closes it.
-    private mutating func end(_ index: Int, at now: Instant) {
-        let (count, ssrc) = (open.count, open[index].ssrc)
+    /// Writes the rest of a recording, and completes it. With `mayWait` it first waits for the name of its talker.
+    private mutating func end(_ index: Int, at now: Instant, mayWait: Bool = true) {
+        let count = open.count
         write(index, before: FrameCount(.max), at: now)
         // The recording is closed already if it could not be written.
         guard open.count == count else { return }
-        if let name = configuration.talkerName(ssrc) { open[index].ogg.rename(name) }
-        let file = open[index].file
+        let recording = open.remove(at: index)
+        guard mayWait, self.mayWait(recording, at: now) else { return complete(recording, at: now) }
+        if unnamed.count >= Self.maximumOpenCount { complete(unnamed.removeFirst(), at: now) }
+        unnamed.append(recording)
+    }
+
+    /// Whether the talker of a recording has no name, and one may still come.
+    private func mayWait(_ recording: OpenRecording, at now: Instant) -> Bool {
+        now - recording.begin < configuration.nameWait && configuration.talkerName(recording.ssrc) == nil
+    }
+
+    /// Completes a recording, with the name that its talker has now.
+    private mutating func complete(_ ended: OpenRecording, at now: Instant) {
+        var recording = ended
+        if let talker = configuration.talkerName(recording.ssrc) ?? configuration.talkerPlace(recording.ssrc) {
+            recording.ogg.rename(talker)
+            let name = RecordingName(start: recording.name.start, channel: configuration.channel, talker: talker)
+            // Before the last page, so that those who wait for complete recordings see the name that stays.
+            if name != recording.name { _ = directory.rename(recording.file, to: name) }
+        }
         do throws(RecordingError) {
-            try file.append(open[index].ogg.finish())
-            try file.replaceBeginning(open[index].ogg.finalHeader)
+            try recording.file.append(recording.ogg.finish())
+            try recording.file.replaceBeginning(recording.ogg.finalHeader)
         } catch {
             fail(error, at: now)
         }
-        close(index)
+        close(recording)
     }
 
-    private mutating func close(_ index: Int) {
-        let recording = open.remove(at: index)
+    private mutating func close(_ recording: OpenRecording) {
         directory.setByteCount(recording.file.byteCount, of: recording.file.name, isOpen: false)
         var transmission = recording.ogg.transmission
         transmission.duration = transmission.duration ?? recording.ogg.duration

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TenfourAudioCore
 
 /// A directory of recordings, and its limits. Only files whose names are those of recordings are counted and removed.
 ///
@@ -17,6 +18,8 @@ final class RecordingDirectory {
         var byteCount: Int
         /// Whether the file is being written.
         var isOpen: Bool
+        /// When this process began the file; nil if another one did.
+        var begun: Instant?
     }
 
     /// The largest number of recordings, which limits the memory for their names.
@@ -30,11 +33,7 @@ final class RecordingDirectory {
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw RecordingError(path, errno) }
         (self.path, self.limit) = (path, limit)
-        guard unsafe faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 else {
-            let code = errno
-            close(descriptor)
-            throw RecordingError(path, code)
-        }
+        guard unsafe faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 else { throw RecordingError(path, errno) }
         scan()
     }
 
@@ -43,6 +42,7 @@ final class RecordingDirectory {
     /// Reads the directory again, because another program may write or remove recordings. `open` are the names of those
     /// that are being written.
     func scan(open: [String] = []) {
+        let begun = Dictionary(files.map { ($0.name, $0.begun) }) { first, _ in first }
         files = Self.names(in: descriptor).compactMap { name in
             guard let parsed = RecordingName(parsing: name) else { return nil }
             var status = stat()
@@ -50,14 +50,15 @@ final class RecordingDirectory {
                 status.st_mode & S_IFMT == S_IFREG
             else { return nil }
             return File(
-                name: name, start: parsed.start, byteCount: Int(status.st_size), isOpen: open.contains(name))
+                name: name, start: parsed.start, byteCount: Int(status.st_size), isOpen: open.contains(name),
+                begun: begun[name] ?? nil)
         }
         files.sort { RecordingName.areInOrder(($0.start, $0.name), ($1.start, $1.name)) }
         byteCount = files.reduce(0) { $0 + $1.byteCount }
     }
 
     /// Creates a file that did not exist. The C function is `openat`.
-    func create(_ name: RecordingName) throws(RecordingError) -> RecordingFile {
+    func create(_ name: RecordingName, at now: Instant) throws(RecordingError) -> RecordingFile {
         for attempt in 1...Self.attempts {
             let text = name.text(attempt: attempt)
             let file = unsafe openat(
@@ -65,12 +66,34 @@ final class RecordingDirectory {
             if file >= 0 {
                 let before = files.lastIndex { RecordingName.areInOrder(($0.start, $0.name), (name.start, text)) }
                 let place = before.map { $0 + 1 } ?? 0
-                files.insert(File(name: text, start: name.start, byteCount: 0, isOpen: true), at: place)
+                files.insert(
+                    File(name: text, start: name.start, byteCount: 0, isOpen: true, begun: now), at: place)
                 return RecordingFile(descriptor: file, name: text, path: "\(path)/\(text)")
             }
             guard errno == EEXIST || errno == ELOOP else { throw RecordingError("\(path)/\(text)", errno) }
         }
         throw RecordingError("\(path)/\(name.text())", EEXIST)
+    }
+
+    /// Gives a file another name, which no file has. Returns false if that is not possible; the file keeps its name then.
+    /// The C functions are `mknodat`, which takes the name, and `renameat`.
+    func rename(_ file: RecordingFile, to name: RecordingName) -> Bool {
+        for attempt in 1...Self.attempts {
+            let text = name.text(attempt: attempt)
+            guard unsafe mknodat(descriptor, text, S_IFREG | 0o600, 0) == 0 else {
+                guard errno == EEXIST else { return false }
+                continue
+            }
+            guard unsafe renameat(descriptor, file.name, descriptor, text) == 0 else {
+                _ = unsafe unlinkat(descriptor, text, 0)
+                return false
+            }
+            if let index = files.lastIndex(where: { $0.name == file.name }) { files[index].name = text }
+            files.sort { RecordingName.areInOrder(($0.start, $0.name), ($1.start, $1.name)) }
+            (file.name, file.path) = (text, "\(path)/\(text)")
+            return true
+        }
+        return false
     }
 
     /// Counts what was written to a file.
@@ -81,14 +104,20 @@ final class RecordingDirectory {
     }
 
     /// Removes the oldest recordings until the directory is within its limits. Returns false if it is not, because the
-    /// recordings that are being written are too large. `now` is in seconds since 1970.
-    func prune(now: Int) -> Bool {
+    /// recordings that are being written are too large.
+    ///
+    /// - `now`: the monotonic clock's time, by which the age of a file of this process is told.
+    /// - `seconds`: the time in seconds since 1970, by which the age of other files is told.
+    /// - `isClockSet`: whether `seconds` is right. If it is not, no file of another process is too old: a clock that
+    ///   leaps ahead would remove them all.
+    func prune(at now: Instant, seconds: Int, isClockSet: () -> Bool) -> Bool {
         var index = 0
         while index < files.count {
             let isTooLarge = limit.byteCount.map { byteCount > $0 } ?? false
-            let isTooOld = limit.age.map { files[index].start < now - $0 } ?? false
-            guard isTooLarge || isTooOld || files.count > Self.maximumCount else { break }
-            if files[index].isOpen {
+            let looksOld = limit.age.map { files[index].start < seconds - $0 } ?? false
+            guard isTooLarge || looksOld || files.count > Self.maximumCount else { break }
+            let isTooOld = looksOld && isOld(files[index], at: now, isClockSet)
+            guard !files[index].isOpen, isTooLarge || isTooOld || files.count > Self.maximumCount else {
                 index += 1
                 continue
             }
@@ -98,6 +127,12 @@ final class RecordingDirectory {
             files.remove(at: index)
         }
         return limit.byteCount.map { byteCount <= $0 } ?? true
+    }
+
+    /// Whether a file that looks too old by its name is. It is not if the wall clock was set forward after its beginning.
+    private func isOld(_ file: File, at now: Instant, _ isClockSet: () -> Bool) -> Bool {
+        guard let begun = file.begun, let age = limit.age else { return isClockSet() }
+        return now - begun >= .seconds(age)
     }
 
     /// Removes a recording that has no audio.

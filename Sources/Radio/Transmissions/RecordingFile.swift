@@ -3,8 +3,9 @@ internal import Glibc
 /// A recording's file, which is appended to page by page. Whatever happens, the file ends with a whole page, except when
 /// the machine fails in the middle of a write.
 final class RecordingFile {
-    let name: String
-    let path: String
+    /// The name in the directory, and the path. `RecordingDirectory.rename` changes both.
+    var name: String
+    var path: String
     private(set) var byteCount = 0
     private let descriptor: Int32
 

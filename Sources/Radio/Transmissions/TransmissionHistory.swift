@@ -7,7 +7,8 @@ internal import TenfourPackets
 /// the ring is full, the oldest packets are dropped, also if they are younger than ten minutes. 3.9 MB hold ten minutes of
 /// one talker at 46 kbit/s, or of eight who take turns; at 32 kbit/s 14 minutes of speech in sum.
 ///
-/// One thread at a time may use it. It is the network thread's, which also selects what is to be replayed.
+/// One thread at a time may use it. `copy` gives another thread the packets so far, from which it selects what is to be
+/// replayed: that takes up to 60 ms, and would delay the packets that arrive meanwhile.
 public struct TransmissionHistory: ~Copyable, Sendable {
     private var store: PacketStore
 
@@ -22,6 +23,11 @@ public struct TransmissionHistory: ~Copyable, Sendable {
 
     /// Allocates a ring of `byteCount` bytes, 4 096 or more.
     public init(byteCount: Int = usualByteCount) { store = PacketStore(byteCount: byteCount) }
+
+    private init(_ store: consuming PacketStore) { self.store = store }
+
+    /// Returns a history with the same packets, in a ring of its own.
+    public func copy() -> TransmissionHistory { TransmissionHistory(store.copy()) }
 
     /// The number of bytes that the ring takes in memory.
     public var byteCount: Int { store.capacity }

@@ -95,8 +95,8 @@ public final class TransmissionLog {
             return text.flatMap(Double.init).flatMap { range.contains($0) ? $0 : nil }
         }
         return Transmission(
-            start: name.start, channel: comments.value(of: "CHANNEL") ?? name.channel,
-            talker: comments.value(of: "TALKER") ?? name.talker, duration: summary.duration,
+            start: name.start, channel: comments.value(of: "CHANNEL") ?? String(fromPeer: name.channel),
+            talker: comments.value(of: "TALKER") ?? String(fromPeer: name.talker), duration: summary.duration,
             lossShare: number("LOSS", in: 0...100).map { $0 / 100 }, score: number("SCORE", in: 1...4.5))
     }
 

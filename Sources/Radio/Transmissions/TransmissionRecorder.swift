@@ -1,9 +1,11 @@
 internal import Glibc
 internal import Synchronization
 public import TenfourAudioCore
+internal import TenfourClocks
 public import TenfourPackets
 internal import TenfourRings
 internal import TenfourThreads
+internal import TenfourUV
 
 /// Records each transmission as an Ogg Opus file in a directory, on a thread of its own.
 ///
@@ -19,7 +21,8 @@ public final class TransmissionRecorder: Sendable {
 
     /// Opens the directory and starts the thread. Throws if the directory cannot be written.
     public init(_ configuration: RecorderConfiguration) throws(RecordingError) {
-        let run = try RecorderRun(configuration, seconds: RecorderClock.secondsSince1970)
+        let run = try RecorderRun(
+            configuration, at: MonotonicClock.now, seconds: time(nil), isClockSet: { RealTimeClock.isSet })
         let ring = RingBuffer(capacity: Self.capacity, filler: RecorderSlot())
         do {
             shared = try RecorderShared()
@@ -106,21 +109,6 @@ final class RecorderShared: Sendable {
     init() throws(WakeupPipeError) { wakeup = try WakeupPipe() }
 }
 
-/// The clocks of the recorder's thread. The C function is `clock_gettime`.
-enum RecorderClock {
-    static var now: Instant {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
-
-    static var secondsSince1970: Int {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return time.tv_sec
-    }
-}
-
 /// The recorder's thread. Created on one thread and run on another; never used by two threads at the same time.
 private final class RecorderThreadBody: @unchecked Sendable {
     private var run: RecorderRun
@@ -142,8 +130,10 @@ private final class RecorderThreadBody: @unchecked Sendable {
         while !isLast {
             isLast = shared.isClosing.load(ordering: .acquiring)
             let hasReceived = takeAll()
-            run.advance(to: RecorderClock.now, seconds: RecorderClock.secondsSince1970)
-            if isLast { run.finish({ RecorderClock.now }, seconds: RecorderClock.secondsSince1970) }
+            let now = MonotonicClock.now
+            run.report(.packets, count: shared.droppedCount.load(ordering: .relaxed), at: now)
+            run.advance(to: now, seconds: time(nil))
+            if isLast { run.finish({ MonotonicClock.now }, seconds: time(nil)) }
             let status = run.status
             shared.status.withLock { $0 = status }
             if !isLast, !hasReceived || run.isBusy { sleep() }
@@ -161,7 +151,7 @@ private final class RecorderThreadBody: @unchecked Sendable {
 
     /// Takes all packets that have arrived. Returns whether there were any.
     private func takeAll() -> Bool {
-        let (now, seconds) = (RecorderClock.now, RecorderClock.secondsSince1970)
+        let (now, seconds) = (MonotonicClock.now, time(nil))
         var hasReceived = false
         while slots.pop(into: &slot) {
             hasReceived = true

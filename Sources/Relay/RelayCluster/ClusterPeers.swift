@@ -65,6 +65,11 @@ struct ClusterPeers: Sendable {
     /// The time at which the first relay is gone, unless it is heard before.
     var deadline: Instant? { peers.values.lazy.map { $0.heardAt + Self.patience }.min() }
 
+    /// The relays that are present and have members of the channel with this tag.
+    func withMembers(of tag: UInt64) -> Set<BootID> {
+        Set(peers.values.lazy.filter { $0.isPresent && $0.tags.contains(tag) }.map(\.boot))
+    }
+
     /// The relays heard, as PRESENCE lists them.
     func heard(at now: Instant) -> [RelayPresence.Heard] {
         peers.values.sorted { $0.boot < $1.boot }.map {

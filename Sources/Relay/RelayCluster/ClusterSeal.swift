@@ -17,6 +17,7 @@ enum MessageKind: UInt8 {
     case retransmission = 5
     case report = 6
     case leaving = 7
+    case floor = 8
 }
 
 /// The bytes before the encrypted part of a message: version, kind, boot id, counter.

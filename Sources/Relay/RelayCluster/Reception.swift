@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourFloor
 internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourRelayCore
@@ -111,7 +112,9 @@ extension RelayCluster {
             channels.changeInterest(in: tag, by: 1)
             if let index = channels[tag: tag]?.index { channels.expectState(of: index, at: now, isUrgent: true) }
         }
-        if !added.isEmpty || tags.count != known.tags.count { peers[boot]?.tags = tags }
+        guard !added.isEmpty || tags.count != known.tags.count else { return }
+        peers[boot]?.tags = tags
+        for tag in known.tags.symmetricDifference(tags) { updateFloor(of: tag, &relay, at: now) }
     }
 
     private mutating func read(
@@ -148,6 +151,12 @@ extension RelayCluster {
             guard let report = ClusterReport(parsing: body) else { return discard(.malformed) }
             guard let channel = channels[tag: report.tag] else { return discard(.unknownChannel) }
             relay.report(report.summary, about: report.ssrc, in: channel.index, from: header.boot, at: now)
+        case .floor:
+            guard let message = try? FloorRelayMessage(parsing: body) else { return discard(.malformed) }
+            guard let channel = channels[tag: message.channel], channel.isOpen else { return discard(.unknownChannel) }
+            let isInPlace = subject == (message.isForAllRelays ? channel.subject : subjects.relay(boot))
+            guard isInPlace else { return discard(.malformed) }
+            relay.receive(message, of: channel.index, from: header.boot, at: now)
         }
         return nil
     }

@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourFloor
 internal import TenfourPackets
 public import TenfourRelayCore
 
@@ -55,11 +56,11 @@ public struct RelayCluster: Sendable {
         presenceDue = now
         relay.joinCluster(as: boot)
         changes = [.subscribe(subjects.presence), .subscribe(subjects.relay(boot))]
-        reconfigure(for: relay, at: now)
+        reconfigure(for: &relay, at: now)
     }
 
     /// Follows a change of the relay's channels.
-    public mutating func reconfigure(for relay: borrowing Relay, at now: Instant) {
+    public mutating func reconfigure(for relay: inout Relay, at now: Instant) {
         let open = Set(channels.open.map(\.subject))
         channels.set(
             relay.configuredChannels.map { index, configuration in
@@ -77,6 +78,7 @@ public struct RelayCluster: Sendable {
             followMembers(of: channel.index, relay, at: now)
             // A state that was due before is still to be sent.
             channels.expectState(of: channel.index, at: now, isUrgent: true)
+            updateFloor(of: channel.tag, &relay, at: now)
         }
     }
 
@@ -143,8 +145,29 @@ public struct RelayCluster: Sendable {
             case .report(let boot, let channel, let ssrc, let summary):
                 guard let peer = peers[boot], peer.isPresent, let tag = channels[channel]?.tag else { continue }
                 send(.report, ClusterReport(tag: tag, ssrc: ssrc, summary: summary).bytes.span, on: peer.subject)
+            case .floor(let boot, let channel, let message): send(message, of: channel, to: boot)
             }
         }
+    }
+
+    /// Sends a message about a channel's floor to one relay, or to all that have members of the channel.
+    private mutating func send(_ message: FloorRelayMessage, of index: ChannelIndex, to boot: BootID?) {
+        let subject: String
+        if let boot {
+            guard let peer = peers[boot], peer.isPresent else { return }
+            subject = peer.subject
+        } else {
+            guard let channel = channels[index], channels.isWanted(index) else { return }
+            subject = channel.subject
+        }
+        let body = [UInt8](capacity: FloorRelayMessage.maximumByteCount) { message.write(into: &$0) }
+        send(.floor, body.span, on: subject)
+    }
+
+    /// Tells the relay which relays have members of a channel: one of them arbitrates for its floor.
+    mutating func updateFloor(of tag: UInt64, _ relay: inout Relay, at now: Instant) {
+        guard let channel = channels[tag: tag] else { return }
+        relay.clusterChanged(of: channel.index, tag: tag, others: peers.withMembers(of: tag), at: now)
     }
 
     /// Subscribes to the subject of a channel that has its first member, and leaves that of one that has none.
@@ -216,6 +239,7 @@ public struct RelayCluster: Sendable {
         nonce = generator.next128()
         counts.goneCount += 1
         relay.relayIsGone(peer.boot, at: now)
+        for tag in peer.tags { updateFloor(of: tag, &relay, at: now) }
         expectPresence(at: now)
     }
 }

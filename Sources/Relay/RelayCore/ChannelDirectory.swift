@@ -1,9 +1,10 @@
 internal import TenfourChannelKeys
+internal import TenfourManagedChannel
 
 /// Finds the channel for a join key by its channel id, and remembers the former join keys of channels.
 struct ChannelDirectory: Sendable {
     private var current: [UInt128: Entry] = [:]
-    private var former: [UInt128: JoinKey] = [:]
+    private var former: [UInt128: Entry] = [:]
     /// The channel ids of the former join keys, oldest first, without duplicates.
     private var formerIDs: [UInt128] = []
 
@@ -11,6 +12,8 @@ struct ChannelDirectory: Sendable {
         var key: JoinKey
         /// The channel that the join key admits to; nil for a former join key.
         var channel: ChannelIndex?
+        /// The statement of COOKIE2 about the channel's owner.
+        var owner: OwnerHash
     }
 
     /// The maximum number of former join keys that are remembered; the oldest is forgotten first. A JOIN with an older
@@ -18,7 +21,7 @@ struct ChannelDirectory: Sendable {
     static let maximumFormerCount = 1_024
 
     subscript(_ channelID: UInt128) -> Entry? {
-        current[channelID] ?? former[channelID].map { Entry(key: $0, channel: nil) }
+        current[channelID] ?? former[channelID]
     }
 
     /// Replaces the current join keys by the join keys of all `channels`. If two channels have the same key, it belongs
@@ -27,9 +30,8 @@ struct ChannelDirectory: Sendable {
         current.removeAll()
         for index in channels.indices {
             guard let channel = channels[index] else { continue }
-            for key in [channel.configuration.talkJoin, channel.configuration.listenJoin]
-            where current[key.channelID] == nil {
-                current[key.channelID] = Entry(key: key, channel: index)
+            for entry in entries(of: channel.configuration, at: index) where current[entry.key.channelID] == nil {
+                current[entry.key.channelID] = entry
             }
         }
     }
@@ -37,10 +39,16 @@ struct ChannelDirectory: Sendable {
     /// Remembers the former join keys of a channel that has new join keys, so that a JOIN with a former key is refused
     /// with the reason `rekeyed`.
     mutating func retire(_ channel: RelayConfiguration.Channel) {
-        for key in [channel.talkJoin, channel.listenJoin] {
-            if former.updateValue(key, forKey: key.channelID) != nil { formerIDs.removeAll { $0 == key.channelID } }
-            formerIDs.append(key.channelID)
+        for entry in entries(of: channel, at: nil) {
+            let id = entry.key.channelID
+            if former.updateValue(entry, forKey: id) != nil { formerIDs.removeAll { $0 == id } }
+            formerIDs.append(id)
             if formerIDs.count > Self.maximumFormerCount { former[formerIDs.removeFirst()] = nil }
         }
+    }
+
+    private func entries(of channel: RelayConfiguration.Channel, at index: ChannelIndex?) -> [Entry] {
+        let owner = channel.owner.map { OwnerHash($0.ownerHash) } ?? OwnerHash(ownerless: channel.listenJoin)
+        return [channel.talkJoin, channel.listenJoin].map { Entry(key: $0, channel: index, owner: owner) }
     }
 }

@@ -1,13 +1,14 @@
 internal import TenfourAudioCore
 internal import TenfourFloor
+internal import TenfourManagedChannel
 internal import TenfourPackets
 
 /// The channels of a relay, by index.
 struct ChannelTable: Sendable {
     private var channels: [RelayedChannel?]
 
-    init(_ configuration: RelayConfiguration) {
-        channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
+    init(_ configuration: RelayConfiguration, stores: [String: ManagedChannelStore]) {
+        channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits, stores: stores) }
     }
 
     /// All indices, including the indices of removed channels.
@@ -47,6 +48,13 @@ struct ChannelTable: Sendable {
         channels[channel.number]?.heardMedia(of: ssrc, from: member, at: now) ?? true
     }
 
+    /// Takes note of a packet of a member of another relay of the cluster for the channel's floor.
+    mutating func heardMedia(
+        of ssrc: SSRC, fromRelay relay: BootID, in channel: ChannelIndex, at now: Instant
+    ) {
+        channels[channel.number]?.floor?.heardMedia(of: ssrc, fromRelay: relay.rawValue, at: now)
+    }
+
     /// Whether the channel's floor has something to be sent.
     func hasFloorOutput(in channel: ChannelIndex) -> Bool { channels[channel.number]?.floor?.hasOutput ?? false }
 
@@ -73,7 +81,7 @@ struct ChannelTable: Sendable {
         indices.compactMap { index in
             var status = self[index]?.status
             status?.number = index.number
-            status?.floor = self[index]?.floor?.status
+            status?.floor = self[index]?.floor.flatMap { $0.isInUse ? $0.status : nil }
             return status
         }
     }

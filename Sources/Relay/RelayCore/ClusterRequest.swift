@@ -1,3 +1,4 @@
+public import TenfourFloor
 public import TenfourPackets
 
 /// Identifies a relay of a cluster from its start to its end: 16 random bytes (Protocol/09-cluster.md).
@@ -18,6 +19,8 @@ public enum ClusterRequest: Equatable, Sendable {
     case nack(BootID, ChannelIndex, SSRC, [SequenceNumber])
     /// The members' reports about a talker of another relay are due.
     case report(BootID, ChannelIndex, SSRC, ListenersSummary)
+    /// A message about a channel's floor, to one relay; if that is nil, to all that have members of the channel.
+    case floor(BootID?, ChannelIndex, FloorRelayMessage)
 }
 
 /// The reports of a relay's members about a talker of another relay.

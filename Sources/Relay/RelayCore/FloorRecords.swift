@@ -5,20 +5,51 @@ internal import TenfourPackets
 
 /// Who may talk in a channel: messages about the floor, and media without it (Protocol/10-floor.md).
 extension Relay {
-    /// Handles a message of a member. A relay of a cluster ignores it: there one relay would have to arbitrate for all.
+    /// Handles a message of a member.
     mutating func floorArrived(_ message: FloorMessage, from member: MemberID, at now: Instant) -> Reception {
         guard message.isFromParticipant else { return .discarded(.malformedRecord) }
-        guard clusterRequests.boot == nil else { return .handled }
         let channel = sessions[member].channel
-        let isOthers =
-            message.ssrc.flatMap { ssrcs[$0] }?.contains { $0 != member && sessions[$0].channel == channel } ?? false
+        let mayTalk = sessions[member].role == .talk
+        if channels[channel]?.floor == nil, clusterRequests.boot == nil, case .queuePositionRequest(0, _) = message {
+            // Every station asks once whether the channel requires the floor. Most channels never use it.
+            channels[channel]?.floorAskers[member.floorNumber] = mayTalk
+            let idle = FloorMessage.idle(answering: 0, FloorRevision(term: 1, state: 0), [])
+            outbox.put(.floor(idle), for: member, of: &sessions)
+            return .handled
+        }
+        let ownership = message.ssrc.map { self.ownership(of: $0, by: member, at: now) } ?? .owns
+        // The station repeats its request.
+        if ownership == .open, case .request = message { return .handled }
         channels[channel]?.floorMessageArrived(
-            message, from: member, mayTalk: sessions[member].role == .talk, ownsSSRC: !isOthers, at: now)
+            message, from: member, mayTalk: mayTalk, ownsSSRC: ownership != .others, at: now)
         sendFloorMessages(of: channel)
         return .handled
     }
 
+    private enum Ownership {
+        case owns
+        case others
+        /// A talker of another relay has the SSRC, and is heard there. It may be this member, which has changed over.
+        case open
+    }
+
+    /// A talker of another relay that has been silent for this time may be a member that has changed over. It announces
+    /// its SSRC here only when it has the floor.
+    private static let changeoverSilence = Duration.milliseconds(500)
+
+    private func ownership(of ssrc: SSRC, by member: MemberID, at now: Instant) -> Ownership {
+        let channel = sessions[member].channel
+        if ssrcs[ssrc]?.contains(where: { $0 != member && sessions[$0].channel == channel }) ?? false {
+            return .others
+        }
+        guard let remote = remotes[ssrc, in: channel], remote.heldUntil == nil else { return .owns }
+        if sessions[member].talker.flatMap({ talkers[$0]?.claim }) != nil { return .others }
+        let isHeard = remote.stream.map { now - $0.lastPacket < Self.changeoverSilence } ?? false
+        return isHeard ? .open : .owns
+    }
+
     mutating func leaveFloor(_ member: MemberID, of channel: ChannelIndex, at now: Instant) {
+        channels[channel]?.floorAskers[member.floorNumber] = nil
         guard channels[channel]?.floor != nil else { return }
         channels[channel]?.floor?.leave(member.floorNumber, at: now)
         sendFloorMessages(of: channel)
@@ -26,7 +57,6 @@ extension Relay {
 
     /// Whether a talker's packet may be forwarded. A station that knows no floor control is told when it may not.
     mutating func mayTalk(_ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, at now: Instant) -> Bool {
-        guard clusterRequests.boot == nil else { return true }
         let channel = sessions.channel(of: member)
         let mayTalk = channels.heardMedia(of: ssrc, from: member, in: channel, at: now)
         if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel) }
@@ -55,7 +85,7 @@ extension Relay {
         floors.next = next.map { max($0, now + .milliseconds(10)) }
     }
 
-    private mutating func sendFloorMessages(of channel: ChannelIndex) {
+    mutating func sendFloorMessages(of channel: ChannelIndex) {
         while let output = channels[channel]?.floor?.nextOutput() {
             switch output {
             case .toMember(let number, let message):
@@ -64,7 +94,9 @@ extension Relay {
                 for number in channels[channel]?.floorAudience ?? [] {
                     outbox.put(.floor(message), for: MemberID(floorNumber: number), of: &sessions)
                 }
-            case .toRelay, .toAllRelays: break
+            case .toRelay(let relay, let message):
+                clusterRequests.append(.floor(BootID(rawValue: relay), channel, message))
+            case .toAllRelays(let message): clusterRequests.append(.floor(nil, channel, message))
             }
         }
         guard let deadline = channels[channel]?.floor?.nextDeadline else { return }
@@ -83,15 +115,43 @@ extension RelayedChannel {
     mutating func floorMessageArrived(
         _ message: FloorMessage, from member: MemberID, mayTalk: Bool, ownsSSRC: Bool, at now: Instant
     ) {
-        if floor == nil { floor = ChannelFloor(configuration.floor) }
+        openFloor(at: now)
         floor?.join(member.floorNumber, mayTalk: mayTalk, at: now)
         floor?.receive(message, from: member.floorNumber, ownsSSRC: ownsSSRC, at: now)
     }
 
     mutating func heardMedia(of ssrc: SSRC, from member: MemberID, at now: Instant) -> Bool {
-        guard floor != nil else { return true }
+        guard floor?.isInUse ?? false else { return true }
         floor?.join(member.floorNumber, mayTalk: true, at: now)
         return floor?.heardMedia(of: ssrc, from: member.floorNumber, at: now) ?? true
+    }
+
+    func makeFloor() -> ChannelFloor {
+        ChannelFloor(configuration.floor, relay: floorCluster?.boot, channel: floorCluster?.tag ?? 0)
+    }
+
+    /// Makes the floor if there is none.
+    mutating func openFloor(at now: Instant) {
+        guard floor == nil else { return }
+        floor = makeFloor()
+        joinAskers(at: now)
+        updateFloor(at: now)
+    }
+
+    /// Forgets the floor. If the channel requires it, it begins anew.
+    mutating func closeFloor() { floor = configuration.floor.isRequired ? makeFloor() : nil }
+
+    /// Tells the floor which relays of the cluster have members.
+    mutating func updateFloor(at now: Instant) {
+        guard let floorCluster else { return }
+        floor?.update(hasMembers: status.memberCount > 0, others: floorCluster.others, at: now)
+    }
+
+    /// Adds the members that have asked who has the floor, so that they hear of it.
+    mutating func joinAskers(at now: Instant) {
+        guard floor != nil, !floorAskers.isEmpty else { return }
+        for (number, mayTalk) in floorAskers { floor?.join(number, mayTalk: mayTalk, hasAsked: true, at: now) }
+        floorAskers = [:]
     }
 
     var floorAudience: [UInt32] { floor.map { Array($0.audience) } ?? [] }

@@ -1,5 +1,6 @@
 package import TenfourAudioCore
 package import TenfourChannelKeys
+internal import TenfourManagedChannel
 package import TenfourSession
 
 /// Handles HELLO and JOIN. Until a JOIN has proved its key, the relay keeps no state for it and answers with no more
@@ -13,9 +14,25 @@ extension Relay {
         return .handled
     }
 
+    /// Answers HELLO2 with a cookie and the relay's static key. The answer for an unknown channel looks like any other.
+    mutating func hello2(
+        _ nonce: UInt128, _ channelID: UInt128, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        guard let staticKey else { return .discarded(.unexpectedControl) }
+        guard hasRoomForStrangers, let cookie = joins.cookie(for: nonce, from: sender, at: now) else {
+            return .discarded(.tooManyHandshakes)
+        }
+        let unknown = joins.ownerHash(ofUnknown: channelID)
+        let answer = Cookie2(
+            cookie, relay: staticKey.publicKey, owner: directory[channelID]?.owner ?? unknown)
+        outbox.put(capacity: 104, to: sender) { ControlPacket.writeCookie2(answer, nonce: nonce, into: &$0) }
+        return .handled
+    }
+
     /// Checks a JOIN in the order of the table in Protocol/06-control.md, then admits its sender, refuses it, or queues
     /// the JOIN for its proof.
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
+        guard staticKey != nil || !join.demandsRelayKey else { return .discarded(.unexpectedControl) }
         switch joins.check(join, from: sender, hasRoom: hasRoomForStrangers, at: now) {
         case .discard(let reason): return .discarded(reason)
         case .repeatWelcome: return welcomeAgain(join, sender)
@@ -61,6 +78,9 @@ extension Relay {
             return refuse(join, .refused, .refused, key, to: sender)
         }
         guard let channel = entry.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
+        guard join.demandsRelayKey || !managed.contains(channel) else {
+            return refuse(join, .refused, .refused, key, to: sender)
+        }
         if let ending { return refuse(join, ending, .stopping, key, to: sender) }
         guard mayEnter(channel, as: key.role, from: sender) else { return refuse(join, .full, .full, key, to: sender) }
         guard sessions.waitingCount(at: sender.address) < Self.mostWaitingOfHost else {
@@ -100,15 +120,35 @@ extension Relay {
     private mutating func welcome(
         _ join: Join, _ key: JoinKey, to channel: ChannelIndex, from sender: Endpoint, at now: Instant
     ) -> Reception {
+        var opened: OpenedJoin?
+        if join.demandsRelayKey {
+            opened = staticKey.flatMap { OpenedJoin(join, by: $0) }
+            guard opened != nil else {
+                joins.messageFailed(from: sender, at: now)
+                return .discarded(.otherRelayKey)
+            }
+        }
+        var index: UInt16 = 0
+        if managed.contains(channel) {
+            guard let admitted = opened.flatMap({ admitted($0.memberKey, to: channel, as: key.role) }) else {
+                return refuse(join, .notAdmitted, .notAdmitted, key, to: sender)
+            }
+            index = admitted
+        }
         let session = sessions.draw(&generator)
         let share = KeyShare(using: &generator)
+        let terms = terms(for: sender, hasTrailers: join.demandsRelayKey, at: now)
         var keys: SessionKeys?
         let datagram = [UInt8](capacity: 105) {
-            keys = Welcome.answer(
-                join, key: key, share: share, session: session, terms: terms(for: sender, at: now), into: &$0)
+            keys =
+                if let opened {
+                    opened.answer(key: key, share: share, session: session, terms: terms, into: &$0)
+                } else {
+                    Welcome.answer(join, key: key, share: share, session: session, terms: terms, into: &$0)
+                }
         }
         guard let keys else { return .discarded(.weakShare) }
-        let member = admit(keys, as: key.role, to: channel, at: sender, now)
+        let member = admit(keys, as: key.role, index: index, to: channel, at: sender, now)
         endThose(at: sender, in: channel, .waiting, but: member, at: now)
         joins.welcomed(member, for: join, with: datagram)
         outbox.put(datagram.span, to: sender)
@@ -116,18 +156,21 @@ extension Relay {
     }
 
     /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be
-    /// the latest id that `sessions.draw` has returned.
+    /// the latest id that `sessions.draw` has returned. `index` is the member's in the roster of a channel with an owner.
     package mutating func admit(
-        _ keys: SessionKeys, as role: Role, to channel: ChannelIndex, at endpoint: Endpoint, _ now: Instant
+        _ keys: SessionKeys, as role: Role, index: UInt16 = 0, to channel: ChannelIndex, at endpoint: Endpoint,
+        _ now: Instant
     ) -> MemberID {
         let member = sessions.insert(
             MemberSession(endpoint: endpoint, channel: channel, role: role, deadline: now + Self.patience), keys)
+        if managed.contains(channel) { sessions.setRosterIndex(index, of: member) }
         if role == .talk { sessions[member].talker = addTalker(member, keys.hopTagChecker(for: .relay)) }
         return member
     }
 
-    func terms(for endpoint: Endpoint, at now: Instant) -> Welcome.Terms {
-        Welcome.Terms(lease: Self.lease, clock: wallClock(at: now), address: PeerAddress(endpoint))
+    func terms(for endpoint: Endpoint, hasTrailers: Bool, at now: Instant) -> Welcome.Terms {
+        Welcome.Terms(
+            lease: Self.lease | (hasTrailers ? 1 : 0), clock: wallClock(at: now), address: PeerAddress(endpoint))
     }
 
     /// Replaces an earlier session of the same transport address in the channel. The new session takes over the SSRC

@@ -41,6 +41,9 @@ struct JoinVerifier: Sendable {
         return cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
     }
 
+    /// Returns what stands for the owner of a channel that the relay does not have.
+    func ownerHash(ofUnknown channelID: UInt128) -> OwnerHash { cookies.ownerHash(ofUnknown: channelID) }
+
     /// The step that follows the checks of a JOIN.
     enum Check {
         case discard(RelayDiscard)
@@ -73,9 +76,20 @@ struct JoinVerifier: Sendable {
     mutating func isProved(_ join: Join, by key: JoinKey?, from sender: Endpoint, at now: Instant) -> Bool {
         let isProved = join.isProved(by: key ?? dummyKey)
         if isProved, key != nil { return true }
+        proofFailed(from: sender, at: now)
+        return false
+    }
+
+    /// Counts a JOIN2 whose proof was right, and whose Noise message the relay cannot open. Its two X25519 operations take
+    /// as long as a dozen wrong proofs.
+    mutating func messageFailed(from sender: Endpoint, at now: Instant) {
+        limits.proofFailed(at: sender.address, now)
+        for _ in 0..<12 { proofs.proofFailed(at: now) }
+    }
+
+    private mutating func proofFailed(from sender: Endpoint, at now: Instant) {
         limits.proofFailed(at: sender.address, now)
         proofs.proofFailed(at: now)
-        return false
     }
 
     /// Counts a member that joins from `address`. Returns false if the join rate of its host or of the relay is

@@ -34,8 +34,10 @@ extension Relay {
         return isNew ? forward(.media, byteCount, of: member) : .handled
     }
 
+    /// `isSigned` says that the announcement is one of a channel with an owner.
     mutating func announcement(
-        _ announcement: Announcement, _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+        of announcement: AnnouncedEpoch, isSigned: Bool, _ datagram: Span<UInt8>, from sender: Endpoint,
+        at now: Instant
     ) -> Reception {
         let member: MemberID
         let byteCount: Int
@@ -44,6 +46,8 @@ extension Relay {
         case .wrong(let reason): return .discarded(reason)
         }
         guard let index = sessions.talker(of: member) else { return .discarded(.listenerMedia) }
+        // Members of a channel with an owner accept no other announcements, and members of other channels know no signed ones.
+        guard isSigned == managed.contains(sessions.channel(of: member)) else { return .discarded(.unexpectedControl) }
         if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
         if talkers[index]?.claim != announcement.ssrc {
@@ -134,7 +138,7 @@ extension Relay {
     /// Registers an SSRC for a talker in place of its former SSRC. Returns the reason to drop the announcement if the
     /// SSRC cannot be registered; nil if it was registered.
     private mutating func claim(
-        _ announcement: Announcement, _ index: TalkerIndex, _ member: MemberID, at now: Instant
+        _ announcement: AnnouncedEpoch, _ index: TalkerIndex, _ member: MemberID, at now: Instant
     ) -> RelayDiscard? {
         let channel = sessions[member].channel
         let ssrc = announcement.ssrc
@@ -166,7 +170,7 @@ extension Relay {
             guard let said = sessions[talker].talker.flatMap({ talkers[$0] }), !said.announcement.isEmpty,
                 now - said.announcedAt < .milliseconds(Int(Announcement.maximumClockError))
             else { continue }
-            if hasRoomForMembers { outbox.put(said.announcement.span, to: sessions[member].endpoint) }
+            if hasRoomForMembers { outbox.put(repeated: said.announcement.span, for: member, of: &sessions) }
         }
         sendRemoteAnnouncements(to: member, at: now)
     }

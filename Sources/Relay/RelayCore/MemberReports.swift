@@ -104,8 +104,9 @@ extension Relay {
             else {
                 return
             }
-            let endpoint = sessions[member].endpoint
-            ring.withBytes(packet) { retransmissions.put($0, to: endpoint, at: packet.arrival) }
+            ring.withBytes(packet) {
+                retransmissions.put(repeated: $0, for: member, of: &sessions, at: packet.arrival)
+            }
             channels[channel]?.status.retransmittedCount += 1
         }
     }

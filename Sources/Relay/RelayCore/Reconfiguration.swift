@@ -1,15 +1,20 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
+public import TenfourManagedChannel
 internal import TenfourSession
 
 /// Changes the configuration of a running relay, and stops it.
 extension Relay {
     /// Replaces the configuration by `configuration`. The members of a channel stay if its keys are unchanged. If a
     /// member limit is now lower, the newest listeners beyond it must leave. A member that must leave is sent GOODBYE
-    /// with the reason: the channel has new keys, is removed, or is full.
-    public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
+    /// with the reason: the channel has new keys or another owner, is removed, or is full. `stores` are the files of channels
+    /// with an owner, by the channels' names; those of channels that stay are ignored.
+    public mutating func reload(
+        _ configuration: RelayConfiguration, stores: [String: ManagedChannelStore] = [:], at now: Instant
+    ) {
         limits = configuration.limits
         names = configuration.names
+        staticKey = configuration.key
         let wanted = Dictionary(grouping: configuration.channels.indices) { configuration.channels[$0].name }
         var isKept = [Bool](repeating: false, count: configuration.channels.count)
         // Determines the free indices before channels are removed. An index that becomes free below is reused only by
@@ -20,6 +25,8 @@ extension Relay {
             let named = wanted[channel.name]?.filter { !isKept[$0] } ?? []
             if let same = named.first(where: { configuration.channels[$0].hasKeys(of: channel) }) {
                 channels[index]?.change(to: configuration.channels[same], within: limits)
+                channels[index]?.joinAskers(at: now)
+                sendFloorMessages(of: index)
                 limitTalkers(of: index)
                 isKept[same] = true
                 continue
@@ -30,8 +37,10 @@ extension Relay {
             channels[index] = nil
         }
         let added = configuration.channels.indices.filter { !isKept[$0] }
-        channels.add(added.map { RelayedChannel(configuration.channels[$0], within: limits) }, at: free)
+        channels.add(
+            added.map { RelayedChannel(configuration.channels[$0], within: limits, stores: stores) }, at: free)
         directory.open(channels)
+        managed = ManagedChannels(channels)
         shrink(at: now)
     }
 
@@ -47,6 +56,7 @@ extension Relay {
     public mutating func stop(for reason: Refusal.Reason = .stopping, at now: Instant) {
         ending = reason
         for channel in channels.indices { sendGoodbye(reason, to: channel, at: now) }
+        managed.saveAll()
     }
 
     private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {

@@ -25,12 +25,12 @@ extension Relay {
             return .handled
         case .pathAnswer(let answer):
             return pathAnswerArrived(answer, of: member, from: sender, at: now)
-        case .renewal, .report, .info, .rosterRequest, .floor: break
+        case .renewal, .report, .info, .rosterRequest, .floor, .managed: break
         case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
             return .discarded(.malformedRecord)
         }
         guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
-        guard begin(member, at: now) else { return .discarded(.full) }
+        if let reason = begin(member, at: now) { return .discarded(reason) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         switch record {
         case .renewal(let token, let receipt):
@@ -40,6 +40,8 @@ extension Relay {
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
         case .floor(let message): return floorArrived(message, from: member, at: now)
+        case .managed(let range):
+            return managedRecordArrived(range, of: session, member, from: sender, at: now)
         // Ignores records that were handled above, or that members do not send. There is no `default`, so that the
         // compiler reports a new kind of record here.
         case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
@@ -82,7 +84,8 @@ extension Relay {
         let isThere = sender == endpoint && joins.accepts(receipt: receipt, for: session, at: address, now)
         if isThere { renew(member, at: now) }
         let next = joins.receipt(for: session, at: address, now)
-        outbox.put(.renewed(token: token, receipt: next, terms(for: sender, at: now)), for: member, of: &sessions)
+        let terms = terms(for: sender, hasTrailers: sessions.hasTrailers(member), at: now)
+        outbox.put(.renewed(token: token, receipt: next, terms), for: member, of: &sessions)
         if isThere { rosterRenewed(member, at: now) }
     }
 
@@ -91,11 +94,17 @@ extension Relay {
         sessions.renew(member, until: now + .seconds(Int(Self.lease)))
     }
 
-    /// Lets a waiting member join when its first record arrives, which proves that it has received WELCOME. Returns
-    /// true for a member that has joined already. Returns false if there is no room for the member: other members may
-    /// have joined since WELCOME was sent, or the session that the member was to replace has moved to another address.
-    private mutating func begin(_ member: MemberID, at now: Instant) -> Bool {
-        guard sessions[member].state == .waiting else { return true }
+    /// Lets a waiting member join when its first record arrives, which proves that it has received WELCOME. Does nothing
+    /// for a member that has joined already. Otherwise ends the session and returns the reason if there is no room for the
+    /// member: other members may have joined since WELCOME was sent, or the session that the member was to replace has moved
+    /// to another address; or if the channel's owner has removed the member meanwhile.
+    private mutating func begin(_ member: MemberID, at now: Instant) -> RelayDiscard? {
+        guard sessions[member].state == .waiting else { return nil }
+        guard isAdmitted(member) else {
+            outbox.put(.goodbye(.notAdmitted), for: member, of: &sessions)
+            end(member, at: now)
+            return .notAdmitted
+        }
         let endpoint = sessions[member].endpoint
         let channel = sessions[member].channel
         // Removes the handshake from the count of its host, because many listeners may share one address and join at
@@ -105,7 +114,7 @@ extension Relay {
         guard makeRoom(for: member, at: now) else {
             outbox.put(.goodbye(.full), for: member, of: &sessions)
             end(member, at: now)
-            return false
+            return .full
         }
         renew(member, at: now)
         countPlace(member)
@@ -114,7 +123,8 @@ extension Relay {
         post(.joined(member: member, channel: channel, endpoint))
         if isTalking(member) { post(.talking(member: member, endpoint)) }
         sendAnnouncements(to: member, at: now)
-        return true
+        joinedManaged(member, at: now)
+        return nil
     }
 
     /// Ends a session: frees all of its state, sends BYE for its SSRC, if it has one, and posts `left` if it had
@@ -131,6 +141,7 @@ extension Relay {
         leaveFloor(member, of: channel, at: now)
         guard session.state == .joined else { return }
         uncountPlace(session)
+        leftManaged(member, channel)
         rosterLeft(member, session, at: now)
         post(.left(member: member, channel: channel))
     }

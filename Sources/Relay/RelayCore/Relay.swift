@@ -1,6 +1,7 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
 internal import TenfourFloor
+public import TenfourManagedChannel
 internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourSession
@@ -9,13 +10,15 @@ public import TenfourSession
 /// channel it is forwarded.
 ///
 /// Opens no socket, reads no clock, and cannot decrypt the media that it forwards. After each input, call
-/// `nextDatagram` and then `nextEvent`, each until it returns nil; then sleep until `nextDeadline`. The protocol is
-/// described in Protocol/06-control.md.
+/// `nextDatagram`, then `nextEvent`, and then `nextSnapshot` if a channel has an owner, each until it returns nil; then
+/// sleep until `nextDeadline`. The protocol is described in Protocol/06-control.md.
 public struct Relay: ~Copyable, Sendable {
     /// The limits of all channels together, and of each channel without its own limits.
     var limits: RelayLimits
     /// The names by which members' links may address the relay. If there are none, any name is accepted.
     var names: [RelayID]
+    /// By this key members recognise the relay; nil if the relay cannot prove itself.
+    var staticKey: RelayKey?
     private var clock: RelayClock
     var generator: CSPRNG
 
@@ -36,6 +39,8 @@ public struct Relay: ~Copyable, Sendable {
     var rosterDeadline: Instant?
     var rosterPages = CellRateLimit()
     var floors = FloorDeadlines()
+    /// The channels with an owner.
+    var managed: ManagedChannels
     /// The sender SSRCs of the relay's reports to talkers: `line` for reports on reception at the relay, `listeners`
     /// for reports on reception at the listeners.
     let reporters: (line: SSRC, listeners: SSRC)
@@ -63,13 +68,15 @@ public struct Relay: ~Copyable, Sendable {
     static let recordPrice = CellRateLimit.Price(perSecond: 50, most: 100)
 
     /// `address` is the address at which members reach the relay; cookies are bound to it. `clock` is the wall-clock
-    /// time at `now`. `generator` must be a CSPRNG outside tests.
+    /// time at `now`. `stores` are the files of channels with an owner, by the channels' names. `generator` must be a CSPRNG
+    /// outside tests.
     public init(
-        _ configuration: RelayConfiguration, address: PeerAddress, at now: Instant, clock: WallClock,
-        using generator: inout some RandomNumberGenerator
+        _ configuration: RelayConfiguration, stores: [String: ManagedChannelStore] = [:], address: PeerAddress,
+        at now: Instant, clock: WallClock, using generator: inout some RandomNumberGenerator
     ) {
         limits = configuration.limits
         names = configuration.names
+        staticKey = configuration.key
         latest = now
         self.clock = RelayClock(clock, at: now)
         self.generator = CSPRNG(using: &generator)
@@ -81,13 +88,15 @@ public struct Relay: ~Copyable, Sendable {
         )
         nacks = NACKLimits(using: &self.generator)
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
-        channels = ChannelTable(configuration)
+        channels = ChannelTable(configuration, stores: stores)
+        managed = ManagedChannels(channels)
         directory.open(channels)
     }
 
     /// The result of receiving a datagram.
     public enum Reception: Hashable, Sendable {
-        /// The first `byteCount` bytes are to be forwarded unchanged to all members of the channel except the talker.
+        /// The first `byteCount` bytes are to be forwarded unchanged to all members of the channel except the talker, with
+        /// a trailer behind them for each member that has a `trailerKey`.
         case forward(Forwarded, byteCount: Int, channel: ChannelIndex, talker: MemberID)
         /// The datagram was for the relay itself, or a repeated packet; nothing is forwarded.
         case handled
@@ -119,11 +128,18 @@ public struct Relay: ~Copyable, Sendable {
         do {
             switch try ControlPacket(parsing: datagram) {
             case .hello(let nonce): return hello(nonce, from: sender, at: now)
+            case .hello2(let nonce, let channelID):
+                return hello2(nonce, channelID, from: sender, at: now)
             case .join(let join): return self.join(join, from: sender, at: now)
             case .record(let session): return record(datagram, of: session, from: sender, at: now)
             case .taggedAnnouncement(let announcement):
-                return self.announcement(announcement, datagram, from: sender, at: now)
-            case .cookie, .welcome, .refusal, .unknownSession, .announcement: return .discarded(.unexpectedControl)
+                return self.announcement(
+                    of: announcement.content, isSigned: false, datagram, from: sender, at: now)
+            case .taggedSignedAnnouncement(let epoch):
+                return announcement(of: epoch, isSigned: true, datagram, from: sender, at: now)
+            case .cookie, .welcome, .cookie2, .welcome2, .refusal, .unknownSession, .announcement,
+                .signedAnnouncement:
+                return .discarded(.unexpectedControl)
             }
         } catch {
             return .discarded(.malformedControl)
@@ -137,6 +153,7 @@ public struct Relay: ~Copyable, Sendable {
         pollRemoteTalkers(at: now)
         sendRosters(at: now)
         pollFloors(at: now)
+        pollManagedChannels(at: now)
         proveWaiting(at: now)
     }
 
@@ -145,8 +162,10 @@ public struct Relay: ~Copyable, Sendable {
     public mutating func failedProofs(take time: Duration) { joins.setProofTime(time) }
 
     mutating func count(_ reception: Reception) {
-        if case .discarded(let reason) = reception { discards.count(reason) }
+        if case .discarded(let reason) = reception { count(reason) }
     }
+
+    mutating func count(_ reason: RelayDiscard) { discards.count(reason) }
 
     /// The time at which `timeElapsed` must be called, if no datagram arrives before that; nil if no work is pending.
     public var nextDeadline: Instant? {
@@ -157,6 +176,7 @@ public struct Relay: ~Copyable, Sendable {
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)
         next = earlier(next, floors.next)
+        next = earlier(next, managed.deadline)
         return next
     }
 
@@ -178,6 +198,10 @@ public struct Relay: ~Copyable, Sendable {
     package var waitingByteCount: Int { outbox.capacity + retransmissions.capacity }
 
     public mutating func nextEvent() -> RelayEvent? { events.next() }
+
+    /// The key of the trailers with which forwarded datagrams to a member end (Protocol/13-members.md); nil if they have
+    /// none, or if the member has left. Ask for it at the event `joined`.
+    public func trailerKey(of member: MemberID) -> TrailerKey? { sessions.trailerKey(of: member) }
 
     mutating func post(_ event: RelayEvent) { events.post(event) }
 
@@ -218,19 +242,30 @@ struct RelayedChannel: Sendable {
     var remoteMembers = RemoteMembers()
     /// Who may talk; nil while nobody has asked, unless the channel requires the floor.
     var floor: ChannelFloor?
+    /// The members that have asked who has the floor while nobody has requested it, and whether they may talk.
+    var floorAskers: [UInt32: Bool] = [:]
+    /// The channel in the relay's cluster; nil for a relay on its own.
+    var floorCluster: FloorCluster?
+    /// The state of a channel with an owner.
+    var managed: ManagedChannel?
 
-    init(_ configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
+    /// `stores` are the files of channels with an owner, by the channels' names.
+    init(
+        _ configuration: RelayConfiguration.Channel, within limits: RelayLimits,
+        stores: [String: ManagedChannelStore]
+    ) {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
         status = RelayStatus.Channel(name: configuration.name)
         if configuration.floor.isRequired { floor = ChannelFloor(configuration.floor) }
+        managed = ManagedChannel(configuration, stores[configuration.name])
     }
 
     /// Sets a new configuration of the channel; its members stay.
     mutating func change(to configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
-        if floor == nil, configuration.floor.isRequired { floor = ChannelFloor(configuration.floor) }
+        if floor == nil, configuration.floor.isRequired { floor = makeFloor() }
         floor?.change(to: configuration.floor)
     }
 }

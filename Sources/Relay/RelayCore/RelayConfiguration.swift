@@ -1,5 +1,6 @@
 public import TenfourChannelKeys
 public import TenfourFloor
+public import TenfourManagedChannel
 
 /// The channels of a relay, the names by which links address it, and its limits.
 public struct RelayConfiguration: Sendable, Equatable {
@@ -7,6 +8,8 @@ public struct RelayConfiguration: Sendable, Equatable {
     /// The names by which members' links may address the relay. If there are none, any name is accepted.
     public var names: [RelayID]
     public var limits: RelayLimits
+    /// The static key by which members recognise the relay; nil if the relay cannot prove itself.
+    public var key: RelayKey?
 
     /// One channel that members join by the control protocol.
     public struct Channel: Sendable, Equatable {
@@ -16,6 +19,9 @@ public struct RelayConfiguration: Sendable, Equatable {
         public var limits: ChannelLimits
         /// Whether members need the floor to talk, and for how long one has it.
         public var floor = FloorArbiter.Configuration()
+        /// The key of the owner, who says which members may join (Protocol/13-members.md); nil for a channel that everyone
+        /// with a join key may join. The relay needs a static key for a channel with an owner.
+        public var owner: IdentityKey?
 
         public init(name: String, talkJoin: JoinKey, listenJoin: JoinKey, limits: ChannelLimits = ChannelLimits()) {
             self.name = name
@@ -24,10 +30,10 @@ public struct RelayConfiguration: Sendable, Equatable {
             self.limits = limits
         }
 
-        /// Whether the two channels have the same name and join keys. If so, the members of `other` stay when this
+        /// Whether the two channels have the same name, join keys and owner. If so, the members of `other` stay when this
         /// configuration replaces it.
         func hasKeys(of other: Channel) -> Bool {
-            name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin
+            name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin && owner == other.owner
         }
     }
 

@@ -25,6 +25,11 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case replayedJoin
     /// A JOIN whose X25519 public key is a point of low order, with which anybody could compute the agreed secret.
     case weakShare
+    /// A JOIN2 that was sealed for another static key than the relay's.
+    case otherRelayKey
+    /// A JOIN2, or the first record of a session, of a member that the channel's owner has not added, not in this role, or
+    /// has removed.
+    case notAdmitted
     /// A JOIN, or the first record of a session, for which the channel or the relay has no room.
     case full
     /// A JOIN beyond the rate of its host or of the relay, or from a host with too many sessions that wait for their
@@ -78,6 +83,14 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case staleReceipt
     /// Media of a member that does not have the floor, in a channel that requires it.
     case withoutFloor
+    /// A deposit of a roster or a group secret, or a request for prekeys, from a member that may not make it.
+    case notASigner
+    /// A group secret that was sealed for an index that is not on the admission list.
+    case depositForStranger
+    /// A deposit that is not newer than what the relay has.
+    case olderDeposit
+    /// A deposit of a roster that the channel's owner has not signed.
+    case falseRoster
 }
 
 extension RelayDiscard: CustomStringConvertible {
@@ -95,6 +108,8 @@ extension RelayDiscard: CustomStringConvertible {
         case .rekeyed: "join with a former secret of the channel"
         case .replayedJoin: "replayed join"
         case .weakShare: "join with a weak key share"
+        case .otherRelayKey: "join for another relay key"
+        case .notAdmitted: "join of a member that the channel's owner has not added, or has removed"
         case .full: "join while the channel or the relay is full"
         case .tooManyJoins: "too many joins per second"
         case .stopping: "join while the relay stops"
@@ -121,6 +136,10 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyChannelBits: "media above the bit rate limit of a channel"
         case .staleReceipt: "request for the list of members without a valid proof of address"
         case .withoutFloor: "media of a member while another has the floor"
+        case .notASigner: "deposit of a member that is neither the channel's owner nor a delegate"
+        case .depositForStranger: "group secret for a member that the channel does not have"
+        case .olderDeposit: "deposit that is not newer than the one held"
+        case .falseRoster: "list of members that the channel's owner has not signed"
         }
     }
 }

@@ -30,7 +30,7 @@ public struct RelayStatus: Sendable, Equatable {
         public var retransmittedCount = 0
         /// The number of packets whose retransmission was requested from talkers because they had not arrived.
         public var requestedCount = 0
-        /// Who has the floor; nil if nobody has asked for it yet, or if the relay is in a cluster.
+        /// Who has the floor; nil if nobody has requested it yet, and the channel does not require it.
         public var floor: FloorStatus?
 
         public init(name: String) { self.name = name }

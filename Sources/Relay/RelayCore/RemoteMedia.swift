@@ -51,6 +51,8 @@ extension Relay {
         guard let arrival = remotes.packetArrived(datagram, of: ssrc, index, at: now) else { return .handled }
         if let due = arrival.missesDue { remotes.expect(due) }
         if arrival.reception == .duplicate { return .handled }
+        channels.heardMedia(of: ssrc, fromRelay: relay, in: channel, at: now)
+        if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel) }
         channels.countForwarded(datagram.count, in: channel)
         return .forward(stream: -1 - 2 * index)
     }
@@ -73,14 +75,14 @@ extension Relay {
     // MARK: - Claims
 
     /// Whether a talker of another relay has the SSRC of an announcement, and is not the talker that makes it.
-    func isTakenRemotely(by announcement: Announcement, in channel: ChannelIndex) -> Bool {
+    func isTakenRemotely(by announcement: AnnouncedEpoch, in channel: ChannelIndex) -> Bool {
         guard let remote = remotes[announcement.ssrc, in: channel] else { return false }
         return remote.rank.epoch != announcement.epoch
     }
 
     /// Whether the talker of another relay has made a later announcement there. The talker has then left this relay, and
     /// its announcement has waited while the relay stood still.
-    func isOutdated(_ announcement: Announcement, in channel: ChannelIndex) -> Bool {
+    func isOutdated(_ announcement: AnnouncedEpoch, in channel: ChannelIndex) -> Bool {
         guard let remote = remotes[announcement.ssrc, in: channel],
             case .announcement(let latest)? = try? ControlPacket(parsing: remote.announcement.span)
         else { return false }
@@ -118,7 +120,7 @@ extension Relay {
             guard let talker = remotes[index], !talker.announcement.isEmpty,
                 now - talker.announcedAt < .milliseconds(Int(Announcement.maximumClockError))
             else { continue }
-            if hasRoomForMembers { outbox.put(talker.announcement.span, to: sessions[member].endpoint) }
+            if hasRoomForMembers { outbox.put(repeated: talker.announcement.span, for: member, of: &sessions) }
         }
     }
 

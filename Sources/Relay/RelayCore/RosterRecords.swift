@@ -8,7 +8,7 @@ internal import TenfourSession
 extension Relay {
     /// A roster request counts as this many records in the member's record rate limit, in addition to the record
     /// itself.
-    private static let requestCost = 25
+    static let requestCost = 25
     /// Limits roster requests in all channels together.
     private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)
 
@@ -20,6 +20,7 @@ extension Relay {
         let channel = sessions[member].channel
         if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
         rosterChanged(in: channel, at: now)
+        floorMembersChanged(in: channel, at: now)
     }
 
     /// Sends the changed number of listeners with the next roster update.
@@ -43,6 +44,7 @@ extension Relay {
             channels[channel]?.roster.forgetChanges()
         }
         rosterChanged(in: channel, at: now)
+        floorMembersChanged(in: channel, at: now)
         rosterDeadline = channels.rosterDeadline
     }
 

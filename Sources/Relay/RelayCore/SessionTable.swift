@@ -59,11 +59,16 @@ struct MemberSession: Sendable {
 /// next. Member numbers begin at 0, and are reused.
 ///
 /// A listener costs a relay 346 bytes in all: 224 for its keys, 88 in this table, 12 in the table of addresses, and for
-/// at least one minute the entry of its cookie in `SpentCookies`. A member with an info costs 112 bytes more.
+/// at least one minute the entry of its cookie in `SpentCookies`. A member that has joined by JOIN2 costs 24 bytes more for
+/// its trailers, and a member with an info 112.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [MemberSession] = []
     var keys = SessionKeyTable()
+    /// The trailers of the datagrams that the relay itself repeats to a member.
+    private var trailers = TrailerTable(.repeated)
     private var endpoints: EndpointTable
+    /// The members' indexes in the rosters of channels with an owner, by member number.
+    private var rosterIndexes: [UInt16] = []
     private var firstFree: Int32 = -1
     private(set) var count = 0
     /// The number of sessions that have sent their first record.
@@ -137,6 +142,7 @@ struct SessionTable: ~Copyable, Sendable {
             sessions.append(session)
         }
         self.keys.insert(keys, at: member.number)
+        if let key = keys.trailerKey { trailers.insert(key, at: member.number) }
         endpoints.insert(member, at: session.endpoint)
         waitingCounts[session.endpoint.address.hostPrefix, default: 0] += 1
         count += 1
@@ -150,6 +156,7 @@ struct SessionTable: ~Copyable, Sendable {
         exit(member)
         endpoints.remove(member, at: self[member].endpoint)
         keys.remove(member.number)
+        trailers.remove(member.number)
         if self[member].state == .joined { joinedCount -= 1 } else { waitsNoLonger(member) }
         self[member].state = .free
         self[member].later = firstFree
@@ -167,6 +174,28 @@ struct SessionTable: ~Copyable, Sendable {
         self[member].state = .joined
         self[member].deadline = deadline
         append(member)
+    }
+
+    /// The member's index in the roster of its channel; any number in a channel without an owner.
+    func rosterIndex(of member: MemberID) -> UInt16 {
+        rosterIndexes.indices.contains(member.number) ? rosterIndexes[member.number] : 0
+    }
+
+    mutating func setRosterIndex(_ index: UInt16, of member: MemberID) {
+        while rosterIndexes.count <= member.number { rosterIndexes.append(0) }
+        rosterIndexes[member.number] = index
+    }
+
+    func hasTrailers(_ member: MemberID) -> Bool { trailers.contains(member.number) }
+
+    /// The key of a member's trailers; nil if its datagrams have none.
+    func trailerKey(of member: MemberID) -> TrailerKey? { trailers.key(member.number) }
+
+    /// Appends the trailer of `packet` for a member whose datagrams have one, and counts it as sent.
+    mutating func appendTrailer(of packet: Span<UInt8>, for member: MemberID, to datagram: inout OutputSpan<UInt8>) {
+        guard trailers.contains(member.number) else { return }
+        trailers.write(for: PacketHash(of: packet), to: member.number, into: &datagram)
+        trailers.used(member.number)
     }
 
     /// The number of sessions at an address's host that have not sent their first record.

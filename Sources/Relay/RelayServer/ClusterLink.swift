@@ -64,7 +64,7 @@ final class ClusterLink {
 
     func reconfigure(for relay: inout Relay, at now: Instant) {
         core.update(from: &relay, at: now)
-        core.reconfigure(for: relay, at: now)
+        core.reconfigure(for: &relay, at: now)
     }
 
     /// Takes over what has changed in the relay, and sends what follows from it.

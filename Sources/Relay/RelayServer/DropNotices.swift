@@ -34,7 +34,10 @@ struct DropNotices {
             counts[.congestion(channel: channel.name)] = fanOut.dropped
         }
         for channel in status.plain {
-            for (reason, count) in channel.discards { counts[.plain(reason, channel: channel.name)] = count }
+            // Reports are sent by every usual sender, and are not forwarded: nothing is wrong.
+            for (reason, count) in channel.discards where reason != .control {
+                counts[.plain(reason, channel: channel.name)] = count
+            }
             counts[.congestion(channel: channel.name)] = channel.fanOut.dropped
         }
         counts[.tooLong] = status.socket.truncated

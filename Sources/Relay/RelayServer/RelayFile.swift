@@ -12,6 +12,10 @@ public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
     /// The path of the status socket; nil if the file does not set it.
     public private(set) var statusSocket: String?
+    /// The path of the file with the relay's static key, which the caller reads or makes; nil if the relay has no key.
+    public private(set) var keyFile: String?
+    /// The folder for the files of channels that have an owner; nil if the file does not set it.
+    public private(set) var stateFolder: String?
     /// The address at which the relay serves its metrics; nil if the file does not set it.
     public internal(set) var metrics: Endpoint?
 
@@ -29,6 +33,8 @@ public struct RelayFile: Sendable, Equatable {
     private var plainLimits = PlainChannel.Limits()
     /// The places of the lines `http` and `web`, by their first words.
     var webPlaces: [String: RelayFileError.Place] = [:]
+    /// The lines of the channels that have an owner, for error messages.
+    var ownerPlaces: [String: RelayFileError.Place] = [:]
     /// The files of the lines `icecast`, by channel.
     var icecastFiles: [String: IcecastLine] = [:]
     private var hasBind = false
@@ -111,6 +117,7 @@ public struct RelayFile: Sendable, Equatable {
         finishWeb(&finished, &errors)
         finishCluster(&errors)
         finishIcecast(&finished, &errors)
+        finishOwners(finished, &errors)
         guard errors.isEmpty else { throw errors }
         return finished
     }
@@ -203,6 +210,13 @@ extension RelayFile {
             } catch {
                 throw RelayFileError(place, .value("name", .host))
             }
+        case "relay-key":
+            let path = try value(.path)
+            guard keyFile == nil else { throw RelayFileError(place, .again("relay-key")) }
+            keyFile = path
+        case "state":
+            guard stateFolder == nil else { throw RelayFileError(place, .again("state")) }
+            stateFolder = try value(.path)
         case "channel": try addChannel(words, place)
         case "members": configuration.relay.limits.members = try number(Ranges.members)
         case "channel-members": configuration.relay.limits.channelMembers = try number(Ranges.members)

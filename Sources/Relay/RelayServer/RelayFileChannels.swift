@@ -1,19 +1,21 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourFloor
+internal import TenfourManagedChannel
 internal import TenfourRelayCore
 internal import TenfourSession
 
 /// Parses the lines that define channels: `channel`, `rtp-in` and `rtp-out`.
 extension RelayFile {
-    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by the channel's own limits and by what it demands
-    /// of talkers. Errors do not quote the line, because any word of the line may be a key.
+    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by its owner, by the channel's own limits and by what
+    /// it demands of talkers. Errors do not quote the line, because any word of the line may be a key.
     mutating func addChannel(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
         guard words.count >= 4 else { throw RelayFileError(place, .channelForm) }
         let name = try channelName(words[1], place)
         var keys: [Role: JoinKey] = [:]
         var limits = ChannelLimits()
         var floor = FloorWords()
+        var owner: IdentityKey?
         for word in words[2...] {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw RelayFileError(place, .channelForm) }
@@ -22,6 +24,11 @@ extension RelayFile {
                     throw RelayFileError(place, .key(String(parts[0])))
                 }
                 keys[role] = key
+            } else if parts[0] == "owner", owner == nil {
+                guard let key = IdentityKey(configurationText: String(parts[1])) else {
+                    throw RelayFileError(place, .owner)
+                }
+                owner = key
             } else if try !floor.set(parts[0], parts[1], place) {
                 try limits.set(parts[0], parts[1], place)
             }
@@ -42,6 +49,8 @@ extension RelayFile {
         knownChannels.insert(name)
         var channel = RelayConfiguration.Channel(name: name, talkJoin: talk, listenJoin: listen, limits: limits)
         channel.floor = floor.configuration
+        channel.owner = owner
+        if owner != nil { ownerPlaces[name] = place }
         configuration.relay.channels.append(channel)
     }
 

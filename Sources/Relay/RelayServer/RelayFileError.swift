@@ -52,6 +52,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case name
         /// An invalid join key after `talk=` or `listen=`.
         case key(String)
+        /// An invalid key after `owner=`.
+        case owner
         /// A join key that the channel of this name already has.
         case keyAgain(String)
         case target
@@ -144,13 +146,15 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .again(let what): "\(what) appears a second time; keep one of the two"
         case .channelForm:
             """
-            write: channel NAME talk=KEY listen=KEY, as `tenfour channel new` and `tenfour channel keys` print it, then the \
-            channel's own limits, if any: members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER, \
+            write: channel NAME talk=KEY listen=KEY, as `tenfour channel new` and `tenfour channel keys` print it, with owner=KEY \
+            if it has one, then the channel's own limits, if any: members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER, \
             and for the floor: floor=required, talk-time=SECONDS
             """
         case .name:
             "a channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
         case .key(let role): "the value of \(role)= is not a join key: a join key has 52 letters and digits"
+        case .owner:
+            "the value of owner= is not an owner's key: it has 52 letters and digits, and `tenfour channel keys` prints it"
         case .keyAgain(let name): "channel \(name) already has this key; each channel needs two keys of its own"
         case .target: "write one ADDRESS:PORT in numbers, such as 10.0.0.7:5004 or [2001:db8::7]:5004"
         case .announcedAddress(let target):
@@ -177,7 +181,7 @@ extension RelayFileError.Value: CustomStringConvertible {
         case .address: "ADDRESS:PORT of this machine in numbers, such as 127.0.0.1:8080, 0.0.0.0:5004 or [::]:5004"
         case .listening: "a port, such as 9104, or ADDRESS:PORT of this machine in numbers, such as 10.0.0.7:9104"
         case .host: "HOST or HOST:PORT, as in members' links"
-        case .floor: "the value required; without it, the floor is a custom among those who use it"
+        case .floor: "the value required; leave floor out if members may also talk without asking for the floor"
         case .icecast: "CHANNEL=FILE, such as family=icecast.conf"
         case .path: "a path of up to 107 bytes"
         case .input:

@@ -7,7 +7,7 @@ extension RelayFile {
         # The configuration of a tenfour relay: tenfour relay --config relay.conf
         # Each line is one setting, and # begins a comment. Only you should be able to read this file: chmod 600 relay.conf
         # After a change, run tenfour relay --config relay.conf --check, then kill -HUP the relay. Members of unchanged channels
-        # stay. Changes of bind, workers, http, nats, metrics and status-socket need a restart.
+        # stay. Changes of bind, workers, http, nats, metrics, state and status-socket need a restart.
 
         # The numeric address at which members join. [::] is every address of this machine, including IPv4.
         #bind [::]:5004
@@ -19,9 +19,22 @@ extension RelayFile {
         # is set, every name is accepted, and a link to another relay with the same keys works here as well.
         #name radio.example.org
 
+        # The file with the relay's own key, by which members recognise this relay. tenfour relay makes the file at its start.
+        # tenfour relay --config relay.conf --show-key prints the public part: give it to the person who makes the channel's
+        # links, for tenfour channel new --relay-key. A relay of a cluster needs a copy of this file.
+        #relay-key relay.key
+
         # The channels. tenfour channel new --relay HOST prints this line. These keys admit members, but cannot decrypt the
         # audio.
         #channel family talk=KEY listen=KEY
+
+        # A channel can have an owner, who says which members may join: tenfour channel new and tenfour channel keys print the owner's
+        # key. Such a channel needs relay-key, and the relays of a cluster cannot share it.
+        #channel circle talk=KEY listen=KEY owner=KEY
+
+        # The folder with what owners and members of such channels have deposited. It is made if it is missing. Default: the
+        # folder that systemd gives ($STATE_DIRECTORY), /var/lib/tenfour for root, or $XDG_STATE_HOME/tenfour/relay.
+        #state /var/lib/tenfour
 
         # A channel can have its own limits in its line, instead of those below.
         #channel concert talk=KEY listen=KEY members=5000 talker-packets=200 talker-bits=256k

@@ -16,6 +16,11 @@ public enum RelayNotice: Sendable, Equatable {
     case waitsForRestart
     /// A new configuration has taken effect, as far as it can without a restart.
     case reloaded
+    /// The file with the members of a channel that has an owner is taken for none, for this reason.
+    case membersUnknown(channel: String, String)
+    /// The file with the members of a channel that has an owner could not be written, for this reason. What is deposited in the
+    /// channel has no effect until it can be.
+    case membersNotStored(channel: String, String)
     /// The packets dropped since the last notice of dropped packets, most frequent reason first. This notice is posted
     /// at most once in ten seconds.
     case dropped([Drop])

@@ -4,7 +4,6 @@ internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourRings
 public import TenfourSession
-internal import TenfourThreads
 public import TenfourUV
 
 /// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP
@@ -24,8 +23,11 @@ public import TenfourUV
     private var relay: Relay
     /// The connection to the other relays of a cluster; nil for a relay on its own.
     private var cluster: ClusterLink?
+    /// The files of the channels that have an owner; nil if no folder is named.
+    private let folder: ManagedChannelFolder?
+    private let reader = ConfigurationReader()
     /// The settings whose changes take effect only after a restart.
-    private let fixed: (bind: Endpoint, workers: Int, cluster: ClusterConfiguration?)
+    private let fixed: RelayServerConfiguration.Fixed
     private let notices: (RelayNotice) -> Void
     private let openings: [RelayNotice]
     private var drops = DropNotices()
@@ -43,12 +45,8 @@ public import TenfourUV
     /// Requests from other threads, and the status that other threads read.
     private struct Shared {
         var stops = false
-        var reload: RelayServerConfiguration?
+        var reload: LoadedConfiguration?
         var otherListeners: [String: Int] = [:]
-        /// Whether a thread is reading a configuration.
-        var isReading = false
-        /// The function that reads the next configuration, after the current reading has ended; nil if there is none.
-        var nextReading: Reading?
         var status: RelayServerStatus
         /// The time at which the loop stored `status`; nil before the first time.
         var publication: Instant?
@@ -62,10 +60,13 @@ public import TenfourUV
         _ configuration: RelayServerConfiguration, notices: @escaping (RelayNotice) -> Void = { _ in }
     ) throws(NetworkError) {
         precondition(1...64 ~= configuration.workers, "a relay sends from 1 to 64 threads")
+        let folder = configuration.stateFolder.map { ManagedChannelFolder($0) }
+        let loaded = LoadedConfiguration(configuration, from: folder)
+        self.folder = folder
         let loop = try EventLoop()
         let target = CallbackTarget<RelayServer>()
         self.loop = loop
-        fixed = (configuration.bind, configuration.workers, configuration.cluster)
+        fixed = configuration.fixed
         self.notices = notices
         start = loop.now
         var options = Self.options
@@ -83,15 +84,16 @@ public import TenfourUV
             target.target?.receive($0, from: $1, at: $2)
         }
         plain = PlainChannels(on: loop, sendingFrom: localEndpoint.address)
-        openings = plain.set(configuration.plain, shardedFanOut: &shardedFanOut) { packet, stream, channel in
+        let openings = plain.set(configuration.plain, shardedFanOut: &shardedFanOut) { packet, stream, channel in
             target.target?.shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }
         for case .inputRefused(_, _, let error) in openings { throw error }
+        self.openings = openings + loaded.notices
         self.shardedFanOut = shardedFanOut
         var generator = CSPRNG()
         relay = Relay(
-            configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
-            using: &generator)
+            configuration.relay, stores: loaded.stores, address: PeerAddress(localEndpoint), at: start,
+            clock: Self.clock, using: &generator)
         relay.failedProofs(take: JoinProofCost.measured(by: relay))
         if let wanted = configuration.cluster {
             cluster = try ClusterLink(
@@ -149,9 +151,10 @@ public import TenfourUV
 
     /// Applies `configuration` soon. Members of channels whose keys are unchanged stay. All other members, and the
     /// newest listeners beyond a lowered limit, are sent GOODBYE with the reason. The listening address and the number
-    /// of threads do not change.
+    /// of threads do not change. Reads the files of channels that have an owner, on this thread.
     public func reload(_ configuration: RelayServerConfiguration) {
-        shared.withLock { $0.reload = configuration }
+        let loaded = LoadedConfiguration(configuration, from: folder)
+        shared.withLock { $0.reload = loaded }
         wakeup.signal()
     }
 
@@ -169,29 +172,7 @@ public import TenfourUV
     /// because a file may be long and its disk slow. Only one such function runs at a time; of the functions that are
     /// passed meanwhile, only the last is called.
     public func reload(reading read: @escaping Reading) {
-        let isReading = shared.withLock { shared in
-            if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
-            return shared.nextReading != nil
-        }
-        guard !isReading else { return }
-        do throws(ThreadError) {
-            try WorkerThread.detached { [self] in readAll(from: read) }
-        } catch {
-            // Calls `read` on this thread if no thread can be created.
-            readAll(from: read)
-        }
-    }
-
-    private func readAll(from first: @escaping Reading) {
-        var next: Reading? = first
-        while let read = next {
-            if let configuration = read() { reload(configuration) }
-            next = shared.withLock { shared in
-                defer { shared.nextReading = nil }
-                shared.isReading = shared.nextReading != nil
-                return shared.nextReading
-            }
-        }
+        reader.read(read) { [self] in reload($0) }
     }
 
     /// The current status on the thread of the loop; on other threads, a copy at most one second old.
@@ -283,7 +264,8 @@ extension RelayServer {
         while let event = relay.nextEvent() {
             switch event {
             case .joined(let member, let channel, let endpoint):
-                shardedFanOut.add(member.number, to: channel.number, at: endpoint)
+                let key = relay.trailerKey(of: member)
+                shardedFanOut.add(member.number, to: channel.number, at: endpoint, trailers: key)
             case .left(let member, let channel):
                 announcements.forget(member)
                 shardedFanOut.remove(member.number, from: channel.number)
@@ -294,6 +276,7 @@ extension RelayServer {
             }
         }
         cluster?.flush(&relay, at: now)
+        while let snapshot = relay.nextSnapshot(at: now) { folder?.write(snapshot) { [wakeup] in wakeup.signal() } }
         if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
     }
 
@@ -314,18 +297,28 @@ extension RelayServer {
             return (shared.stops, shared.reload, shared.otherListeners)
         }
         if let reload { change(to: reload) }
+        takeWritten()
         for (name, count) in otherListeners { relay.setOtherListeners(count, of: name, at: loop.now) }
         if !otherListeners.isEmpty { flush(at: loop.now) }
         if stops { loop.stop() }
     }
 
-    private func change(to new: RelayServerConfiguration) {
-        let now = loop.now
-        if (new.bind, new.workers) != (fixed.bind, fixed.workers) || new.cluster != fixed.cluster {
-            notices(.waitsForRestart)
+    /// Takes note of the states of channels that are on disk now.
+    private func takeWritten() {
+        guard let written = folder?.takeWritten(), !written.isEmpty else { return }
+        for file in written {
+            relay.snapshotWritten(file.snapshot, isStored: file.isStored, at: loop.now)
+            if let notice = file.notice { notices(notice) }
         }
+        flush(at: loop.now)
+    }
+
+    private func change(to loaded: LoadedConfiguration) {
+        let now = loop.now
+        let new = loaded.configuration
+        if new.fixed != fixed { notices(.waitsForRestart) }
         let before = relay.status.channels
-        relay.reload(new.relay, at: now)
+        relay.reload(new.relay, stores: loaded.stores, at: now)
         cluster?.reconfigure(for: &relay, at: now)
         flush(at: now)
         let after = Dictionary(uniqueKeysWithValues: relay.status.channels.map { ($0.number, $0.name) })
@@ -334,7 +327,7 @@ extension RelayServer {
             shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }
         publish()
-        for opening in openings { notices(opening) }
+        for notice in openings + loaded.notices { notices(notice) }
         notices(.reloaded)
     }
 
@@ -383,8 +376,19 @@ extension RelayServer {
         loop.run()
     }
 
+    /// Writes the states of channels with an owner that are not on disk.
+    private func storeManagedChannels() {
+        // The states that changed while others were being written follow in the second round.
+        for _ in 0..<2 {
+            folder?.close()
+            takeWritten()
+        }
+        folder?.close()
+    }
+
     private func close() {
         sendGoodbyes()
+        storeManagedChannels()
         cluster?.close(&relay, at: loop.now)
         shardedFanOut.close()
         publish()

@@ -1,3 +1,4 @@
+internal import TenfourManagedChannel
 public import TenfourRelayCore
 public import TenfourSession
 
@@ -14,6 +15,8 @@ public struct RelayServerConfiguration: Sendable, Equatable {
     public var web = WebConfiguration()
     /// The cluster that the relay belongs to; nil for a relay on its own. A change takes effect after a restart.
     public var cluster: ClusterConfiguration?
+    /// The folder for the files of channels that have an owner; nil if there are none. A change takes effect after a restart.
+    public var stateFolder: String?
 
     public init(
         bind: Endpoint = Endpoint(.anyV6, port: 5_004), relay: RelayConfiguration = RelayConfiguration(),
@@ -23,6 +26,36 @@ public struct RelayServerConfiguration: Sendable, Equatable {
         self.relay = relay
         self.plain = plain
         self.workers = workers
+    }
+}
+
+extension RelayServerConfiguration {
+    /// The settings whose changes take effect only after a restart.
+    struct Fixed: Sendable, Equatable {
+        var bind: Endpoint
+        var workers: Int
+        var cluster: ClusterConfiguration?
+        var stateFolder: String?
+    }
+
+    var fixed: Fixed { Fixed(bind: bind, workers: workers, cluster: cluster, stateFolder: stateFolder) }
+}
+
+/// A configuration with what the files of its channels hold.
+struct LoadedConfiguration: Sendable {
+    var configuration: RelayServerConfiguration
+    /// The files of channels that have an owner, by the channels' names.
+    var stores: [String: ManagedChannelStore]
+    /// Tells of files that are taken for none.
+    var notices: [RelayNotice]
+
+    /// Reads the files of `folder`. Blocks on the disk.
+    init(_ configuration: RelayServerConfiguration, from folder: ManagedChannelFolder?) {
+        precondition(
+            folder != nil || !configuration.relay.channels.contains { $0.owner != nil },
+            "what members of a channel with an owner have deposited needs a folder")
+        self.configuration = configuration
+        (stores, notices) = folder?.stores(for: configuration.relay) ?? ([:], [])
     }
 }
 

@@ -1,3 +1,4 @@
+internal import TenfourChannelKeys
 internal import TenfourSession
 internal import TenfourUV
 
@@ -29,8 +30,8 @@ struct ShardedFanOut: ~Copyable {
         for worker in workers { try worker.start() }
     }
 
-    mutating func add(_ member: Int, to channel: Int, at endpoint: Endpoint) {
-        let change = MemberChange.add(member: member, channel: channel, endpoint)
+    mutating func add(_ member: Int, to channel: Int, at endpoint: Endpoint, trailers: TrailerKey? = nil) {
+        let change = MemberChange.add(member: member, channel: channel, endpoint, trailers: trailers)
         if workers.isEmpty { return own.apply(change) }
         var shares = shares[channel] ?? Shares(counts: [Int](repeating: 0, count: workers.count + 1))
         let thread = shares.counts.indices.min { shares.counts[$0] < shares.counts[$1] } ?? 0

@@ -47,7 +47,8 @@ public struct WebConfiguration: Sendable, Equatable {
             keys = try ChannelKeys(link)
             guard
                 let listenLink = try? ChannelLink(
-                    relays: link.relays, port: link.port, name: link.name, opening: .secret(keys.listenSecret))
+                    relays: link.relays, port: link.port, name: link.name, fingerprint: link.fingerprint,
+                    opening: .secret(keys.listenSecret))
             else { preconditionFailure("the parts of a link make a link") }
             self.link = listenLink
         }

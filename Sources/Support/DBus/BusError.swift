@@ -20,7 +20,7 @@ extension BusError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noLibrary(let words): "libsystemd cannot be opened: \(words)"
-        case .noBus: "there is no system bus"
+        case .noBus: "there is no message bus"
         case .noService: "the service is not installed"
         case .refused(_, let message): "refused: \(message)"
         case .timedOut: "no answer in time"

@@ -1,15 +1,23 @@
 /// A value of one of D-Bus's types, as an argument, in an answer or in a signal.
-public enum BusValue: Hashable, Sendable {
+public indirect enum BusValue: Hashable, Sendable {
+    case bool(Bool)
     case uint16(UInt16)
     case int32(Int32)
     case uint32(UInt32)
     case int64(Int64)
     case uint64(UInt64)
+    case double(Double)
     case text(String)
     /// The path of an object (`o`).
     case objectPath(String)
     /// An array of byte strings (`aay`).
     case byteStrings([[UInt8]])
+    /// An array of texts (`as`).
+    case texts([String])
+    /// A value that names its own type (`v`).
+    case variant(BusValue)
+    /// Values by name, each of a type of its own (`a{sv}`). They are written in the order of their names.
+    case properties([String: BusValue])
 }
 
 /// One interface of an object that a service offers on a message bus.

@@ -42,6 +42,18 @@ internal import Glibc
         unsafe bus = try connectedBus(at: address, until: .now + callLimit)
     }
 
+    /// The address of the session bus of the user who runs this program, from `DBUS_SESSION_BUS_ADDRESS`, or from
+    /// `XDG_RUNTIME_DIR`; nil if there is none.
+    public static var sessionAddress: String? {
+        func variable(_ name: String) -> String? {
+            let value = unsafe getenv(name).map { unsafe String(cString: $0) }
+            return value?.isEmpty == false ? value : nil
+        }
+        if let address = variable("DBUS_SESSION_BUS_ADDRESS") { return address }
+        guard let folder = variable("XDG_RUNTIME_DIR"), unsafe access("\(folder)/bus", F_OK) == 0 else { return nil }
+        return "unix:path=\(folder)/bus"
+    }
+
     deinit { _ = unsafe sdbus.sd_bus_close_unref(bus) }
 
     /// Calls a method and ignores the contents of its answer. Throws `.refused` if the service answers with an error.
@@ -59,6 +71,22 @@ internal import Glibc
         defer { _ = unsafe sdbus.sd_bus_message_unref(answer) }
         guard let values = unsafe readValues(from: answer) else { throw .wrongAnswer }
         return values
+    }
+
+    /// Calls a method whose answer begins with a file descriptor (`h`). The caller must close it.
+    public func descriptor(
+        answering method: String, of object: BusObject, _ arguments: BusValue...
+    ) throws(BusError) -> Int32 {
+        let answer = unsafe try ask(method, of: object, arguments)
+        defer { _ = unsafe sdbus.sd_bus_message_unref(answer) }
+        var descriptor: Int32 = -1
+        guard unsafe sdbus.sd_bus_message_read_basic(answer, CChar(UInt8(ascii: "h")), &descriptor) > 0 else {
+            throw .wrongAnswer
+        }
+        // The message owns its descriptor and closes it.
+        let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard own >= 0 else { throw .failed(call: "fcntl", code: -errno) }
+        return own
     }
 
     /// Asks the bus for the signals that a match rule describes (D-Bus specification, "Match Rules"). `nextSignal`
@@ -81,16 +109,45 @@ internal import Glibc
     /// of types that `BusValue` does not have. Throws when the connection is lost.
     public func nextSignal() throws(BusError) -> BusSignal? {
         while true {
-            var message: OpaquePointer?
-            let code = unsafe sdbus.sd_bus_process(bus, &message)
-            guard code >= 0 else { throw .failed(call: "sd_bus_process", code: code) }
-            guard let message = unsafe message else {
-                if code == 0 { return nil }
-                continue
-            }
+            let (message, isIdle) = unsafe try nextMessage()
+            if isIdle { return nil }
+            guard let message = unsafe message else { continue }
             defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
             if let signal = unsafe BusSignal(message) { return signal }
         }
+    }
+
+    /// Answers the method calls that have arrived, at most `limit`, with what `answer` returns. Does not wait. Drops
+    /// signals. Returns false if nothing more has arrived. Throws when the connection is lost.
+    public func answerCalls(atMost limit: Int, _ answer: (BusCall) -> BusReply) throws(BusError) -> Bool {
+        for _ in 0..<limit {
+            let (message, isIdle) = unsafe try nextMessage()
+            if isIdle { return false }
+            guard let message = unsafe message else { continue }
+            defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
+            if let call = unsafe BusCall(message) { try unsafe send(answer(call), to: message) }
+        }
+        return true
+    }
+
+    /// Sends a signal of the object at `path` to all who asked for it. Does not wait.
+    public func emit(
+        _ member: String, of interface: String, at path: String, _ arguments: [BusValue]
+    ) throws(BusError) {
+        var message: OpaquePointer?
+        let made = unsafe sdbus.sd_bus_message_new_signal(bus, &message, path, interface, member)
+        guard made >= 0, let message = unsafe message else {
+            throw .failed(call: "sd_bus_message_new_signal", code: made)
+        }
+        defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
+        try unsafe append(arguments, to: message)
+        try unsafe send(message)
+    }
+
+    /// The number of messages that the bus has not accepted yet.
+    public var queuedCount: Int {
+        var count: UInt64 = 0
+        return unsafe sdbus.sd_bus_get_n_queued_write(bus, &count) >= 0 ? Int(clamping: count) : 0
     }
 
     /// Waits until the bus has sent something, `other` is readable, or `milliseconds` have passed; -1 is no limit. The
@@ -127,16 +184,58 @@ internal import Glibc
             throw .failed(call: "sd_bus_message_new_method_call", code: made)
         }
         defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
-        for argument in arguments {
-            let code = unsafe append(argument, to: message)
-            guard code >= 0 else { throw .failed(call: "sd_bus_message_append", code: code) }
-        }
+        try unsafe append(arguments, to: message)
         var error = unsafe sd_bus_error()
         defer { unsafe sdbus.sd_bus_error_free(&error) }
         var answer: OpaquePointer?
         let code = unsafe sdbus.sd_bus_call(bus, message, try microseconds(until: limit.deadline), &error, &answer)
         if code >= 0, let answer = unsafe answer { return unsafe answer }
         throw unsafe BusError(error, code: code)
+    }
+}
+
+extension MessageBus {
+    /// Does what is to be done with the connection. Returns a message that has arrived, which the caller must release;
+    /// nil if there was other work, or none (`isIdle`).
+    private func nextMessage() throws(BusError) -> (OpaquePointer?, isIdle: Bool) {
+        var message: OpaquePointer?
+        let code = unsafe sdbus.sd_bus_process(bus, &message)
+        guard code >= 0 else { throw .failed(call: "sd_bus_process", code: code) }
+        return unsafe (message, code == 0)
+    }
+
+    private func send(_ reply: BusReply, to call: OpaquePointer) throws(BusError) {
+        switch reply {
+        case .values(let values):
+            var message: OpaquePointer?
+            let made = unsafe sdbus.sd_bus_message_new_method_return(call, &message)
+            guard made >= 0, let message = unsafe message else {
+                throw .failed(call: "sd_bus_message_new_method_return", code: made)
+            }
+            defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
+            try unsafe append(values, to: message)
+            try unsafe send(message)
+        case .error(let name, let text):
+            let code = unsafe name.withCString { name in
+                unsafe text.withCString { text in
+                    var error = unsafe sd_bus_error(name: name, message: text, _need_free: 0)
+                    return unsafe sdbus.sd_bus_reply_method_error(call, &error)
+                }
+            }
+            guard code >= 0 else { throw .failed(call: "sd_bus_reply_method_error", code: code) }
+        }
+    }
+
+    private func append(_ values: [BusValue], to message: OpaquePointer) throws(BusError) {
+        for value in values {
+            let code = unsafe TenfourDBus.append(value, to: message)
+            guard code >= 0 else { throw .failed(call: "sd_bus_message_append", code: code) }
+        }
+    }
+
+    private func send(_ message: OpaquePointer) throws(BusError) {
+        let code = unsafe sdbus.sd_bus_send(bus, message, nil)
+        guard code >= 0 else { throw .failed(call: "sd_bus_send", code: code) }
     }
 }
 

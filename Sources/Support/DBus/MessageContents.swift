@@ -1,19 +1,77 @@
 internal import CSDBus
+internal import Glibc
 
 // The contents of messages as values.
 
 /// Appends an argument to a method call. Returns a negative errno if that fails, otherwise zero or a positive number.
 func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {
     switch value {
-    case .uint16(var number): unsafe append("q", &number, to: message)
-    case .int32(var number): unsafe append("i", &number, to: message)
-    case .uint32(var number): unsafe append("u", &number, to: message)
-    case .int64(var number): unsafe append("x", &number, to: message)
-    case .uint64(var number): unsafe append("t", &number, to: message)
-    case .text(let text): unsafe append("s", text, to: message)
-    case .objectPath(let path): unsafe append("o", path, to: message)
-    case .byteStrings(let strings): unsafe append(strings, to: message)
+    case .bool(let isTrue):
+        // The C library reads a Boolean from an `int`.
+        var number: Int32 = isTrue ? 1 : 0
+        return unsafe append("b", &number, to: message)
+    case .uint16(var number): return unsafe append("q", &number, to: message)
+    case .int32(var number): return unsafe append("i", &number, to: message)
+    case .uint32(var number): return unsafe append("u", &number, to: message)
+    case .int64(var number): return unsafe append("x", &number, to: message)
+    case .uint64(var number): return unsafe append("t", &number, to: message)
+    case .double(var number): return unsafe append("d", &number, to: message)
+    case .text(let text): return unsafe append("s", text, to: message)
+    case .objectPath(let path): return unsafe append("o", path, to: message)
+    case .byteStrings(let strings): return unsafe append(strings, to: message)
+    case .texts(let texts):
+        return unsafe appendContainer("a", of: "s", to: message) {
+            appendEach(texts) { unsafe append("s", $0, to: message) }
+        }
+    case .variant(let value):
+        return unsafe appendContainer("v", of: signature(of: value), to: message) { unsafe append(value, to: message) }
+    case .properties(let values):
+        return unsafe appendContainer("a", of: "{sv}", to: message) {
+            appendEach(values.sorted { $0.key < $1.key }) { name, value in
+                unsafe appendContainer("e", of: "sv", to: message) {
+                    let result = unsafe append("s", name, to: message)
+                    return result >= 0 ? unsafe append(.variant(value), to: message) : result
+                }
+            }
+        }
     }
+}
+
+/// Returns the type of a value in D-Bus's notation.
+private func signature(of value: BusValue) -> String {
+    switch value {
+    case .bool: "b"
+    case .uint16: "q"
+    case .int32: "i"
+    case .uint32: "u"
+    case .int64: "x"
+    case .uint64: "t"
+    case .double: "d"
+    case .text: "s"
+    case .objectPath: "o"
+    case .byteStrings: "aay"
+    case .texts: "as"
+    case .variant: "v"
+    case .properties: "a{sv}"
+    }
+}
+
+/// Appends a container, whose contents `body` appends.
+private func appendContainer(
+    _ type: Unicode.Scalar, of contents: String, to message: OpaquePointer, _ body: () -> Int32
+) -> Int32 {
+    var result = unsafe sdbus.sd_bus_message_open_container(message, code(of: type), contents)
+    if result >= 0 { result = body() }
+    return result >= 0 ? unsafe sdbus.sd_bus_message_close_container(message) : result
+}
+
+/// Calls `append` for each element until it fails.
+private func appendEach<Elements: Sequence>(_ elements: Elements, _ append: (Elements.Element) -> Int32) -> Int32 {
+    for element in elements {
+        let result = append(element)
+        if result < 0 { return result }
+    }
+    return 0
 }
 
 private func append<Number: BitwiseCopyable>(
@@ -81,16 +139,27 @@ private func nextType(of message: OpaquePointer) -> (CChar, String)? {
 private func nextValue(of message: OpaquePointer) -> BusValue? {
     guard let (type, contents) = unsafe nextType(of: message) else { return nil }
     switch Unicode.Scalar(UInt8(bitPattern: type)) {
+    case "b": return unsafe read(Int32(0), "b", from: message).map { .bool($0 != 0) }
     case "q": return unsafe read(UInt16(0), "q", from: message).map { .uint16($0) }
     case "i": return unsafe read(Int32(0), "i", from: message).map { .int32($0) }
     case "u": return unsafe read(UInt32(0), "u", from: message).map { .uint32($0) }
     case "x": return unsafe read(Int64(0), "x", from: message).map { .int64($0) }
     case "t": return unsafe read(UInt64(0), "t", from: message).map { .uint64($0) }
+    case "d": return unsafe read(Double(0), "d", from: message).map { .double($0) }
     case "s": return unsafe readText("s", from: message).map { .text($0) }
     case "o": return unsafe readText("o", from: message).map { .objectPath($0) }
+    // A variant in a variant is not read, so the depth is bounded.
+    case "v" where contents != "v": return unsafe readVariant(contents, from: message).map { .variant($0) }
     case "a" where contents == "ay": return unsafe readByteStrings(from: message).map { .byteStrings($0) }
     default: return nil
     }
+}
+
+private func readVariant(_ contents: String, from message: OpaquePointer) -> BusValue? {
+    guard unsafe sdbus.sd_bus_message_enter_container(message, code(of: "v"), contents) > 0,
+        let value = unsafe nextValue(of: message)
+    else { return nil }
+    return unsafe sdbus.sd_bus_message_exit_container(message) >= 0 ? value : nil
 }
 
 private func read<Number: BitwiseCopyable>(
@@ -103,8 +172,12 @@ private func read<Number: BitwiseCopyable>(
 private func readText(_ type: Unicode.Scalar, from message: OpaquePointer) -> String? {
     var text: UnsafePointer<CChar>?
     guard unsafe sdbus.sd_bus_message_read_basic(message, code(of: type), &text) > 0 else { return nil }
-    return unsafe text.map { unsafe String(cString: $0) }
+    guard let text = unsafe text, unsafe strnlen(text, longestText + 1) <= longestText else { return nil }
+    return unsafe String(cString: text)
 }
+
+/// The longest text that is read from a message, in bytes.
+private let longestText = 65_536
 
 private func readByteStrings(from message: OpaquePointer) -> [[UInt8]]? {
     guard unsafe sdbus.sd_bus_message_enter_container(message, code(of: "a"), "ay") > 0 else { return nil }

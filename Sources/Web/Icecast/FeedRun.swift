@@ -1,5 +1,6 @@
 internal import CShout
 internal import Glibc
+internal import TenfourClocks
 internal import TenfourPacing
 internal import TenfourRings
 internal import TenfourThreads
@@ -113,8 +114,7 @@ struct FeedRun {
     private func rest(for pause: Duration) {
         let end = ContinuousClock.now + pause
         while !isStopping, ContinuousClock.now < end {
-            let left = Int32(clamping: Int64((end - ContinuousClock.now) / .milliseconds(1)) + 1)
-            wakeup.wait(atMost: min(left, 1_000))
+            wakeup.wait(atMost: PollTimeout.milliseconds(in: end - ContinuousClock.now, atMost: 1_000))
         }
     }
 }

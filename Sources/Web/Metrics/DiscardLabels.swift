@@ -7,7 +7,7 @@ extension RelayDiscard {
     var isJoin: Bool {
         switch self {
         case .cookie, .tooManyHandshakes, .tooManyFailures, .unproved, .refused, .rekeyed, .replayedJoin, .weakShare,
-            .full, .tooManyJoins, .stopping:
+            .otherRelayKey, .notAdmitted, .full, .tooManyJoins, .stopping:
             true
         default: false
         }
@@ -27,6 +27,8 @@ extension RelayDiscard {
         case .rekeyed: "former_secret"
         case .replayedJoin: "replayed"
         case .weakShare: "weak_key_share"
+        case .otherRelayKey: "other_relay_key"
+        case .notAdmitted: "not_admitted"
         case .full: "full"
         case .tooManyJoins: "too_many_joins"
         case .stopping: "stopping"
@@ -53,6 +55,10 @@ extension RelayDiscard {
         case .tooManyChannelBits: "channel_bit_limit"
         case .staleReceipt: "stale_receipt"
         case .withoutFloor: "without_floor"
+        case .notASigner: "not_a_signer"
+        case .depositForStranger: "deposit_for_stranger"
+        case .olderDeposit: "older_deposit"
+        case .falseRoster: "false_roster"
         }
     }
 }

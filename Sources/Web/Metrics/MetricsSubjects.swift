@@ -1,3 +1,4 @@
+internal import TenfourClocks
 public import TenfourRadio
 public import TenfourRelayServer
 internal import TenfourRings
@@ -29,5 +30,31 @@ extension MetricsServer.Subject {
             },
             metrics: { metrics.withLock(\.text) },
             lastWorked: { [weak session] in session?.lastPublication })
+    }
+}
+
+/// The subject of a station whose process outlives its sessions. Between sessions the metrics are those of the process,
+/// and the station counts as working. Any thread may use it.
+public final class StationSubject: Sendable {
+    private let session = Locked<MetricsServer.Subject?>(nil)
+    private let version: String
+
+    public init(version: String) { self.version = version }
+
+    /// Takes over the subject of a session that begins, or nil when it ends.
+    public func set(_ subject: MetricsServer.Subject?) { session.withLock { $0 = subject } }
+
+    /// What a server is started with.
+    public var subject: MetricsServer.Subject {
+        MetricsServer.Subject(
+            update: { [session] in session.withLock { $0 }?.update() },
+            metrics: { [session, version] in
+                session.withLock { $0 }?.metrics()
+                    ?? StationMetrics(version: version, channel: nil, packetDuration: .zero).text
+            },
+            lastWorked: { [session] in
+                guard let session = session.withLock({ $0 }) else { return MonotonicClock.now }
+                return session.lastWorked()
+            })
     }
 }

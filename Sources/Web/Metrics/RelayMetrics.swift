@@ -1,3 +1,4 @@
+internal import TenfourFloor
 internal import TenfourRelayCore
 public import TenfourRelayServer
 internal import TenfourUV
@@ -12,6 +13,7 @@ extension MetricsText {
         add("tenfour_send_threads", .gauge, "Threads that send packets to members.", Double(status.workers))
         add("tenfour_talker_sockets", .gauge, "Talkers that have a socket of their own.", Double(status.talkerSockets))
         addChannels(RelayChannelCounts.all(of: status))
+        addFloors(status.relay.channels)
         addRefusals(status)
         if let cluster = status.cluster { addCluster(cluster) }
     }
@@ -62,6 +64,40 @@ extension MetricsText {
             "tenfour_rtp_packets_requested_total", .counter,
             "Packets that the relay requested from talkers (NACK), because they had not arrived.",
             samples { $0.encrypted?.requestedCount })
+    }
+
+    private mutating func addFloors(_ channels: [RelayStatus.Channel]) {
+        func samples(_ value: (FloorStatus) -> Int) -> [Sample] {
+            channels.map { Sample($0.floor.map(value) ?? 0, (.channel, $0.name)) }
+        }
+        add(
+            "tenfour_floor_taken", .gauge, "1 while a station has the floor; all relays of a cluster say the same.",
+            samples { $0.talker == nil ? 0 : 1 })
+        add(
+            "tenfour_floor_waiting", .gauge,
+            "Requests for the floor that wait; in a cluster only the relay that grants the floor counts them.",
+            samples(\.waitingCount))
+        add(
+            "tenfour_floor_requests_total", .counter,
+            "Requests for the floor, one for each press of the key; counted by the relay that grants the floor.",
+            samples(\.totals.requestCount))
+        add(
+            "tenfour_floor_denied_total", .counter, "Requests for the floor that were denied.",
+            samples(\.totals.deniedCount))
+        let offences: [(reason: String, count: any KeyPath<FloorMemberCounts, Int> & Sendable)] = [
+            ("messages_over_limit", \.limitedCount), ("overlong", \.overlongCount),
+            ("foreign_ssrc", \.foreignSSRCCount), ("surplus_emergencies", \.surplusEmergencyCount),
+            ("packets_without_floor", \.unpermittedPacketCount),
+        ]
+        add(
+            "tenfour_floor_offences_total", .counter, "Offences of members against the rules of the floor, by kind.",
+            channels.flatMap { channel in
+                offences.map { offence in
+                    Sample(
+                        channel.floor?.totals[keyPath: offence.count] ?? 0, (.channel, channel.name),
+                        (.reason, offence.reason))
+                }
+            })
     }
 
     private mutating func addRefusals(_ status: RelayServerStatus) {

@@ -33,7 +33,7 @@ private func refusal(
     let text = try #require(refusal(toRead: folder.file("words.txt", of: text("This is no sound at all, only words."))))
     #expect(text.description.contains("words.txt is not a sound file that can be read (WAV, AIFF, FLAC, Ogg"))
     let missing = try #require(refusal(toRead: "/no/such.wav"))
-    #expect(missing.description == "/no/such.wav does not exist; check the spelling, or give - for standard input.")
+    #expect(missing.description == "/no/such.wav does not exist; check the spelling, or give - for standard input")
     let pipe = Pipe()
     do {
         _ = try AudioFileReader(fileDescriptor: pipe.output, name: "standard input")

@@ -149,6 +149,8 @@ extension ChannelLinkError {
         case .relayCount: "relayCount"
         case .name: "name"
         case .marker: "marker"
+        case .fingerprint: "fingerprint"
+        case .fingerprintWithoutRelay: "fingerprintWithoutRelay"
         case .secretCharacter: "secretCharacter"
         case .secretWord: "secretWord"
         case .secretLength: "secretLength"

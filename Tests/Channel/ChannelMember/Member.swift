@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourManagedChannel
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourSeededRandom
@@ -19,6 +20,14 @@ final class Member {
     private(set) var memberEvents: [ChannelEvent] = []
     var stationEvents: [Event] = []
     var heard: [HeardPacket] = []
+    /// The content of the member's file in a managed channel; nil if there is none.
+    private(set) var disk: LockedBytes?
+    /// The state of a managed channel that it has kept from the run before.
+    var state = ManagedState()
+    /// Whether the file is on disk as soon as it has changed.
+    var storesFile = true
+    /// Events in a managed channel.
+    private(set) var managedEvents: [ManagedEvent] = []
     /// The number of datagrams that the channel has opened, media and RTCP.
     private(set) var openedCount = 0
     private(set) var receptions: [Channel.Reception: Int] = [:]
@@ -106,7 +115,12 @@ final class Member {
                 heard.append(HeardPacket(media, in: packet.span, at: moment))
             }
         }
+        takeFile(at: now)
         while let event = channel.nextEvent() {
+            if case .managed(let event) = event {
+                managedEvents.append(event)
+                continue
+            }
             if event.isOfMembers {
                 memberEvents.append(event)
                 continue
@@ -134,6 +148,17 @@ final class Member {
         }
     }
 
+    private func takeFile(at now: Instant) {
+        if channel.wantsState { channel.restore(state) }
+        while storesFile, let change = channel.takeFile(at: now) {
+            switch change {
+            case .write(let content): disk = content
+            case .erase: disk = nil
+            }
+            channel.fileStored(true, at: now)
+        }
+    }
+
     func takeOutput() -> [([UInt8], Endpoint)] {
         defer { output.removeAll() }
         return output
@@ -150,7 +175,7 @@ extension ChannelEvent {
     fileprivate var isOfMembers: Bool {
         switch self {
         case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
-        case .joined, .relayReached, .lost, .refused, .closed, .ssrcIsTaken, .limited: false
+        case .joined, .relayReached, .lost, .refused, .relayDoubted, .closed, .ssrcIsTaken, .limited, .managed: false
         }
     }
 }
@@ -170,12 +195,21 @@ enum Family {
     static func configuration(
         _ role: Role, keys: ChannelKeys? = nil, endpoints: [Endpoint] = [Airwaves.relay],
         suite: SRTPSuite = .aesCounterMode,
-        isSynchronised: Bool = true
+        isSynchronised: Bool = true, fingerprint: RelayFingerprint? = nil
     ) -> ChannelConfiguration {
-        ChannelConfiguration(
+        var configuration = ChannelConfiguration(
             keys: keys ?? (role == .talk ? talk : listen), role: role,
             relays: relays(endpoints), suite: suite, isSynchronised: isSynchronised)
+        configuration.fingerprint = fingerprint
+        return configuration
     }
+
+    /// The relay's static key, and the fingerprint in links that demand it.
+    static let relayKey: RelayKey = {
+        var randomness = SeededRandom(seed: 44)
+        return RelayKey(using: &randomness)
+    }()
+    static let fingerprint = RelayFingerprint(relay: relayKey.publicKey, ownerless: talk)
 
     static func relays(_ endpoints: [Endpoint]) -> [RelayCandidate] {
         endpoints.map { RelayCandidate(id: RelayID(host: "radio.example.org", port: 5_004), endpoint: $0) }

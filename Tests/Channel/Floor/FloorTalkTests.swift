@@ -24,22 +24,17 @@ struct FloorTalkTests {
         #expect(talk.sending == [2])
     }
 
-    @Test func theLoudspeakerIsMutedOnlyWhileTheStationTalksInHalfDuplex() {
-        let talk = Talk(1...2)
-        #expect(talk[1].isLoudspeakerOn)
+    @Test func theOthersAreToldThatATalkerIsInAnEmergency() {
+        let talk = Talk(1...3)
         talk.press(1)
-        #expect(!talk[1].isLoudspeakerOn)
-        #expect(talk[2].isLoudspeakerOn)
-        talk.press(2)
-        #expect(talk[2].isLoudspeakerOn)
+        #expect(talk.takeEvents(2) == [.taken(by: SSRC(1), .normal)])
+        talk.press(1, .emergency)
+        #expect(talk.takeEvents(2) == [.taken(by: SSRC(1), .emergency)])
+        #expect(talk[2].talkerPriority == .emergency)
+        talk.pass(.seconds(3))
+        #expect(talk.takeEvents(2) == [])
         talk.release(1)
-        #expect(talk[1].isLoudspeakerOn)
-        var duplex = FloorParticipant(ssrc: SSRC(1), isHalfDuplex: false)
-        duplex.begin(at: .start)
-        duplex.timeElapsed(at: .start + .seconds(2))
-        duplex.press(at: .start + .seconds(2))
-        #expect(duplex.maySend)
-        #expect(duplex.isLoudspeakerOn)
+        #expect(talk.takeEvents(2) == [.idle])
     }
 
     @Test func theQueueIsServedInItsOrderAndEmergenciesFirst() {

@@ -1,6 +1,7 @@
 import Foundation
 import TenfourFloor
 import TenfourPackets
+import TenfourSession
 import TestSupport
 import Testing
 
@@ -41,19 +42,24 @@ struct FloorVectorTests {
             Issue.record("another packet")
             return
         }
+        let parsed = ApplicationPacket(unknown, in: bytes.span)
+        let floorPacket = parsed?.name == FloorMessage.packetName ? parsed : nil
         if vector.refused == "not ours" {
-            #expect(try FloorPacket(unknown, in: bytes.span) == nil)
+            #expect(floorPacket == nil)
             return
         }
+        let packet = try #require(floorPacket)
         if let refused = vector.refused {
-            #expect(refusal { () throws(FloorParseError) in _ = try FloorPacket(unknown, in: bytes.span) } == refused)
+            #expect(
+                refusal { () throws(FloorParseError) in _ = try FloorMessage(parsing: packet.data.span) } == refused)
             return
         }
-        let parsed = try FloorPacket(unknown, in: bytes.span)
-        let packet = try #require(parsed)
         #expect(packet.ssrc.rawValue == vector.sender)
-        #expect(packet.message.meaning == vector.meaning)
-        #expect([UInt8](capacity: FloorPacket.byteCount) { packet.write(into: &$0) } == bytes)
+        let message = try FloorMessage(parsing: packet.data.span)
+        #expect(message.meaning == vector.meaning)
+        let data = [UInt8](capacity: FloorMessage.byteCount) { message.write(into: &$0) }
+        let written = ApplicationPacket(ssrc: packet.ssrc, name: FloorMessage.packetName, data: data)
+        #expect([UInt8](capacity: written.byteCount) { written.write(into: &$0) } == bytes)
     }
 
     private func checkRelayMessage(_ vector: FloorVector) throws {

@@ -147,7 +147,8 @@ final class SimulatedFloorCluster {
             let others = floors.keys.filter {
                 $0 != relay && !floors[$0]!.members.isEmpty && !isParted($0, relay, by: known)
             }
-            floors[relay]!.update(others: Set(others.map { UInt128($0) }), at: now)
+            floors[relay]!.update(
+                hasMembers: !floors[relay]!.members.isEmpty, others: Set(others.map { UInt128($0) }), at: now)
         }
     }
 

@@ -32,6 +32,11 @@ struct TerminalInputTests {
         #expect("ABCD".flatMap { type(introducer + String($0)) } == arrows.map { .key($0, .press) })
     }
 
+    @Test mutating func pageKeys() {
+        #expect(type("\u{1B}[5~\u{1B}[6~") == [.key(.pageUp, .press), .key(.pageDown, .press)])
+        #expect(type("\u{1B}[6;1:3~\u{1B}[57421u") == [.key(.pageDown, .release), .key(.pageUp, .press)])
+    }
+
     @Test mutating func aLoneEscapeIsAKeyAfterItsTime() {
         #expect(type("\u{1B}") == [] && input.nextDeadline == .start + .milliseconds(25))
         #expect(input.timeElapsed(at: .start + .milliseconds(24)) == nil)
@@ -50,9 +55,10 @@ struct TerminalInputTests {
     }
 
     @Test(arguments: [
-        "\u{1B}[5~", "\u{1B}[1;5A", "\u{1B}[[A", "\u{1B}OP", "\u{1B}O5A", "\u{1B}x", "\u{1B}]0;title\u{7}",
+        "\u{1B}[3~", "\u{1B}[5;5~", "\u{1B}[1;5A", "\u{1B}[[A", "\u{1B}OP", "\u{1B}O5A", "\u{1B}x",
+        "\u{1B}]0;title\u{7}",
         "\u{1B}]11;rgb:0/0/0\u{1B}\\", "\u{1B}P1$r0m\u{1B}\\", "\u{1B}_Gi=1;OK\u{1B}\\", "\u{1B}[200~", "\u{1B}[?1;2$y",
-        "\u{1B}[97;3u", "\u{1B}[57441;2u", "\u{1B}[97;1:4u", "\u{1B}[u", "\u{1B}[;;;u", "\u{1B}[<0;3;4M",
+        "\u{1B}[97;3u", "\u{1B}[57441;2u", "\u{1B}[97;1:4u", "\u{1B}[u", "\u{1B}[;;;u",
         "\u{1B}[99999999999u", "\u{1B}[1114112u", "\u{1B}[55296u", "\u{1B}[97;0u", "\u{1B}[97;999u", "\u{1B}[?u",
         "\u{1B}[" + String(repeating: "1;", count: 100) + "u",
     ])

@@ -1,8 +1,13 @@
+import Glibc
 import TestSupport
 import Testing
 
 /// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
 let hasLabcard = Program.isSet("TENFOUR_LABCARD")
+
+/// Whether packages of this machine make a sound server ALSA's default device, as on most desktops.
+let soundServerIsDefault = ["99-pipewire-default.conf", "99-pulseaudio-default.conf", "99-pulse.conf"]
+    .contains { access("/etc/alsa/conf.d/\($0)", F_OK) == 0 }
 
 /// A tone of a minute, long enough for tests that end the program themselves, also on a slow machine.
 let longTone = Recording(channels: [Tone.samples(seconds: 60)]).wav()

@@ -43,7 +43,7 @@ import Testing
         try #require(lines.count == 4)
         #expect(lines.allSatisfy { $0.count <= 80 } && lines[0].hasPrefix("   #  start"))
         #expect(lines[1].hasPrefix("   1  Nov 22 "))
-        #expect(lines[1].contains("family        alice ") && lines[1].hasSuffix("0.5 s   1.3 %    4.2"), "\(lines[1])")
+        #expect(lines[1].contains("family        alice ") && lines[1].hasSuffix("0.5 s    1.3%    4.2"), "\(lines[1])")
         #expect(lines[2].contains("\u{FFFD}[31mbob\u{FFFD}with a…") && lines[2].hasSuffix("0.5 s       –      –"))
         #expect(!result.output.contains("\u{1B}"))
         let last = try log(["-n", "1"], environment: ["TENFOUR_RECORD": folder.path])
@@ -59,8 +59,19 @@ import Testing
         let entry = TransmissionLog.Entry(number: 12_345, transmission: transmission, path: "x", isComplete: true)
         let text = LogLine.text(entry, now: 1_795_341_800)
         #expect(
-            text == "12345  Nov 22 10:03:17  family        alice              1:02:03    25 %    1.0", "\(text)")
+            text == "12345  Nov 22 10:03:17  family        alice              1:02:03     25%    1.0", "\(text)")
         #expect(LogLine.text(entry, now: 1_795_341_800 + 200 * 86_400).contains("Nov 22  2026   "))
+    }
+
+    @Test func columnsStandBelowEachOtherAlsoWithWideLetters() {
+        let lines = ["alice", "東京東京東京東京東京"].map { talker in
+            let transmission = Transmission(
+                start: 1_795_341_797, channel: "族", talker: talker, duration: .seconds(2), lossShare: 0, score: 4)
+            return LogLine.text(
+                .init(number: 1, transmission: transmission, path: "x", isComplete: true), now: 1_795_341_800)
+        }
+        #expect(lines[0].columnCount == lines[1].columnCount, "\(lines)")
+        #expect(lines[1].contains("  東京東京東京東…      2.0 s"), "\(lines)")
     }
 
     @Test func jsonHasALineForEachRecording() throws {
@@ -100,6 +111,34 @@ import Testing
         let inEnvironment = environment.merging(["TENFOUR_RECORD": folder.path]) { $1 }
         #expect(try log(["play", "3"], environment: inEnvironment).end == .code(0))
         #expect(try log(["--record", folder.path, "play", "3"], environment: environment).end == .code(0))
+    }
+
+    /// The recording grows faster than it is played.
+    @Test func aRecordingThatGrowsIsPlayedToWhereItIsNow() throws {
+        let name = "2026-11-22T10-03-17Z_family_alice.opus"
+        let muxer = OggOpusMuxer(serial: 7, .recording, comments: OpusComments([]).bytes())
+        let packets = try CodedTone.packets(seconds: 4)
+        var end = FrameCount.zero
+        func pages() -> [UInt8] {
+            muxer.append(
+                packets.map { payload in
+                    end += FrameCount(960)
+                    return .init(payload: payload, end: end)
+                })
+        }
+        folder.write(muxer.header + pages(), to: name)
+        folder.write("pcm.!default { type null }", to: "asound.conf")
+        let program = try Program(
+            "tenfour", ["log", "play", "--record", folder.path],
+            environment: ["ALSA_CONFIG_PATH": folder("asound.conf")])
+        let file = try #require(FileHandle(forWritingAtPath: folder(name)))
+        try file.seekToEnd()
+        for _ in 0..<300 where program.isRunning {
+            try file.write(contentsOf: Data(pages()))
+            usleep(100_000)
+        }
+        #expect(program.wait() == .code(0))
+        #expect(program.errors.contains("recording 1 is being written, or was cut off: what it has now is played"))
     }
 
     @Test func whatIsNotThereIsTold() throws {

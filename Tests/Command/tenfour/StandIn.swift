@@ -5,11 +5,15 @@ import Testing
 /// Libraries that replace functions of others (LD_PRELOAD), built from Tests/TestSupport/Libraries.
 enum StandIn {
     private static let folder = Folder()
-    private static let built = Result { try build("opusmodels") }
+    private static let models = Result { try build("opusmodels") }
+    private static let names = Result { try build("slownames") }
 
     /// Returns the path of a substitute for libopus with neural models. Its source explains the environment
     /// variables.
-    static func opus() throws -> String { try built.get() }
+    static func opus() throws -> String { try models.get() }
+
+    /// Returns the path of a substitute for the system's resolver, in which some names take half a minute.
+    static func resolver() throws -> String { try names.get() }
 
     private static func build(_ name: String) throws -> String {
         let source = Repository.path("Tests/TestSupport/Libraries/\(name).c")

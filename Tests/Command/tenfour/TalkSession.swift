@@ -13,9 +13,10 @@ final class TalkSession {
     /// The time within which the microphone must be closed when a holder has gone.
     static let limit = Duration.milliseconds(500)
 
-    /// Starts the session and waits for its control socket.
+    /// Starts the session and waits until its control socket serves it.
     init(
         _ options: [String] = [], in folder: Folder, sending input: [UInt8] = longTone, to port: UInt16 = 9,
+        from own: UInt16 = UDPPort.free(),
         terminal: Terminal? = nil,
         runtime: RuntimeFolder = RuntimeFolder()
     ) throws {
@@ -23,7 +24,7 @@ final class TalkSession {
         folder.write(input, to: "long.wav")
         program = try Program(
             "tenfour",
-            ["talk", "127.0.0.1:\(port)", "-p", "\(UDPPort.free())", "--input", "long.wav", "-o", "heard.wav"]
+            ["talk", "127.0.0.1:\(port)", "-p", "\(own)", "--input", "long.wav", "-o", "heard.wav"]
                 + options,
             in: folder, environment: ["XDG_RUNTIME_DIR": runtime.path], terminal: terminal)
         let path = runtime.socket(of: program)
@@ -34,6 +35,8 @@ final class TalkSession {
         }
         client = connected
         try #require(isThere && client != nil, "\(terminal?.shown ?? program.errors)")
+        let isServed = program.wait(.seconds(20)) { !program.isRunning || (status()?.microphone ?? "none") != "none" }
+        try #require(isServed && program.isRunning, "\(terminal?.shown ?? program.errors)")
     }
 
     /// The state as the control socket tells it; nil if the session has ended.
@@ -42,6 +45,14 @@ final class TalkSession {
             case .text(let microphone)? = json.member("microphone"), let holders = json.member("holders")
         else { return nil }
         return (microphone, holders.line)
+    }
+
+    /// Sends a request, a line of JSON, and returns the answer. Empty if the session has ended.
+    func ask(_ request: String) -> String {
+        guard let json = try? JSON(parsing: Array(request.utf8)), client?.send(json) == true,
+            case .json(let answer)? = client?.next(within: 10_000)
+        else { return "" }
+        return answer.line
     }
 
     /// Waits until the microphone is in this state. A session that has ended counts as closed.

@@ -15,7 +15,7 @@ import Testing
     private func listener(_ path: String = "/live", count: Int = 1, receiveBufferSize: Int32? = nil) -> Client {
         let client = Client(server.port, receiveBufferSize: receiveBufferSize)
         client.get(path)
-        let deadline = BareClock.now + 5
+        let deadline = BareClock.now + 30
         while server.perform({ $0.live.listenerCount + $0.events.listenerCount }) < count, BareClock.now < deadline {
             usleep(1_000)
         }

@@ -141,7 +141,7 @@ final class Client {
     func get(_ target: String, fields: String = "") { send("GET \(target) HTTP/1.1\r\nHost: relay\r\n\(fields)\r\n") }
 
     /// Returns what arrives until `isEnough`, until the server closes the connection, or for `seconds`.
-    func read(seconds: Double = 5, until isEnough: (String) -> Bool = { _ in false }) -> String {
+    func read(seconds: Double = 30, until isEnough: (String) -> Bool = { _ in false }) -> String {
         var bytes: [UInt8] = []
         let deadline = BareClock.now + seconds
         while true {

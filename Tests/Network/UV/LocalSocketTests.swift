@@ -73,7 +73,7 @@ import Testing
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let dead = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let dead = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         unsafe withUnsafeBytes(of: &address) {
             _ = unsafe bind(dead, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t($0.count))
         }
@@ -99,7 +99,7 @@ import Testing
             unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
             var idle: [Int32] = []
             for _ in 0..<20 {
-                let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
                 unsafe withUnsafeBytes(of: &address) {
                     _ = unsafe connect(
                         descriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t($0.count))

@@ -42,34 +42,22 @@ private struct SlowLink {
     var arrived: Int
 
     static let isPossible =
-        geteuid() == 0 && (try? Program.run("tc", ["-V"])) != nil && (try? Program.run("ip", ["-V"])) != nil
+        NetworkNamespace.isPossible && (try? Program.run("tc", ["-V"])) != nil
 
     /// Sends a hundred packets of 100 bytes, 20 ms apart, to 500 addresses behind a token bucket filter.
     static func run(rate: String, limit: String, sendBufferSize: Int) throws -> SlowLink {
-        let box = Box()
-        TestThread { box.result = Result { try onThisThread(rate, limit, sendBufferSize) } }.join()
-        guard let result = box.result else { throw Failure(text: "the thread did nothing") }
-        return try result.get()
-    }
-
-    private final class Box: @unchecked Sendable {
-        var result: Result<SlowLink, any Error>?
+        try NetworkNamespace.run { try onThisThread(rate, limit, sendBufferSize) }
     }
 
     private struct Failure: Error { var text: String }
 
     private static func onThisThread(_ rate: String, _ limit: String, _ sendBufferSize: Int) throws -> SlowLink {
-        try leaveTheNetwork()
-        for line in [
-            "ip link set lo up", "ip link add near type veth peer name far",
+        try NetworkNamespace.set(up: [
+            "ip link add near type veth peer name far",
             "ip link set near arp off", "ip link set far arp off", "ip address add 10.9.0.1/16 dev near",
             "ip link set near up", "ip link set far up",
             "tc qdisc add dev near root tbf rate \(rate) burst 5kb limit \(limit)",
-        ] {
-            let words = line.split(separator: " ").map(String.init)
-            let (end, _, errors) = try Program.run(words[0], Array(words.dropFirst()))
-            if end != .code(0) { throw Failure(text: "\(line): \(errors)") }
-        }
+        ])
 
         let loop = try EventLoop()
         var options = fanOutOptions
@@ -100,24 +88,6 @@ private struct SlowLink {
         }
         usleep(100_000)
         return SlowLink(fanOut: fanOut.statistics, arrived: try arrivals() - before)
-    }
-
-    /// Moves the thread to a new network namespace with the C function `unshare`, which the C library declares for
-    /// `_GNU_SOURCE` only.
-    private static func leaveTheNetwork() throws {
-        typealias Unshare = @convention(c) (Int32) -> Int32
-        guard let symbol = unsafe dlsym(nil, "unshare") else { throw Failure(text: "no unshare") }
-        let newNetwork: Int32 = 0x4000_0000
-        let code = unsafe unsafeBitCast(symbol, to: Unshare.self)(newNetwork)
-        if code != 0 { throw Failure(text: "unshare: \(NetworkError.text(for: errno))") }
-        for family in ["all", "default"] {
-            let path = "/proc/sys/net/ipv6/conf/\(family)/disable_ipv6"
-            let file = unsafe fopen(path, "w")
-            if let file = unsafe file {
-                unsafe fputs("1", file)
-                unsafe fclose(file)
-            }
-        }
     }
 
     /// Returns the number of packets that the far end has received, as counted by the kernel.

@@ -9,7 +9,7 @@ import TenfourSeededRandom
     import TestSupport
     import Testing
 
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct BadInputTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct BadInputTests {
         private static let format = LPCMFormat.stereo
         private static let rounds = ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? 2 : 200
 
@@ -28,6 +28,21 @@ import TenfourSeededRandom
                 _ = try Self.open(Array(text.utf8))
                 Issue.record("opened without an error")
             } catch { #expect("\(error)".contains(sentence)) }
+        }
+
+        @Test(arguments: [
+            ("", MediaErrorKind.notAudio), ("<html>", .notAudio), ("#EXTM3U\n", .notAudio),
+            ("some words", .unknownFormat), (" ", .unknownFormat),
+        ])
+        func onlyBytesOfNoFormatMayBeRawSamples(_ text: String, _ kind: MediaErrorKind) {
+            let error = #expect(throws: ReaderError.self) { try Self.open(Array(text.utf8)) }
+            #expect(error?.kind == kind)
+        }
+
+        /// FFmpeg opens a header of version 7 as such, and refuses it as one of version 8.
+        @Test func theEndingOfMusepackStandsForBothVersions() throws {
+            let bytes = Array("MP+\u{7}".utf8) + [UInt8](repeating: 0, count: 1_000)
+            _ = try openFFmpegReader(StoredBytes(bytes), format: nil, as: ContainerFormat(named: "mpc"))
         }
 
         @Test func chanceIsNoSound() {

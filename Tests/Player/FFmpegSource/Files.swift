@@ -8,6 +8,7 @@
         case mp3Constant, mp3ConstantWithoutTag, mp3Variable, mp3VariableWithoutTag, mp3Low, aacADTS, m4aFirst, m4aLast,
             alac, flac
         case flacOfSox, aiff, caf, wave64, oggVorbis, wavMuLaw
+        case ac3, eac3, wavPack, au
 
         var name: String {
             switch self {
@@ -20,6 +21,8 @@
             case .wave64: "\(rawValue).w64"
             case .oggVorbis: "\(rawValue).ogg"
             case .wavMuLaw: "\(rawValue).wav"
+            case .wavPack: "\(rawValue).wv"
+            case .ac3, .eac3, .au: "\(rawValue).\(rawValue)"
             }
         }
 
@@ -36,7 +39,8 @@
             case .alac: ["-c:a", "alac"]
             case .wavMuLaw: ["-c:a", "pcm_mulaw"]
             case .oggVorbis: ["-c:a", "libvorbis", "-q:a", "4"]
-            case .flac, .flacOfSox, .aiff, .caf, .wave64: []
+            case .ac3, .eac3: ["-b:a", "192k"]
+            case .flac, .flacOfSox, .aiff, .caf, .wave64, .wavPack, .au: []
             }
         }
 

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct PlaybackTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct PlaybackTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
 
         @Test(arguments: Making.allCases)
@@ -88,12 +88,13 @@
                     ["-v", "error", "-y", "-i", Files.shared.wav, "-i", folder("cover.png"), "-map", "0", "-map", "1"]
                         + options + [
                             "-c:v", "copy", "-disposition:v", "attached_pic", "-metadata", "title=A \u{1B}[31m song",
-                            "-metadata", "artist=Somebody", folder(name),
+                            "-metadata", "artist=Somebody", "-metadata", "album=Record", folder(name),
                         ])
                 let byteSource = StoredBytes(Folder.bytes(of: folder(name)), isHere: false)
                 let reader = try openFFmpegReader(byteSource, format: Self.format)
                 #expect(reader.demuxer.track.title == "A \u{FFFD}[31m song")
                 #expect(reader.demuxer.track.artist == "Somebody")
+                #expect(reader.demuxer.track.album == "Record")
                 if name == "a.mp3" { #expect(byteSource.readByteCount < 400_000) }
                 #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
             }

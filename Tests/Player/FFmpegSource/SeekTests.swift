@@ -9,7 +9,7 @@ import TenfourSeededRandom
     import TestSupport
     import Testing
 
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct SeekTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct SeekTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
         private static let count = ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? 12 : 200
 
@@ -36,8 +36,9 @@ import TenfourSeededRandom
                 } else {
                     let heard = try reader.readSome(2_000)
                     #expect(heard.count == 4_000)
-                    // At half the rate, every other frame lies between two samples of the file.
-                    for index in heard.indices where making != .mp3Low {
+                    // At half the rate, every other frame lies between two samples of the file. AC-3 fills bands without
+                    // bits with noise, which differs each time.
+                    for index in heard.indices where ![.mp3Low, .ac3, .eac3].contains(making) {
                         worst.sample = max(worst.sample, abs(heard[index] - whole[2 * frame + index]))
                     }
                 }

@@ -8,7 +8,7 @@
     import Testing
 
     /// Transport streams and Matroska, with and without video, as files and as pipes.
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct StreamContainerTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct StreamContainerTests {
         struct Kind: CustomTestStringConvertible, Sendable {
             var name: String
             var options: [String]
@@ -88,7 +88,7 @@
     }
 
     /// Seeking in streams whose bytes arrive once and in order.
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct BufferedSeekTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct BufferedSeekTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
 
         private func second(_ reader: any MediaReader) throws -> Double? {

@@ -73,7 +73,7 @@ import Testing
     @Test func aFileThatIsGoneIsNotWaitedFor() throws {
         let download = try HTTPByteSource(server.address("song", "cutonce=100000", "laterstatus=404"))
         #expect(throws: ByteSourceError.self) { try download.all() }
-        guard case .failed(.failed(let sentence)) = download.state.phase else {
+        guard case .failed(.failed(let sentence, kind: .notFound)) = download.state.phase else {
             Issue.record("\(download.state)")
             return
         }

@@ -21,14 +21,20 @@ extension ByteSource {
     /// Reads all bytes.
     func all() throws(ByteSourceError) -> [UInt8] { try bytes(from: 0) }
 
-    /// Returns the error of a read; nil if it succeeds.
+    /// Returns the sentence of a read's error; nil if it succeeds.
     func refusal() -> String? {
+        guard let error = refusedRead() else { return nil }
+        guard case .failed(let sentence, _) = error else { return "\(error)" }
+        return sentence
+    }
+
+    /// Returns the error of a read; nil if it succeeds.
+    func refusedRead() -> ByteSourceError? {
         do throws(ByteSourceError) {
             _ = try bytes(from: 0, 1)
             return nil
         } catch {
-            guard case .failed(let sentence) = error else { return "\(error)" }
-            return sentence
+            return error
         }
     }
 

@@ -17,6 +17,7 @@ import Testing
     @Test func aFileComesWhole() throws {
         let download = try HTTPByteSource(server.address("song"))
         #expect(try download.all() == file)
+        for _ in 0..<5_000 where download.state.phase != .ended { usleep(1_000) }
         let state = download.state
         #expect(state.phase == .ended && state.byteCount == file.count)
         #expect(state.isSeekable && !state.isLive && state.contentType == "audio/mpeg")
@@ -53,6 +54,23 @@ import Testing
         #expect(download.wait { $0.phase == .full })
         #expect(try download.bytes(from: 250_000, 1_000) == Array(file[250_000..<251_000]))
         #expect(server.ranges == ["0-"])
+    }
+
+    /// The end of a range is the end of the source, whether the server has range requests or not.
+    @Test(arguments: [[], ["norange"], ["chunked"], ["cutonce=1000"]]) func aRangeIsFetchedAndNoMore(how: [String])
+        throws
+    {
+        let address = server.address((how + ["song"]).joined(separator: "/"))
+        let download = try HTTPByteSource(address, range: 300_000..<400_000)
+        #expect(try download.bytes(from: 300_000, 200_000) == Array(file[300_000..<400_000]))
+        #expect(try download.bytes(from: 400_000, 1).isEmpty)
+        #expect(download.wait { $0.phase == .ended })
+        #expect(download.state.byteCount == 400_000 && download.state.held == 300_000..<400_000)
+        #expect(server.ranges.first == "300000-399999")
+        let behind = try HTTPByteSource(server.address("song"), range: 2_000_000..<2_000_010)
+        #expect(try behind.bytes(from: 2_000_000, 10).isEmpty)
+        let beyond = try HTTPByteSource(server.address("song"), range: 999_990..<2_000_000)
+        #expect(try beyond.bytes(from: 999_990, 100) == Array(file[999_990...]))
     }
 
     @Test func withoutRangesItIsReadAgainFromTheFront() throws {

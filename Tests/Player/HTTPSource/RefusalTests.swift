@@ -11,46 +11,55 @@ import Testing
 
     init() throws { server = try SoundServer(folder, song: [1, 2, 3]) }
 
-    private func refusal(_ address: String, _ options: HTTPOptions = HTTPOptions()) throws -> String {
+    private func refusal(
+        _ address: String, _ options: HTTPOptions = HTTPOptions(), is kind: MediaErrorKind
+    ) throws -> String {
         let download = try HTTPByteSource(address, options: options)
         let refusal = download.refusal() ?? "none"
-        #expect(download.state.phase == .failed(.failed(refusal)))
+        #expect(download.state.phase == .failed(.failed(refusal, kind: kind)))
         #expect(!refusal.contains { $0.isNewline })
         return refusal
     }
 
-    @Test(arguments: [
-        (404, "check its spelling"), (401, "https://user:password@"), (403, "--header"), (500, "try again later"),
-    ])
-    func theServerRefuses(status: Int, remedy: String) throws {
-        let refusal = try refusal(server.address("song", "status=\(status)"))
+    @Test(
+        arguments: [
+            (404, "check its spelling", .notFound), (410, "check its spelling", .notFound),
+            (401, "https://user:password@", .refused(status: 401)), (403, "--header", .refused(status: 403)),
+            (500, "try again later", .refused(status: 500)),
+        ] as [(Int, String, MediaErrorKind)])
+    func theServerRefuses(status: Int, remedy: String, kind: MediaErrorKind) throws {
+        let refusal = try refusal(server.address("song", "status=\(status)"), is: kind)
         #expect(refusal.contains("\(status)") || status == 401)
         #expect(refusal.contains(remedy))
     }
 
     @Test func nobodyHasThatName() throws {
-        let refusal = try refusal("http://nobody.invalid/song")
+        let refusal = try refusal("http://nobody.invalid/song", is: .nameUnknown)
         #expect(refusal.contains("no host is called nobody.invalid") && refusal.contains("spelling"))
     }
 
     @Test func nobodyAnswers() throws {
         server.end()
         #expect(
-            try refusal(server.address("song")).contains("nobody answers at 127.0.0.1:\(server.port); check the port"))
+            try refusal(server.address("song"), is: .connectionFailed)
+                .contains("nobody answers at 127.0.0.1:\(server.port); check the port"))
     }
 
     @Test func roundInCircles() throws {
-        #expect(try refusal(server.address("song", "redirect=-1")).contains("more than 10 times"))
+        let refusal = try refusal(server.address("song", "redirect=-1"), is: .tooManyRedirects)
+        #expect(refusal.contains("more than 10 times"))
     }
 
     @Test func aServerLeadsToNoFileOfOurs() throws {
         let hexadecimal = "file:///etc/passwd".utf8.map { String($0, radix: 16) }.joined()
-        #expect(try refusal(server.address("song", "leads=\(hexadecimal)")).contains("neither http nor https"))
+        let refusal = try refusal(server.address("song", "leads=\(hexadecimal)"), is: .unsupportedScheme)
+        #expect(refusal.contains("neither http nor https"))
     }
 
     @Test func aServerThatNeverAnswersIsWaitedForNoLongerThanThat() throws {
         let start = ContinuousClock.now
-        let refusal = try refusal(server.address("song", "late=60"), HTTPOptions(timeout: .milliseconds(300)))
+        let refusal = try refusal(
+            server.address("song", "late=60"), HTTPOptions(timeout: .milliseconds(300)), is: .timedOut)
         #expect(refusal.contains("did not answer within 0.3 seconds") && refusal.contains("--timeout"))
         #expect(ContinuousClock.now - start < .seconds(20))
     }
@@ -61,13 +70,19 @@ import Testing
         #expect(download.state.contentType == "text/html")
     }
 
-    @Test(arguments: ["ftp://host/song", "song.mp3", "http://", "https:///song", "http://a b\n/", "-", ""])
-    func invalidAddressesAreNotRequested(address: String) {
-        #expect(throws: ByteSourceError.self) { _ = try HTTPByteSource(address) }
+    @Test(
+        arguments: [
+            ("ftp://host/song", .unsupportedScheme), ("song.mp3", .unsupportedScheme), ("http://", .invalidAddress),
+            ("https:///song", .invalidAddress), ("http://a b\n/", .invalidAddress), ("-", .unsupportedScheme),
+            ("", .invalidAddress),
+        ] as [(String, MediaErrorKind)])
+    func invalidAddressesAreNotRequested(address: String, kind: MediaErrorKind) {
+        let error = #expect(throws: ByteSourceError.self) { _ = try HTTPByteSource(address) }
+        #expect(error?.kind == kind)
     }
 
     @Test func aPasswordIsNotShown() throws {
-        let refusal = try refusal("http://joe:secret@127.0.0.1:\(server.port)/status=404/song")
+        let refusal = try refusal("http://joe:secret@127.0.0.1:\(server.port)/status=404/song", is: .notFound)
         #expect(!refusal.contains("secret") && refusal.contains("127.0.0.1"))
     }
 }
@@ -89,13 +104,18 @@ import Testing
         #expect(proxy.requests.first?.contains("nobody.invalid") == true)
     }
 
-    @Test(arguments: [("socks5h", "did not connect to 127.0.0.1"), ("http", "403")])
-    func theProxyRefuses(scheme: String, sentence: String) throws {
+    @Test(
+        arguments: [
+            ("socks5h", "did not connect to 127.0.0.1", .connectionFailed), ("http", "403", .refused(status: 403)),
+        ] as [(String, String, MediaErrorKind)])
+    func theProxyRefuses(scheme: String, sentence: String, kind: MediaErrorKind) throws {
         let server = try SoundServer(folder)
         let proxy = try ProxyServer("refuse")
         let options = HTTPOptions(proxy: "\(scheme)://joe:secret@127.0.0.1:\(proxy.port)")
-        let refusal = try HTTPByteSource(server.address("song"), options: options).refusal() ?? ""
+        let download = try HTTPByteSource(server.address("song"), options: options)
+        let refusal = download.refusal() ?? ""
         #expect(refusal.contains(sentence) && !refusal.contains("secret"))
+        #expect(download.refusedRead()?.kind == kind)
         #expect(server.requests.isEmpty)
     }
 
@@ -115,7 +135,9 @@ import Testing
     @Test func oneWhoSignsForHimselfIsNotTrusted() throws {
         let certificate = try Certificate(for: "DNS:localhost", in: folder)
         let server = try SoundServer(folder, certificate: certificate.file, key: certificate.key)
-        let refusal = try HTTPByteSource(server.address("song", host: "localhost")).refusal() ?? ""
+        let untrusted = try HTTPByteSource(server.address("song", host: "localhost"))
+        #expect(untrusted.refusedRead()?.kind == .insecure)
+        let refusal = untrusted.refusal() ?? ""
         #expect(refusal.contains("is not trusted") && refusal.contains("localhost"))
 
         let options = HTTPOptions(certificates: certificate.file)

@@ -1,9 +1,12 @@
+import TenfourMediaSource
 import Testing
 
 @testable import TenfourHTTPSource
 
 struct ResponseHeadTests {
-    private func head(_ lines: String...) -> ResponseHead {
+    private func head(_ lines: String...) -> ResponseHead { head(lines) }
+
+    private func head(_ lines: [String]) -> ResponseHead {
         var head = ResponseHead()
         for line in lines { head.parse(Array((line + "\r\n").utf8).span) }
         return head
@@ -16,6 +19,18 @@ struct ResponseHeadTests {
         #expect(head.bodyByteCount == 500 && head.entityTag == "\"x\"")
         #expect(head.contentRange == .init(first: 500, total: 1000))
         #expect(head.contentType == "audio/\u{FFFD}mpeg")
+    }
+
+    @Test func headersAreKeptForProgramsBoundedAndSafe() {
+        let many = (0..<200).map { "X-\($0): \u{1B}[2J" + String(repeating: "a", count: 3_000) }
+        let head = head(["HTTP/1.1 200 OK", "Server: one", "server:  two "] + many)
+        #expect(head.headers.count == ResponseHead.maximumHeaderCount)
+        #expect(head.headers[0] == ResponseHeader(name: "Server", value: "one"))
+        #expect(head.headers[1] == ResponseHeader(name: "server", value: "two"))
+        #expect(head.headers.allSatisfy { $0.value.unicodeScalars.count <= 1_025 && !$0.value.contains("\u{1B}") })
+        var state = ByteSourceState()
+        state.headers = head.headers
+        #expect(state.header("SERVER") == "one" && state.header("none") == nil)
     }
 
     @Test func theLastResponseCounts() {

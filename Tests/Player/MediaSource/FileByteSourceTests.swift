@@ -36,6 +36,10 @@ import Testing
                 return ""
             } catch { return "\(error)" }
         }
+        let missing = #expect(throws: ByteSourceError.self) { _ = try FileByteSource.open(folder("none")) }
+        #expect(missing?.kind == .notFound)
+        let folderItself = #expect(throws: ByteSourceError.self) { _ = try FileByteSource.open(folder.path) }
+        #expect(folderItself?.kind == .other)
         #expect(refusal(folder("\u{1B}none")).contains("there is no file"))
         #expect(!refusal(folder("\u{1B}none")).contains("\u{1B}"))
         #expect(refusal(folder.path).contains("is a directory"))

@@ -58,5 +58,15 @@ struct ResourceTests {
         let resource = try Resource("https://joe:secret@host:8000/a?b")
         #expect(resource.description == "https://host:8000/a?b")
         #expect(resource.host == "host:8000")
+        #expect(resource.url == "https://host:8000/a?b")
+    }
+
+    @Test func filesHaveURLsToo() throws {
+        #expect(try Resource("/music/Ä b%c#d~.mp3").url == "file:///music/%C3%84%20b%25c%23d~.mp3")
+        let relative = try #require(try Resource("a.mp3").url)
+        #expect(relative.hasPrefix("file:///") && relative.hasSuffix("/a.mp3"))
+        #expect(try Resource(relative) != Resource("a.mp3"))
+        #expect(Resource.standardInput.url == nil)
+        #expect(try Resource("/" + String(repeating: "x", count: 2_000)).url == nil)
     }
 }

@@ -23,12 +23,14 @@ struct TextTests {
         let picture = frame("APIC", [UInt8](repeating: 1, count: 3_000_000))
         let title = frame("TIT2", [1, 0xFF, 0xFE] + "Héllo".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
         let artist = frame("TPE1", [0] + [0x4D, 0xFC, 0x6C])
-        let body = picture + title + artist
+        let album = frame("TALB", [3] + Array("Plüsch".utf8))
+        let body = picture + title + artist + album
         let size = (0..<4).map { UInt8(body.count >> (21 - 7 * $0) & 0x7F) }
         let byteSource = StoredBytes(Array("ID3".utf8) + [3, 0, 0] + size + body + [0xFF], isHere: false)
         var window = ByteWindow(of: byteSource)
         let tag = try ID3Tag(&window)
-        #expect(tag.title == "Héllo" && tag.artist == "Mül" && tag.byteCount == body.count + 10)
+        #expect(
+            tag.title == "Héllo" && tag.artist == "Mül" && tag.album == "Plüsch" && tag.byteCount == body.count + 10)
         #expect(byteSource.readByteCount < 100_000)
     }
 }

@@ -5,7 +5,7 @@ import TenfourSeededRandom
 import TestSupport
 import Testing
 
-@Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct WAVTests {
+@Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct WAVTests {
     private static let sound = CodedAudio(seconds: 4)
 
     private static func made(_ options: [String], _ name: String = "a.wav", toPipe: Bool = false) throws -> [UInt8] {
@@ -102,6 +102,26 @@ import Testing
                 _ = try reader.seek(to: .seconds(chance.below(1 << 40)))
                 _ = try reader.readSome(1_000)
             } catch { #expect(!"\(error)".isEmpty) }
+        }
+    }
+
+    /// The factors of ITU-R BS.775 for 5.1, divided by their sum. Each channel sounds alone.
+    @Test func sixChannelsAreMixedDownToTwo() throws {
+        let half = Float(0.5).squareRoot()
+        let left: [Float] = [1, 0, half, 0, half, 0]
+        let right: [Float] = [0, 1, half, 0, 0, half]
+        for channel in 0..<6 {
+            var bytes: [UInt8] = Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0x7F]
+            bytes += Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 6, 0, 0x80, 0xBB, 0, 0, 0, 0xCA, 8, 0, 12, 0, 16, 0]
+            bytes += Array("data".utf8) + [0xFF, 0xFF, 0xFF, 0x7F]
+            for _ in 0..<100 {
+                for other in 0..<6 { bytes += other == channel ? [0, 0x40] : [0, 0] }
+            }
+            let heard = try openReader(StoredBytes(bytes), format: LPCMFormat(rate: .opus, channelCount: 2)).readAll()
+            let sum = left.reduce(0, +)
+            #expect(heard.count == 200)
+            #expect(abs(heard[100] - 0.5 * left[channel] / sum) < 1e-4, "\(channel)")
+            #expect(abs(heard[101] - 0.5 * right[channel] / sum) < 1e-4, "\(channel)")
         }
     }
 }

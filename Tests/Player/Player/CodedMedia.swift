@@ -2,6 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourMediaSource
 import TenfourRings
+import TestSupport
 
 @testable import TenfourPlayer
 
@@ -48,12 +49,11 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
         frameCount = Int(seconds * Double(format.rate.hertz))
     }
 
-    /// Returns the sample of a frame, 0.1 to 0.9, which is the position in its second. The precision of 16 bits is a
-    /// thirtieth of a millisecond.
-    static func value(at frame: Int, rate: Int) -> Float { 0.1 + 0.8 * Float(frame % rate) / Float(rate) }
+    /// Returns the sample of a frame.
+    static func value(at frame: Int, rate: Int) -> Float { CodedPosition.value(at: frame, rate: rate) }
 
     /// Returns the position in its second that a sample stands for; nil for silence and fades.
-    static func fraction(of value: Float) -> Double? { value < 0.099 ? nil : Double((value - 0.1) / 0.8) }
+    static func fraction(of value: Float) -> Double? { CodedPosition.fraction(of: value) }
 
     /// Lets only `seconds` of audio arrive.
     func holdBack(after seconds: Double?) {
@@ -182,7 +182,7 @@ final class CodedOpener: QueueItemOpener {
     {
         guard let feed = byteSource as? CodedMedia, feed.format == format else { throw .unusable("another format") }
         if manner.contains(.lateAgain), opened.count > 1, opened[1] === feed {
-            while !feed.isInterrupted { usleep(1_000) }
+            while !feed.isInterrupted, !feed.isStopped { usleep(1_000) }
             throw .read(.demuxer(.byteSource(.interrupted)))
         }
         return .media(manner.contains(.straight) ? StraightReader(feed) : feed)

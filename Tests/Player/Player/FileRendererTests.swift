@@ -3,6 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourEffects
 import TenfourMediaSource
+import TenfourRings
 import TestSupport
 import Testing
 
@@ -15,8 +16,7 @@ import Testing
     @Test func aFileHoldsEveryFrameOnce() throws {
         let sound = try render(["1.5"])
         #expect(sound.count == 72_000)
-        // After the fade-in of eight milliseconds, the samples are unchanged.
-        #expect((384..<72_000).allSatisfy { abs(sound[$0] - CodedMedia.value(at: $0, rate: 48_000)) < 0.0001 })
+        #expect((0..<72_000).allSatisfy { abs(sound[$0] - CodedMedia.value(at: $0, rate: 48_000)) < 0.0001 })
     }
 
     @Test func aQueueIsWrittenWithoutAGap() throws {
@@ -69,7 +69,7 @@ import Testing
         let streamer = try Streamer(configuration, opener: CodedOpener(.mono))
         streamer.open(["0.3", "9"])
         streamer.play()
-        #expect(waiting { streamer.state == .ended(.finished) })
+        #expect(waiting { streamer.state == .ended(.playedEnough) })
         #expect(streamer.progress.played == .milliseconds(405))
         streamer.close()
         #expect(try written().count == 19_440)
@@ -101,6 +101,38 @@ import Testing
         #expect(abs(sound[30_000] - CodedMedia.value(at: 30_000, rate: 48_000)) < 0.0001)
     }
 
+    /// A fade-out ends with the file, whether its length was known or not.
+    @Test(arguments: [nil, Duration.milliseconds(1_500)]) func theEndOfAFileFadesOut(duration: Duration?) throws {
+        var fading = configuration()
+        (fading.duration, fading.fadeOut) = (duration, .milliseconds(500))
+        let sound = try render([duration == nil ? "1.5" : "9"], as: fading)
+        #expect(sound.count == 72_000)
+        #expect((0..<48_000).allSatisfy { abs(sound[$0] - CodedMedia.value(at: $0, rate: 48_000)) < 0.0001 })
+        for (frame, gain) in [(54_000, 0.75), (60_000, 0.5), (71_000, 0.0417), (71_999, 0)] as [(Int, Float)] {
+            let share = sound[frame] / CodedMedia.value(at: frame, rate: 48_000)
+            #expect(abs(share - gain) < 0.001, "\(frame): \(share)")
+        }
+        fading.fadeOut = .seconds(5)
+        let short = try render(["0.2"], as: fading)
+        #expect(short.count == 9_600 && short[9_599] == 0)
+    }
+
+    /// Eight channels at the highest rate have the shortest blocks.
+    @Test(arguments: [(6, 48_000), (8, 192_000)]) func aFileMayHaveUpToEightChannels(count: Int, rate: Int) throws {
+        let format = LPCMFormat(rate: SampleRate(hertz: rate), channelCount: count)
+        var configuration = configuration()
+        (configuration.channelCount, configuration.sampleRate) = (count, format.rate)
+        let streamer = try Streamer(configuration, opener: CodedOpener(format))
+        streamer.open("1")
+        streamer.play()
+        try streamer.wait()
+        streamer.close()
+        let sound = try written()
+        #expect(sound.count == rate * count)
+        #expect(
+            sound.indices.allSatisfy { abs(sound[$0] - CodedMedia.value(at: $0 / count, rate: rate)) < 0.0001 })
+    }
+
     @Test func levelsAreKeptPerTenthOfASecond() throws {
         var streamer: Streamer?
         _ = try render(["1"]) { streamer = $0 }
@@ -117,6 +149,119 @@ import Testing
         #expect(abs(sound[24_000] / CodedMedia.value(at: 24_000, rate: 48_000) - 0.1) < 0.01)
     }
 
+    /// The limiter reads ahead, but it adds no silence and leaves nothing out.
+    @Test func effectsKeepEveryFrameAndItsPosition() throws {
+        let sound = try render(["0.5", "0.25", "0.5"]) { streamer in
+            #expect(throws: Never.self) { try streamer.setEffects(EffectSettings(filters: "peak:20000:0.01")) }
+            streamer.treble = 0.001
+        }
+        #expect(sound.count == 60_000)
+        let starts = [0, 24_000, 36_000]
+        for start in starts {
+            let place = start + 5_000
+            #expect(
+                (place..<place + 1_000).allSatisfy {
+                    abs(sound[$0] - CodedMedia.value(at: $0 - start, rate: 48_000)) < 0.001
+                })
+        }
+    }
+
+    @Test func wrongEffectsAreRefusedAndChangeNothing() throws {
+        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
+        streamer.bass = 99
+        streamer.treble = .nan
+        #expect(streamer.bass == 20 && streamer.treble == 0)
+        var effects = EffectSettings()
+        effects.bass = 21
+        #expect(throws: EffectError.self) { try streamer.setEffects(effects) }
+        #expect(streamer.bass == 20)
+        streamer.close()
+    }
+
+    /// Halves the amplitude, and holds back a hundred frames.
+    private struct Late: ~Copyable, AudioEffect {
+        let format: LPCMFormat
+        var held: [Float] = []
+        var latency: Double { Double(held.count) }
+
+        mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) -> EffectProgress {
+            var (consumed, produced) = (0, 0)
+            while produced < output.count, consumed < input.count {
+                held.append(input[consumed] / 2)
+                consumed += 1
+                if held.count > 100 {
+                    output[produced] = held.removeFirst()
+                    produced += 1
+                }
+            }
+            return EffectProgress(consumed: FrameCount(consumed), produced: FrameCount(produced))
+        }
+
+        mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount {
+            let count = min(held.count, output.count)
+            for index in 0..<count { output[index] = held[index] }
+            held.removeFirst(count)
+            return FrameCount(count)
+        }
+
+        mutating func clear() { held = [] }
+    }
+
+    @Test func anEffectOfOnesOwnIsHeard() throws {
+        var configuration = configuration()
+        configuration.makeEffect = { AnyAudioEffect(Late(format: $0)) }
+        let streamer = try Streamer(configuration, opener: CodedOpener(.mono))
+        streamer.open(["0.5", "0.5"])
+        streamer.play()
+        try streamer.wait()
+        streamer.close()
+        let sound = try written()
+        #expect(sound.count == 48_000)
+        for start in [400, 24_000] {
+            #expect(
+                (start..<start + 5_000).allSatisfy {
+                    abs(sound[$0] - CodedMedia.value(at: $0 % 24_000, rate: 48_000) / 2) < 0.0001
+                })
+        }
+    }
+
+    @Test func loudnessIsReached() throws {
+        let sound = try render(["8"]) { streamer in
+            #expect(throws: Never.self) {
+                var effects = EffectSettings()
+                effects.loudness = -30
+                effects.filters = [FilterDesign(.highPass, frequency: 20)]
+                try streamer.setEffects(effects)
+            }
+        }
+        #expect(sound.count == 384_000)
+        var meter = LoudnessMeter(format: .mono)
+        meter.append(sound.span.extracting(240_000..<384_000))
+        let measured = meter.integrated
+        let loudness = try #require(measured)
+        #expect(abs(loudness + 30) < 1)
+    }
+
+    /// The facts of an item may be large: chapters and pictures.
+    @Test func itemsThatWerePlayedAreForgotten() throws {
+        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
+        streamer.open([String](repeating: "0.02", count: 100))
+        streamer.play()
+        try streamer.wait()
+        #expect(streamer.track != nil)
+        #expect(streamer.controller.contents.withLock { $0.facts.count } < 20)
+        streamer.close()
+    }
+
+    @Test(arguments: [-1, 0, 9]) func aNumberOfChannelsThatNoOutputHasIsRefused(count: Int) {
+        for output in [StreamerConfiguration.Output.clock, .source, .file(folder("sound.wav"))] {
+            var configuration = StreamerConfiguration()
+            (configuration.output, configuration.channelCount) = (output, count)
+            let error = #expect(throws: StreamError.self) { try Streamer(configuration, opener: CodedOpener(.mono)) }
+            #expect(error?.kind == .unusableOutput && error?.description.contains("1 to 8") == true)
+        }
+    }
+
     @Test func aFileThatCannotBeWrittenIsRefusedAtOnce() {
         var configuration = configuration()
         configuration.output = .file("/nowhere/sound.wav")
@@ -130,13 +275,15 @@ import Testing
         return configuration
     }
 
-    private func render(_ addresses: [String], _ set: (Streamer) -> Void = { _ in }) throws -> [Float] {
-        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
+    private func render(
+        _ addresses: [String], as configuration: StreamerConfiguration? = nil, _ set: (Streamer) -> Void = { _ in }
+    ) throws -> [Float] {
+        let streamer = try Streamer(configuration ?? self.configuration(), opener: CodedOpener(.mono))
         set(streamer)
         streamer.open(addresses)
         streamer.play()
         try streamer.wait()
-        #expect(streamer.state == .ended(.finished))
+        #expect([.ended(.finished), .ended(.playedEnough)].contains(streamer.state))
         streamer.close()
         return try written()
     }
@@ -149,7 +296,7 @@ import Testing
             var room = chunk.mutableSpan
             let count = try reader.read(into: &room).rawValue
             guard count > 0 else { return samples }
-            samples += chunk[..<count]
+            samples += chunk[..<(count * reader.format.channelCount)]
         }
     }
 }

@@ -1,10 +1,8 @@
 import Foundation
 import Glibc
-import Synchronization
 import TenfourAudioCore
+import TenfourClocks
 import TenfourMediaSource
-import TenfourRings
-import TenfourSoundCard
 import TestSupport
 import Testing
 
@@ -18,7 +16,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
 @Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct HeardPositionTests {
     @Test func thePositionIsThatOfWhatIsHeard() throws {
         try retrying(priority: 50) {
-            let ear = try Ear("labcard:position")
+            let ear = try LoopbackEar("labcard:position")
             let (streamer, watch) = try play("60", on: "labcard:position")
             watch.look(for: 1)
             streamer.pause()
@@ -43,14 +41,34 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         }
     }
 
+    /// The limiter behind the effects reads ahead.
+    @Test func effectsDoNotMoveThePosition() throws {
+        try retrying(priority: 50) {
+            let ear = try LoopbackEar("labcard:effects")
+            let (streamer, watch) = try play("60", on: "labcard:effects")
+            watch.look(for: 0.6)
+            // A tone control that changes nothing that can be measured, and so engages the limiter.
+            streamer.treble = 0.001
+            watch.look(for: 0.8)
+            streamer.rate = 1.5
+            watch.look(for: 0.6)
+            streamer.seek(to: .milliseconds(20_300))
+            watch.look(for: 0.6)
+            streamer.treble = 0
+            watch.look(for: 0.6)
+            streamer.close()
+            return watch.judgement(of: ear.finish(), within: 0.020)
+        }
+    }
+
     @Test func aSeekIsHeardWithinAFifthOfASecondAndNothingStaleAfterIt() throws {
         try retrying(priority: 50) {
-            let ear = try Ear("labcard:seek")
+            let ear = try LoopbackEar("labcard:seek")
             let (streamer, watch) = try play("60", on: "labcard:seek")
             watch.look(for: 0.5)
             var seeks: [Instant] = []
             for number in 1...8 {
-                seeks.append(monotonicNow())
+                seeks.append(MonotonicClock.now)
                 // Each target lies in another part of its second than the audio that would be heard without the seek.
                 streamer.seek(to: .seconds(5 * number) + .milliseconds(number % 2 == 0 ? 100 : 600))
                 watch.look(for: 0.35)
@@ -70,7 +88,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
 
     @Test func afterAnUnderrunPlaybackContinuesWithTheNextFrame() throws {
         try retrying(priority: 50) {
-            let ear = try Ear("labcard:refill")
+            let ear = try LoopbackEar("labcard:refill")
             let opener = CodedOpener(.mono, held: 0.7)
             let (streamer, watch) = try play("60", on: "labcard:refill", opener)
             watch.look(for: 1.2)
@@ -100,11 +118,11 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         usleep(300_000)
         #expect(streamer.progress.position.value == place)
         #expect(streamer.state == .playing)
-        let back = monotonicNow()
+        let back = MonotonicClock.now
         try FileManager.default.removeItem(atPath: trouble)
         #expect(waiting { !streamer.isCardLost })
         #expect(waiting { streamer.progress.position.value > place })
-        #expect(streamer.progress.position.value - place < monotonicNow() - back)
+        #expect(streamer.progress.position.value - place < MonotonicClock.now - back)
         streamer.close()
     }
 
@@ -131,18 +149,18 @@ private final class Watch {
     init(_ streamer: Streamer) { self.streamer = streamer }
 
     func look(for seconds: Double) {
-        let end = monotonicNow() + .seconds(seconds)
-        while monotonicNow() < end {
-            let before = monotonicNow()
+        let end = MonotonicClock.now + .seconds(seconds)
+        while MonotonicClock.now < end {
+            let before = MonotonicClock.now
             let position = streamer.progress.position.value / .seconds(1)
             // A reading that was delayed is not used.
-            if monotonicNow() - before < .milliseconds(2) { notes.append((before, position)) }
+            if MonotonicClock.now - before < .milliseconds(2) { notes.append((before, position)) }
             usleep(7_000)
         }
     }
 
     /// Returns an error if the position shown was not the one heard.
-    func judgement(of heard: Heard, within tolerance: Double) -> String? {
+    func judgement(of heard: LoopbackEar.Heard, within tolerance: Double) -> String? {
         var compared = 0
         var worst = 0.0
         for note in notes {
@@ -155,65 +173,4 @@ private final class Watch {
         if compared < notes.count / 3 { return "only \(compared) of \(notes.count) looks fell on sound" }
         return worst <= tolerance ? nil : "shown and heard were \(worst) s apart"
     }
-}
-
-/// The captured output of a card and its time.
-private struct Heard {
-    var samples: [Float] = []
-    /// The time of the first sample.
-    var start: Instant?
-
-    /// Returns the position in its second that is heard at `moment`; nil for silence, fades and splices.
-    func fraction(at moment: Instant) -> Double? {
-        guard let start else { return nil }
-        let index = FrameCount(moment - start).rawValue
-        guard index >= 100, index + 100 < samples.count, let fraction = CodedMedia.fraction(of: samples[index]) else {
-            return nil
-        }
-        // Requires the surrounding samples to be consecutive.
-        for distance in [-96, -48, 48, 96] {
-            let expected = Double(distance) / 48_000
-            guard let other = CodedMedia.fraction(of: samples[index + distance]),
-                abs(other - fraction - expected) < 0.0002
-            else { return nil }
-        }
-        return fraction
-    }
-}
-
-/// Captures a loopback card until `finish`.
-private final class Ear {
-    private let isOver = Flag()
-    private let heard = Locked(Heard())
-    private var thread: AudioThread?
-
-    init(_ device: String) throws {
-        let card = try CaptureCard(device: device, period: FrameCount(480))
-        let (isOver, heard) = (isOver, heard)
-        thread = try AudioThread("ear", priority: 60, work: card) { card, _ in
-            var card = card
-            var samples = [Float](repeating: 0, count: card.frame.rawValue)
-            while !isOver.value.load(ordering: .acquiring) {
-                var span = samples.mutableSpan
-                guard case .captured(let at) = card.read(into: &span) else { continue }
-                heard.withLock { heard in
-                    heard.start = heard.start ?? at
-                    // Inserts silence for the frames lost in an overrun.
-                    let due = FrameCount(at - (heard.start ?? at)).rawValue
-                    if due > heard.samples.count + 48 {
-                        heard.samples += [Float](repeating: 0, count: due - heard.samples.count)
-                    }
-                    heard.samples += samples
-                }
-            }
-        }
-    }
-
-    func finish() -> Heard {
-        isOver.value.store(true, ordering: .releasing)
-        thread.take()?.join()
-        return heard.withLock { $0 }
-    }
-
-    private final class Flag: Sendable { let value = Atomic(false) }
 }

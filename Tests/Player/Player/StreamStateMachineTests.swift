@@ -12,7 +12,7 @@ import Testing
         #expect(machine.handle(.open(itemCount: 1, at: nil)) == [.begin(generation: 1), .open(item: 0, at: nil)])
         #expect(machine.state == .paused)
         #expect(machine.handle(.play) == [])
-        #expect(machine.state == .buffering && !machine.isOpen)
+        #expect(machine.state.isBuffering && !machine.isOpen)
         #expect(machine.handle(.opened) == [])
         #expect(machine.handle(.buffered) == [])
         #expect(machine.state == .playing && machine.isOpen)
@@ -38,7 +38,7 @@ import Testing
         var machine = playing()
         #expect(machine.handle(.seek(.seconds(3))) == [.begin(generation: 2), .seek(.seconds(3))])
         #expect(machine.handle(.seek(.seconds(-3))) == [.begin(generation: 3), .seek(.zero)])
-        #expect(machine.state == .buffering && !machine.isOpen)
+        #expect(machine.state.isBuffering && !machine.isOpen)
         _ = machine.handle(.buffered)
         #expect(machine.state == .playing)
     }
@@ -65,6 +65,12 @@ import Testing
         #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .open(item: 0, at: .seconds(1))])
     }
 
+    @Test func aFullQueueEndsPlayback() {
+        var machine = playing(itemCount: 2)
+        #expect(machine.handle(.queueFull(Self.error)) == [.begin(generation: 2), .close])
+        #expect(machine.state == .failed(Self.error))
+    }
+
     @Test func anEmptyQueueIsAStop() {
         var machine = playing(itemCount: 2)
         #expect(machine.handle(.open(itemCount: 0, at: nil)) == [.begin(generation: 2), .close])
@@ -72,10 +78,40 @@ import Testing
         #expect(machine.handle(.play) == [])
     }
 
+    @Test func waitingAndTheEndHaveTheirReasons() {
+        var machine = StreamStateMachine()
+        _ = machine.handle(.open(itemCount: 1, at: nil))
+        _ = machine.handle(.play)
+        #expect(machine.state == .buffering(.opening))
+        _ = machine.handle(.opened)
+        #expect(machine.state == .buffering(.opening))
+        _ = machine.handle(.buffered)
+        _ = machine.handle(.seek(.seconds(1)))
+        #expect(machine.state == .buffering(.seeking))
+        _ = machine.handle(.buffered)
+        _ = machine.handle(.starved)
+        #expect(machine.state == .buffering(.underrun))
+        _ = machine.handle(.buffered)
+        _ = machine.handle(.playedEnough)
+        #expect(machine.state == .ended(.playedEnough))
+        _ = machine.handle(.close)
+        #expect(machine.state == .ended(.playedEnough), "the first reason stays")
+    }
+
+    @Test func aClosedPlayerTakesNoRequest() {
+        for began in [false, true] {
+            var machine = began ? playing() : StreamStateMachine()
+            _ = machine.handle(.close)
+            #expect(machine.state == .ended(.closed))
+            #expect(machine.handle(.open(itemCount: 1, at: nil)) == [] && machine.handle(.play) == [])
+            #expect(machine.state == .ended(.closed))
+        }
+    }
+
     @Test func anUnderrunRefills() {
         var machine = playing()
         _ = machine.handle(.starved)
-        #expect(machine.state == .buffering && machine.isFilling == (true, true))
+        #expect(machine.state.isBuffering && machine.fillingReason == .underrun)
         _ = machine.handle(.buffered)
         #expect(machine.state == .playing)
         _ = machine.handle(.readToEnd)
@@ -122,13 +158,32 @@ import Testing
 
     @Test func aQueueOfNothingPlayableFailsAndDoesNotGoRoundForEver() {
         var machine = StreamStateMachine()
-        machine.loops = true
+        _ = machine.handle(.repeats(.all))
         _ = machine.handle(.open(itemCount: 2, at: nil))
         _ = machine.handle(.play)
         _ = machine.handle(.failed(Self.error))
         _ = machine.handle(.failed(Self.error))
         #expect(machine.state == .failed(Self.error))
         #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "play tries again")
+    }
+
+    @Test(arguments: [RepeatMode.one, .all])
+    func aRepeatedQueueWithoutAudioIsReadOnce(repeats: RepeatMode) {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.repeats(repeats))
+        #expect(machine.handle(.readNothing) == [.append(item: 1)])
+        #expect(machine.handle(.readNothing) == [.finish])
+        _ = machine.handle(.heardAll)
+        #expect(machine.state == .ended(.finished))
+    }
+
+    @Test func anItemWithoutAudioIsPassedOverInARepeatedQueue() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.repeats(.all))
+        for _ in 0..<3 {
+            #expect(machine.handle(.readToEnd) == [.append(item: 1)])
+            #expect(machine.handle(.readNothing) == [.append(item: 0)])
+        }
     }
 
     @Test func aBrokenStreamPlaysToTheBreakAndThenFails() {
@@ -141,7 +196,7 @@ import Testing
 
     @Test func aLoopBeginsAgain() {
         var machine = playing()
-        machine.loops = true
+        _ = machine.handle(.repeats(.all))
         #expect(machine.handle(.readToEnd) == [.append(item: 0)])
     }
 
@@ -199,6 +254,51 @@ import Testing
         #expect(
             (0..<4).map { _ in machine.handle(.failed(Self.error)).last }
                 == [.open(item: 1, at: nil), .open(item: 2, at: nil), .open(item: 3, at: nil), .close])
+    }
+
+    @Test func aRemovedItemThatIsHeardGivesWayToTheNext() {
+        var machine = playing(itemCount: 3)
+        #expect(
+            machine.handle(.removed(index: 0, at: .seconds(2))) == [.begin(generation: 2), .open(item: 1, at: nil)])
+        _ = machine.handle(.removed(index: 1, at: .zero))
+        #expect(machine.heardItem == 1 && machine.following == nil)
+        #expect(machine.handle(.removed(index: 0, at: .zero)) == [.begin(generation: 3), .close])
+        #expect(machine.state == .ended(.finished))
+        #expect(machine.handle(.play) == [])
+    }
+
+    @Test func aRemovedItemThatIsReadAheadIsNotHeard() {
+        var machine = playing(itemCount: 3)
+        #expect(machine.handle(.readToEnd) == [.append(item: 1)])
+        #expect(
+            machine.handle(.removed(index: 1, at: .seconds(9)))
+                == [.begin(generation: 2), .open(item: 0, at: .seconds(9))])
+        _ = machine.handle(.opened)
+        #expect(machine.handle(.readToEnd) == [.append(item: 2)])
+    }
+
+    @Test func whatIsInsertedOrRepeatedAtTheEndIsReadOn() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.readToEnd)
+        #expect(machine.handle(.readToEnd) == [.finish])
+        #expect(machine.handle(.inserted(itemCount: 1, at: 0)) == [], "what comes before the end is not played")
+        #expect(machine.handle(.moved(from: 0, to: 2)) == [.append(item: 2)])
+        #expect(machine.handle(.readToEnd) == [.finish])
+        #expect(machine.handle(.repeats(.all)) == [.append(item: 0)])
+    }
+
+    @Test func oneItemIsRepeatedAndLeftWhereItCannotBePlayed() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.repeats(.one))
+        #expect(machine.handle(.readToEnd) == [.append(item: 0)])
+        #expect(machine.handle(.failed(Self.error)) == [.skipped(item: 0, Self.error), .append(item: 1)])
+        #expect(machine.handle(.next) == [.begin(generation: 2), .open(item: 1, at: nil)])
+    }
+
+    @Test func anItemIsSelected() {
+        var machine = playing(itemCount: 4)
+        #expect(machine.handle(.select(index: 2)) == [.begin(generation: 2), .open(item: 2, at: nil)])
+        #expect(machine.handle(.next) == [.begin(generation: 3), .open(item: 3, at: nil)])
     }
 
     private func playing(itemCount: Int = 1) -> StreamStateMachine {

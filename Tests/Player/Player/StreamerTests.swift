@@ -12,10 +12,8 @@ import Testing
     @Test func itPlaysToTheEndAndReportsProgress() async throws {
         let streamer = try streamer(CodedOpener(.mono))
         let events = streamer.events
-        try streamer.playToEnd("0.6")
-        #expect(streamer.state == .ended(.finished))
-        #expect(streamer.progress.position.value == .milliseconds(600))
-        streamer.close()
+        streamer.open("0.6")
+        streamer.play()
         var states: [StreamState] = []
         var titles: [String] = []
         var positions: [Duration] = []
@@ -26,10 +24,14 @@ import Testing
             case .title(let title): titles.append(title)
             case .progress(let progress): positions.append(progress.position.value)
             case .item(let number, let track): #expect(number == 0 && track.codec == "coded")
-            case .skipped, .seekRefused: Issue.record("unexpected skip or refused seek")
+            case .queue: break
+            case .skipped, .seekRefused, .notice: Issue.record("unexpected skip or refused seek")
             }
+            if streamer.state.isOver { streamer.close() }
         }
-        #expect(states == [.idle, .paused, .buffering, .playing, .ended(.finished)])
+        #expect(streamer.state == .ended(.finished))
+        #expect(streamer.progress.position.value == .milliseconds(600))
+        #expect(states == [.idle, .paused, .buffering(.opening), .playing, .ended(.finished)])
         #expect(titles == ["A title"])
         #expect(positions.count > 2 && positions == positions.sorted())
     }
@@ -44,17 +46,17 @@ import Testing
         streamer.play()
         #expect(waiting { opener.opened.count == 1 })
         usleep(300_000)
-        #expect(streamer.state == .buffering && streamer.progress.position.value == .zero)
+        #expect(streamer.state.isBuffering && streamer.progress.position.value == .zero)
         opener.opened[0].holdBack(after: 0.9)
         #expect(waiting { streamer.state == .playing })
-        #expect(waiting { streamer.state == .buffering }, "playback has run out of audio")
+        #expect(waiting { streamer.state.isBuffering }, "playback has run out of audio")
         // The audio already written to the output is still heard.
         usleep(200_000)
         let position = streamer.progress.position.value
         #expect(position > .milliseconds(800) && position <= .milliseconds(900))
         opener.opened[0].holdBack(after: 1.4)
         usleep(300_000)
-        #expect(streamer.state == .buffering, "half a second is too little to resume")
+        #expect(streamer.state.isBuffering, "half a second is too little to resume")
         #expect(streamer.progress.position.value == position)
         opener.opened[0].holdBack(after: 3)
         #expect(waiting { streamer.state == .playing })
@@ -67,7 +69,7 @@ import Testing
         let streamer = try streamer(opener)
         streamer.open("30")
         streamer.play()
-        #expect(waiting { streamer.state == .buffering && streamer.progress.position.value > .milliseconds(400) })
+        #expect(waiting { streamer.state.isBuffering && streamer.progress.position.value > .milliseconds(400) })
         streamer.seek(to: .milliseconds(200))
         #expect(waiting { streamer.state == .playing })
         let position = streamer.progress.position.value
@@ -198,7 +200,7 @@ import Testing
         streamer.open("0.5")
         streamer.play()
         #expect(
-            waiting { streamer.state == .buffering && streamer.progress.position.value > .milliseconds(400) },
+            waiting { streamer.state.isBuffering && streamer.progress.position.value > .milliseconds(400) },
             "playback has run out of audio")
         streamer.seek(by: .seconds(-5))
         let early = Duration.milliseconds(100)..<Duration.milliseconds(400)
@@ -256,6 +258,37 @@ import Testing
         var events: [StreamEvent] = []
         for await event in streamer.events { events.append(event) }
         #expect(events == [.state(.failed(.unusable("no number")))])
+    }
+
+    @Test func closingIsAnEndThatObserversSee() async throws {
+        let streamer = try streamer(CodedOpener(.mono))
+        let events = streamer.events
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.state == .playing })
+        streamer.close()
+        #expect(streamer.state == .ended(.closed))
+        var states: [StreamState] = []
+        for await case .state(let state) in events { states.append(state) }
+        #expect(states.last == .ended(.closed))
+    }
+
+    @Test func theBitRateIsExactWhenAllHasBeenRead() throws {
+        let streamer = try streamer(CodedOpener(.mono))
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.progress.bitRate != nil })
+        #expect(streamer.progress.bitRate == Estimate(384_000, isExact: false))
+        try streamer.playToEnd("0.3")
+        #expect(streamer.progress.bitRate == Estimate(384_000, isExact: true))
+        streamer.close()
+    }
+
+    @Test func aCardThatIsNotThereIsOfThatKind() {
+        var configuration = StreamerConfiguration()
+        configuration.output = .card("nosuchcard")
+        let error = #expect(throws: StreamError.self) { _ = try Streamer(configuration) }
+        #expect(error?.kind == .noCard, "\(String(describing: error))")
     }
 
     @Test func aFadeEndsWithWhatIsPlayed() throws {

@@ -22,7 +22,7 @@ struct HostileBytesTests {
     @Test(arguments: FuzzTarget.allCases)
     func noiseTrapsNoParser(target: FuzzTarget) {
         var randomness = SeededRandom(seed: 10)
-        for _ in 0..<(target == .channel ? 400 : target.isSlow ? 2_000 : 12_000) {
+        for _ in 0..<(target.isSlowest ? 400 : target.isSlow ? 2_000 : 12_000) {
             let bytes = (0..<Int(randomness.next() % 100)).map { _ in UInt8(truncatingIfNeeded: randomness.next()) }
             target.feed(bytes.span)
         }
@@ -33,7 +33,7 @@ struct HostileBytesTests {
         var randomness = SeededRandom(seed: 4)
         let own = Vector.all.filter { $0.kind.rawValue == target.rawValue }
         let seeds = try (own.isEmpty ? Vector.all : own).map { try $0.bytes() }
-        for round in 0..<(target == .channel ? 400 : own.isEmpty || target == .sdp ? 5_000 : 35_000) {
+        for round in 0..<(target.isSlowest ? 400 : own.isEmpty || target == .sdp ? 5_000 : 35_000) {
             var bytes = seeds[round % seeds.count]
             for _ in 0..<(1 + randomness.next() % 4) { mutate(&bytes, &randomness) }
             target.feed(bytes.span)
@@ -59,5 +59,7 @@ struct HostileBytesTests {
 
 extension FuzzTarget {
     /// Whether each of its inputs is a story.
-    fileprivate var isSlow: Bool { self == .session || self == .playout || self == .relay }
+    fileprivate var isSlow: Bool { [.session, .playout, .relay, .prekey, .deposit].contains(self) }
+    /// Whether each of its inputs is many stories, or is compared with all words of a list.
+    fileprivate var isSlowest: Bool { self == .channel || self == .identity }
 }

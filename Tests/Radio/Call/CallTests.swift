@@ -5,13 +5,9 @@ import Testing
 
 @testable import TenfourCall
 
-private let alice = Endpoint(.v4(0xC000_0201), port: 5004)
-private let bob = Endpoint(.v4(0xC000_0202), port: 5004)
-private let mallory = Endpoint(.v4(0xC633_6401), port: 5004)
-
 struct CallTests {
     @Test func aCallRingsIsAcceptedAndEnds() {
-        let line = Line()
+        let line = CallLine()
         #expect(line.call(from: alice, to: bob))
         line.run(.milliseconds(100))
         #expect(line.events(bob) == [.incoming(alice, name: "Alice")])
@@ -31,7 +27,7 @@ struct CallTests {
     }
 
     @Test func whoDeclinesIsNotCalledAgainAtOnce() {
-        let line = Line()
+        let line = CallLine()
         for _ in 0..<2 {
             #expect(line.call(from: alice, to: bob))
             line.run(.milliseconds(100))
@@ -49,7 +45,7 @@ struct CallTests {
     @Test(arguments: [StationCall.Answering.automatic, .never]) func theMachineMayAnswer(
         answering: StationCall.Answering
     ) {
-        let line = Line()
+        let line = CallLine()
         line.change(bob) { bob, _ in bob.answering = answering }
         #expect(line.call(from: alice, to: bob))
         line.run(.seconds(1))
@@ -63,7 +59,7 @@ struct CallTests {
     }
 
     @Test func aStationInACallIsBusy() {
-        let line = Line()
+        let line = CallLine()
         line.connect()
         #expect(line.call(from: mallory, to: bob))
         line.run(.seconds(1))
@@ -73,7 +69,7 @@ struct CallTests {
 
     /// For each order in which the two invitations and their answers can cross.
     @Test(arguments: 0..<100) func twoWhoCallEachOtherAtOnceAreOneCall(seed: UInt64) {
-        let line = Line(seed: seed)
+        let line = CallLine(seed: seed)
         line.jitter = .milliseconds(Int64(seed) * 3)
         line.loss = seed % 3 == 0 ? 0.2 : 0
         #expect(line.call(from: alice, to: bob))
@@ -87,11 +83,26 @@ struct CallTests {
         #expect(line.partner(bob) == alice)
         #expect(line.events(alice).last == .connected(bob, name: "Bob"))
         #expect(line.events(bob).last == .connected(alice, name: "Alice"))
+        let answered = [alice, bob].map { line.change($0) { station, _ in station.hasAnswered } }
+        #expect(answered == [true, false] || answered == [false, true], "one of the two has answered")
+        #expect(line.isQuiet)
+    }
+
+    /// Alice knows Bob's IPv6 address, and Bob knows Alice's IPv4 address.
+    @Test(arguments: 0..<20) func twoWhoCallEachOtherByDifferentAddressFamiliesAreOneCall(seed: UInt64) {
+        let line = CallLine(seed: seed)
+        line.jitter = .milliseconds(Int64(seed) * 3)
+        #expect(line.change(alice) { $0.call(bobV6, otherEndpoints: [bob, bobV6], knowsCalls: true, at: $1) })
+        #expect(line.change(bob) { $0.call(alice, otherEndpoints: [alice, aliceV6], knowsCalls: true, at: $1) })
+        line.run(.seconds(10))
+        let isByV6 = line.partner(alice) == bobV6
+        #expect(line.partner(alice) == (isByV6 ? bobV6 : bob))
+        #expect(line.partner(bob) == (isByV6 ? aliceV6 : alice))
         #expect(line.isQuiet)
     }
 
     @Test(arguments: 0..<50) func aCallSucceedsOverABadNetwork(seed: UInt64) {
-        let line = Line(seed: seed)
+        let line = CallLine(seed: seed)
         line.loss = 0.3
         line.jitter = .milliseconds(200)
         line.change(bob) { bob, _ in bob.answering = .automatic }
@@ -102,7 +113,7 @@ struct CallTests {
     }
 
     @Test func anOlderStationIsSimplyHeard() {
-        let line = Line()
+        let line = CallLine()
         line.loss = 1
         #expect(line.call(from: alice, to: bob))
         line.run(.seconds(3))
@@ -116,7 +127,7 @@ struct CallTests {
     }
 
     @Test func aCallThatNobodyAnswersIsMissed() {
-        let line = Line()
+        let line = CallLine()
         #expect(line.call(from: alice, to: bob))
         line.run(.seconds(61))
         #expect(line.events(bob) == [.incoming(alice, name: "Alice"), .ended(.missed(name: "Alice"))])
@@ -126,7 +137,7 @@ struct CallTests {
 
     @Test func aCallerThatHangsUpOrVanishesStopsTheRinging() {
         for vanishes in [false, true] {
-            let line = Line()
+            let line = CallLine()
             #expect(line.call(from: alice, to: bob))
             line.run(.seconds(1))
             if vanishes { line.loss = 1 } else { line.change(alice) { $0.hangUp(at: $1) } }
@@ -138,7 +149,7 @@ struct CallTests {
     }
 
     @Test func aStationThatHasRestartedReplacesItsCall() {
-        let line = Line()
+        let line = CallLine()
         line.connect()
         line.run(.seconds(3))
         line.restart(alice)
@@ -149,7 +160,7 @@ struct CallTests {
 
     /// A sender that only claims an address makes nothing ring, and gets no more than it sent.
     @Test func aForgedAddressGainsNothing() {
-        let line = Line()
+        let line = CallLine()
         for number: UInt64 in 1...200 {
             for kind: UInt8 in 1...9 {
                 for callee in [0, number] where !(kind == 1 && callee == 0) || number == 1 {
@@ -166,7 +177,7 @@ struct CallTests {
     }
 
     @Test func aStrangerCannotEndOrReplaceACall() {
-        let line = Line()
+        let line = CallLine()
         line.connect()
         for kind: CallMessage.Kind in [.end, .acceptance, .confirmation, .challenge, .ringing] {
             for number: UInt64 in 0..<50 {
@@ -181,7 +192,7 @@ struct CallTests {
     }
 
     @Test func aProbeIsAnsweredOrNot() {
-        let line = Line()
+        let line = CallLine()
         var randomness = SeededRandom(seed: 3)
         var probe = StationProbe(bob, at: line.now, using: &randomness)
         var sentCount = 0
@@ -201,92 +212,5 @@ struct CallTests {
         probe.receive(answer.span, from: bob, at: line.now + .milliseconds(40))
         #expect(probe.outcome == .answered(.milliseconds(40), name: "Bob"))
         #expect(probe.nextDeadline == nil)
-    }
-}
-
-/// Three stations on one network.
-private final class Line {
-    var loss = 0.0
-    /// The most by which a datagram is later than 10 ms.
-    var jitter = Duration.zero
-    private(set) var now = Instant.start
-    private var stations: [Endpoint: StationCall] = [:]
-    private var heard: [Endpoint: [CallEvent]] = [:]
-    private var datagrams: [Endpoint: [[UInt8]]] = [:]
-    private var flights: [(at: Instant, from: Endpoint, to: Endpoint, bytes: [UInt8])] = []
-    private var randomness: SeededRandom
-    private static let names = [alice: "Alice", bob: "Bob", mallory: "Mallory"]
-
-    init(seed: UInt64 = 1) {
-        randomness = SeededRandom(seed: seed)
-        for endpoint in [alice, bob, mallory] { restart(endpoint) }
-    }
-
-    func restart(_ endpoint: Endpoint) {
-        stations[endpoint] = StationCall(name: Self.names[endpoint]!, answering: .byPerson, using: &randomness)
-    }
-
-    @discardableResult
-    func change<Result>(_ endpoint: Endpoint, _ body: (inout StationCall, Instant) -> Result) -> Result {
-        defer { poll(endpoint) }
-        return body(&stations[endpoint]!, now)
-    }
-
-    func call(from caller: Endpoint, to callee: Endpoint) -> Bool {
-        change(caller) { $0.call(callee, at: $1) }
-    }
-
-    /// Connects Alice and Bob, and forgets the events.
-    func connect() {
-        change(bob) { bob, _ in bob.answering = .automatic }
-        _ = call(from: alice, to: bob)
-        run(.seconds(1))
-        change(bob) { bob, _ in bob.answering = .byPerson }
-        #expect(events(alice) == [.connected(bob, name: "Bob")])
-        #expect(events(bob) == [.connected(alice, name: "Alice")])
-    }
-
-    /// The events since the last call.
-    func events(_ endpoint: Endpoint) -> [CallEvent] { heard.removeValue(forKey: endpoint) ?? [] }
-
-    func isRinging(_ endpoint: Endpoint) -> Bool {
-        heard[endpoint]?.contains { if case .incoming = $0 { true } else { false } } ?? false
-    }
-
-    func partner(_ endpoint: Endpoint) -> Endpoint? { stations[endpoint]!.partner }
-    func sent(from endpoint: Endpoint) -> Int { datagrams[endpoint]?.count ?? 0 }
-    func lastSent(from endpoint: Endpoint) -> [UInt8] { datagrams[endpoint]?.last ?? [] }
-
-    /// Whether no station waits for anything.
-    var isQuiet: Bool { stations.values.allSatisfy { $0.nextDeadline == nil } }
-
-    func inject(_ bytes: [UInt8], from sender: Endpoint, to endpoint: Endpoint) {
-        stations[endpoint]!.receive(bytes.span, from: sender, at: now)
-        poll(endpoint)
-    }
-
-    func run(_ duration: Duration) {
-        let end = now + duration
-        while let next = (stations.values.compactMap(\.nextDeadline) + flights.map(\.at)).min(), next <= end {
-            now = max(now, next)
-            for endpoint in [alice, bob, mallory] { change(endpoint) { $0.timeElapsed(at: $1) } }
-            let arrived = flights.filter { $0.at <= now }
-            flights.removeAll { $0.at <= now }
-            for flight in arrived { inject(flight.bytes, from: flight.from, to: flight.to) }
-        }
-        now = end
-    }
-
-    private func poll(_ endpoint: Endpoint) {
-        while true {
-            var target: Endpoint?
-            let bytes = [UInt8](capacity: 100) { target = stations[endpoint]!.nextDatagram(into: &$0) }
-            guard let target else { break }
-            #expect(bytes.count == CallMessage.byteCount)
-            datagrams[endpoint, default: []].append(bytes)
-            guard !randomness.happens(loss), stations[target] != nil else { continue }
-            flights.append((now + .milliseconds(10) + jitter * randomness.unit(), endpoint, target, bytes))
-        }
-        while let event = stations[endpoint]!.nextEvent() { heard[endpoint, default: []].append(event) }
     }
 }

@@ -32,6 +32,24 @@ struct HeldKeyTests {
         #expect(key.pressed(at: ms(1_000)) == .press)
     }
 
+    /// kitty 0.26.5 sends CSI 32;1:2 u for such a press.
+    @Test mutating func afterTheFocusAPressThatIsReportedAsARepeatCounts() {
+        #expect(key.pressed(at: ms(0)) == .press)
+        #expect(key.lostFocus() == .release)
+        #expect(key.released() == nil, "kitty reports it when the focus is lost")
+        key.gainedFocus(at: ms(600))
+        #expect(key.repeated(at: ms(1_600)) == .press)
+        #expect(key.repeated(at: ms(2_260)) == nil && key.isHeld)
+        #expect(key.released() == .release)
+    }
+
+    @Test mutating func aKeyThatWasHeldInAnotherWindowDoesNotTalk() {
+        key.gainedFocus(at: ms(600))
+        for time in stride(from: 640, to: 3_000, by: 40) { #expect(key.repeated(at: ms(time)) == nil) }
+        #expect(key.released() == nil)
+        #expect(key.pressed(at: ms(3_100)) == .press)
+    }
+
     @Test mutating func withoutReportsOfReleasesItToggles() {
         key.reportsReleases = false
         #expect(key.pressed(at: ms(0)) == .toggle && key.nextDeadline == nil)

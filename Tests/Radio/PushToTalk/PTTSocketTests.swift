@@ -87,12 +87,94 @@ import Testing
         #expect(client.nextLine() == #"{ "event": "closed", "reason": "timed-out" }"#)
     }
 
+    private let noCommand = "there is no such command, or not in this session; man tenfour-radio lists them"
+
     @Test(arguments: ["hello", #"{ "command": "open" }"#, "", #"["down"]"#, "\u{0}\u{1B}[A"])
-    func whatIsNoRequestEndsTheConnection(line: String) throws {
+    func whatIsNoRequestEndsTheConnectionAndIsToldWhatIsOne(line: String) throws {
         let client = try RawClient(socket.path)
         client.write(line + "\n")
-        #expect(client.readToEnd() == #"{ "error": "this is no request" }"# + "\n")
+        let answer = client.readToEnd()
+        #expect(
+            answer == #"{ "error": "\#(noCommand)" }"# + "\n"
+                || answer.contains(#"this is no request: write a line of JSON such as { \"command\": \"status\" }"#),
+            "\(answer)")
         #expect(!microphone.isOpen)
+    }
+
+    @Test func whoAsksForEventsGetsThoseOfTheMicrophoneAndOfTheSession() throws {
+        let client = try RawClient(socket.path)
+        client.write(#"{ "command": "events" }"# + "\n")
+        #expect(client.readLine() == #"{ "subscribed": true }"#)
+        microphone.lease.press(.keyboard)
+        #expect(client.readLine() == #"{ "event": "opened" }"#)
+        socket.post(.object([("event", .text("notice"))]))
+        #expect(client.readLine() == #"{ "event": "notice" }"#)
+    }
+
+    @Test func theSessionAnswersWhatDoesNotConcernTheMicrophone() throws {
+        struct Panel: SessionControl {
+            func answer(_ request: ControlRequest) -> JSON? {
+                guard request.command == "volume", case .integer(let number)? = request.json.member("value") else {
+                    return nil
+                }
+                return .object([("volume", .integer(number))])
+            }
+        }
+        let socket = try PTTSocket(at: folder("ptt-4.sock"), lease: microphone.lease, control: Panel())
+        let client = try RawClient(socket.path)
+        client.write(#"{ "command": "volume", "value": 7 }"# + "\n")
+        #expect(client.readLine() == #"{ "volume": 7 }"#)
+        client.write(#"{ "command": "dance" }"# + "\n")
+        #expect(client.readToEnd() == #"{ "error": "\#(noCommand)" }"# + "\n")
+    }
+
+    @Test func aSocketWithoutASessionAnswersAndHoldsNothing() throws {
+        let socket = try PTTSocket(at: folder("ptt-5.sock"))
+        socket.setWaiting("waiting for calls")
+        var client = try PTTClient(connectingTo: socket.path)
+        let waiting = #"{ "microphone": "none", "holders": [], "remaining": null, "waiting": "waiting for calls" }"#
+        let refusal = #"{ "error": "no session runs now: waiting for calls" }"#
+        for request in PTTRequest.allCases {
+            let isHolding = [.down, .emergency, .toggle].contains(request)
+            #expect(client.answer(to: request) == (isHolding ? refusal : waiting), "\(request)")
+        }
+        socket.attach(microphone.lease)
+        #expect(client.answer(to: .status)?.contains("closed") == true)
+        #expect(!microphone.isOpen)
+    }
+
+    @Test func connectionsStayFromOneSessionToTheNext() throws {
+        let socket = try PTTSocket(at: folder("ptt-5.sock"))
+        let client = try RawClient(socket.path)
+        client.write(#"{ "command": "events" }"# + "\n")
+        #expect(client.readLine() == #"{ "subscribed": true }"#)
+        for _ in 0..<2 {
+            let microphone = try Microphone()
+            var holding = try PTTClient(connectingTo: socket.path)
+            socket.attach(microphone.lease)
+            #expect(client.readLine() == #"{ "event": "session", "state": "running" }"#)
+            _ = holding.answer(to: .down)
+            #expect(client.readLine() == #"{ "event": "opened" }"#)
+            #expect(holding.nextLine() == #"{ "event": "opened" }"#)
+            microphone.lease.stop()
+            socket.detach()
+            #expect(client.readLine() == #"{ "event": "closed", "reason": "vanished" }"#)
+            #expect(client.readLine() == #"{ "event": "session", "state": "waiting" }"#)
+            #expect(holding.nextLine() == #"{ "event": "closed", "reason": "vanished" }"#)
+            #expect(holding.nextLine() == #"{ "event": "session", "state": "waiting" }"#)
+        }
+    }
+
+    @Test func aStationThatWaitsDoesNotHideASession() throws {
+        usleep(20_000)
+        let waiting = try PTTSocket(at: folder("ptt-6.sock"))
+        var client = try PTTClient.newest(in: folder.path)
+        #expect(client.answer(to: .down)?.contains("open") == true)
+        #expect(microphone.isOpen)
+        socket.stop()
+        var other = try PTTClient.newest(in: folder.path)
+        #expect(other.answer(to: .status)?.contains("none") == true)
+        waiting.stop()
     }
 
     @Test func aLineHasABound() throws {
@@ -259,6 +341,14 @@ private final class RawClient {
             || send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EPIPE
     }
 
+    /// Reads a line, without its end; empty if the other end closes the connection.
+    func readLine() -> String {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while unsafe recv(descriptor, &byte, 1, 0) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Reads until the other end closes the connection.
     func readToEnd() -> String {
         var bytes: [UInt8] = []
@@ -275,13 +365,13 @@ private final class RawClient {
 private enum Leftover {
     /// Leaves a socket file that nobody listens at, as a killed process does.
     static func make(at path: String) {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         _ = unsafe withAddress(path) { unsafe bind(descriptor, $0, $1) }
         close(descriptor)
     }
 
     static func connected(to path: String) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         try #require(unsafe withAddress(path) { unsafe connect(descriptor, $0, $1) } == 0)
         return descriptor
     }

@@ -57,7 +57,7 @@ private struct HolderModel {
             case .refused(.permission, _): permissions = 0
             case .permissionRequested: permissions += 1
             case .permissionReleased: permissions = 0
-            case .refused, .willTimeOut, .available: break
+            case .refused, .willTimeOut, .available, .emergencyRequested: break
             }
         }
         #expect(microphone.isOpen == isOpen, "the events say when it is open")

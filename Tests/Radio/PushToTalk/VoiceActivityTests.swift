@@ -54,6 +54,36 @@ struct VoiceActivityTests {
         #expect(hear(-30, 2_000..<2_500) == [2_020])
     }
 
+    @Test mutating func aCardThatComesBackIsNotSpeech() {
+        #expect(hear(-100, 0..<500) == [], "the sound server starts")
+        #expect(hear(-45, 500..<5_000) == [], "the room")
+        #expect(hear(-100, 5_000..<15_000) == [], "the headset is unplugged")
+        #expect(hear(-45, 15_000..<20_000) == [])
+        #expect(hear(-20, 20_000..<20_500) == [20_020])
+        #expect(hear(-100, 20_500..<22_000) == [21_280], "unplugged in speech")
+    }
+
+    @Test mutating func aMicrophoneWithANoiseGateOpensAtItsFirstWord() {
+        _ = hear(-100, 0..<3_000)
+        #expect(hear(-20, 3_000..<3_500) == [3_020])
+        #expect(hear(-100, 3_500..<10_000) == [4_280])
+        #expect(hear(-30, 10_000..<10_500) == [10_020])
+    }
+
+    /// Speech without any noise between its sentences, from the first moment on.
+    @Test mutating func sentencesBetweenSilencesOpenForEver() {
+        var openings = 0
+        for sentence in 0..<600 {
+            let start = sentence * 2_800
+            for time in stride(from: start, to: start + 1_400, by: 20) {
+                let level: Float = time % 200 < 40 ? -40 : -16
+                if voice.append(Level(decibels: level), at: ms(time)), voice.isOpen { openings += 1 }
+            }
+            _ = hear(-100, start + 1_400..<start + 2_800)
+        }
+        #expect(openings >= 599, "\(openings)")
+    }
+
     @Test mutating func aClockThatJumpsIsNoFault() {
         _ = hear(-60, 0..<2_000)
         _ = voice.append(Level(decibels: -20), at: Instant(nanoseconds: .max))

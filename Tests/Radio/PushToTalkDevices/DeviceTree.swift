@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TenfourAudioCore
+import TenfourClocks
 import Testing
 
 @testable import TenfourPushToTalkDevices
@@ -90,7 +91,7 @@ final class PipeEnd: Sendable {
     }
 
     /// Writes an event of an input device, followed by its report.
-    func write(key: UInt16, _ value: Int32, at time: Instant = .monotonic) {
+    func write(key: UInt16, _ value: Int32, at time: Instant = MonotonicClock.now) {
         write(InputEvent(time: time, type: 1, code: key, value: value).bytes)
         write(InputEvent(time: time, type: 0, code: 0, value: 0).bytes)
     }
@@ -125,7 +126,7 @@ final class PTTEventLog: Sendable {
     }
 
     func add(_ event: PTTEvent) {
-        let now = Instant.monotonic
+        let now = MonotonicClock.now
         state.withLock { $0.append((event, now)) }
     }
 

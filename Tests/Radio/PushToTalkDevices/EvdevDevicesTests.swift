@@ -1,5 +1,6 @@
 import Foundation
 import TenfourAudioCore
+import TenfourClocks
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
         let devices = try source.start(tree, log)
         log.wait(for: 1)
         // The kernel's times have microseconds.
-        let now = Instant(nanoseconds: Instant.monotonic.nanoseconds / 1_000_000 * 1_000_000)
+        let now = Instant(nanoseconds: MonotonicClock.now.nanoseconds / 1_000_000 * 1_000_000)
         pedal.write(key: 183, 1, at: now - .milliseconds(40))
         pedal.write(key: 183, 2, at: now - .milliseconds(30))
         pedal.write(key: 30, 0, at: now - .milliseconds(20))
@@ -34,7 +35,7 @@ import Testing
         var delays: [Duration] = []
         for press in 0..<100 {
             for value: Int32 in [1, 0] {
-                let time = Instant.monotonic
+                let time = MonotonicClock.now
                 pedal.write(key: 183, value, at: time)
                 let count = 2 + press * 2 + (value == 1 ? 0 : 1)
                 log.wait(for: count)
@@ -74,7 +75,7 @@ import Testing
             log.wait(for: 1)
             pedal.write(key: 183, 1)
             log.wait(for: 2)
-            let start = Instant.monotonic
+            let start = MonotonicClock.now
             pedal.unplug()
             log.wait(for: 4)
             #expect(log.words.dropFirst() == ["pressed", "released", "gone: notFound"])
@@ -100,7 +101,8 @@ import Testing
         #expect(log.wait(for: 4).dropFirst() == ["pressed", "released", "changed: Macro pad\u{FFFD}"])
         pipes[2].write(key: 183, 1)
         #expect(log.wait(for: 5).last == "pressed")
-        devices.stop()
+        // An earlier end of the pipes would unplug the device.
+        withExtendedLifetime(pipes) { devices.stop() }
     }
 
     @Test func aDeviceIsNamedByAPartOfItsName() throws {
@@ -159,7 +161,7 @@ import Testing
         let events = press.map { InputEvent(time: .start, type: $0.0, code: $0.1, value: $0.2) }
         tree.write(events.flatMap(\.bytes) + [1, 2, 3], to: path)
         let devices = try PTTSource.evdev(key: "183", device: .path(path)).start(tree, log)
-        let before = Instant.monotonic
+        let before = MonotonicClock.now
         log.wait(for: 6)
         #expect(
             log.words.dropFirst() == ["pressed", "released", "pressed", "released", "gone: notFound"])

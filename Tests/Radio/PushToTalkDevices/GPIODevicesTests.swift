@@ -1,5 +1,6 @@
 import Foundation
 import TenfourAudioCore
+import TenfourClocks
 import TestSupport
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
 
     /// Sets the level of the line, and then writes its edges, each with its age in milliseconds.
     private func move(_ line: PipeEnd, to isActive: Bool, _ edges: [(isRising: Bool, Int)]) -> Instant {
-        let now = Instant.monotonic
+        let now = MonotonicClock.now
         tree.write(Array((isActive ? "1" : "0").utf8), to: tree.path("PTT.value"))
         var bytes: [UInt8] = []
         for (isRising, milliseconds) in edges {

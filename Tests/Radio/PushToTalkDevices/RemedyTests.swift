@@ -1,4 +1,5 @@
 import Foundation
+import TenfourInotify
 import TestSupport
 import Testing
 
@@ -75,20 +76,13 @@ struct RemedyTests {
         #expect(!CM108.isChip(vendor: 0x0D8D, product: 0x0C))
     }
 
-    @Test func namesComeFromTheEventsOfInotify() {
-        func event(_ mask: UInt32, _ name: String, padded length: Int) -> [UInt8] {
-            let head = [1, mask, 0, UInt32(length)].flatMap { number in
-                (0..<4).map { UInt8(number >> UInt32(8 * $0) & 255) }
-            }
-            return head + name.utf8 + [UInt8](repeating: 0, count: length - name.utf8.count)
-        }
-        let bytes = event(0x100, "event5", padded: 16) + event(4, "", padded: 0) + event(4, "mouse0", padded: 16)
-        #expect(FolderWatch.names(in: bytes.span) == ["event5", "", "mouse0"])
-        let ended = bytes + event(0x8000, "", padded: 0)
-        #expect(FolderWatch.names(in: ended.span) == nil)
-        for end in 0..<bytes.count {
-            let part = bytes[..<end]
-            _ = FolderWatch.names(in: part.span)
-        }
+    @Test func theFolderIsWatchedAgainAfterItsEndAndAfterLostEvents() {
+        let events = [
+            InotifyEvent(.created, name: "event5"), InotifyEvent(.attributesChanged),
+            InotifyEvent(.attributesChanged, name: "mouse0"),
+        ]
+        #expect(FolderWatch.names(in: events) == ["event5", "", "mouse0"])
+        #expect(FolderWatch.names(in: events + [InotifyEvent(.ended)]) == nil)
+        #expect(FolderWatch.names(in: events + [InotifyEvent(.overflow)]) == nil)
     }
 }

@@ -7,6 +7,7 @@ import TenfourRadio
 import TenfourSession
 import TenfourSignalTones
 import TenfourSoundCard
+import TenfourVoiceProcessing
 import TestSupport
 import Testing
 
@@ -32,10 +33,60 @@ extension RealTimeTests {
                 for mouth in mouths { mouth.finish() }
                 let (atAlice, atBob) = (ears[0].finish().suffix(48_000), ears[1].finish().suffix(48_000))
                 let heard = (
-                    amplitude(of: 1_000, in: atAlice.prefix(40_000)), amplitude(of: 440, in: atBob.prefix(40_000))
+                    medianAmplitude(of: 1_000, in: atAlice.prefix(40_000)),
+                    medianAmplitude(of: 440, in: atBob.prefix(40_000))
                 )
                 #expect(amplitude(of: 440, in: atAlice.prefix(40_000)) < 0.02, "nobody hears themselves")
                 return heard.0 > 0.3 && heard.1 > 0.3 ? nil : "amplitudes \(heard)"
+            }
+        }
+
+        @Test func aCardThatIsClosedWithTheMicrophoneIsHeardAfterItsOpening() throws {
+            try retrying {
+                let heard = Heard()
+                let port = UDPPort.free()
+                let hearing = try RadioSession(.receiving(on: port, into: heard))
+                var configuration = try RadioConfiguration.sending(.card("labcard:shy_mic"), toPort: port)
+                configuration.beginsOpen = false
+                configuration.closesCaptureCard = true
+                let sending = try RadioSession(configuration)
+                let mouth = try Mouth("labcard:shy_mic", saying: 440)
+                try hearing.start()
+                try sending.start()
+                usleep(1_000_000)
+                #expect(sending.capturedLevel.level == .floor)
+                #expect(sending.snapshot?.capture?.isCardLost == false)
+                sending.isMicrophoneOpen = true
+                #expect(waiting { heard.samples.count > 72_000 })
+                for session in [sending, hearing] { session.stop() }
+                for session in [sending, hearing] { try session.wait() }
+                mouth.finish()
+                let amplitude = medianAmplitude(of: 440, in: heard.samples.suffix(24_000))
+                return amplitude > 0.3 ? nil : "amplitude \(amplitude)"
+            }
+        }
+
+        /// A station whose microphone hears its loudspeaker by a wire, and a partner who must not hear an echo.
+        @Test(arguments: [false, true]) func theEchoOfALoudspeakerIsRemoved(cancels: Bool) throws {
+            try retrying {
+                let (port, otherPort) = (UDPPort.free(), UDPPort.free())
+                var table = try RadioConfiguration.talking(from: port, to: otherPort, wires: "table")
+                table.input = .card("labcard:table_\(cancels)")
+                table.output = .card("labcard:table_\(cancels)")
+                table.voice.cancelsEcho = cancels
+                let alice = try RadioSession(table)
+                let bob = try RadioSession(.talking(from: otherPort, to: port, wires: "partner"))
+                #expect(alice.openings.contains { $0.contains("echo") } == cancels)
+                let mouth = try Mouth("labcard:partner_mic", saying: 440)
+                let ear = try Ear("labcard:partner_ear")
+                try alice.start()
+                try bob.start()
+                usleep(4_000_000)
+                for session in [alice, bob] { session.stop() }
+                for session in [alice, bob] { try session.wait() }
+                mouth.finish()
+                let echo = medianAmplitude(of: 440, in: ear.finish().suffix(48_000).prefix(40_000))
+                return (cancels ? echo < 0.02 : echo > 0.2) ? nil : "the amplitude of the echo is \(echo)"
             }
         }
 
@@ -50,7 +101,7 @@ extension RealTimeTests {
                 try pair.finish()
                 let onCard = ear.finish()
                 #expect(loudness(of: onCard) == 0)
-                let loudness = amplitude(of: 440, in: heard.samples[24_000..<96_000])
+                let loudness = medianAmplitude(of: 440, in: heard.samples[24_000..<96_000])
                 return loudness > 0.3 ? nil : "recorded \(loudness)"
             }
         }
@@ -99,7 +150,7 @@ extension RealTimeTests {
                 ownMouth.finish()
                 let sound = ear.finish()
                 let during = loudness(of: sound.suffix(48_000))
-                let before = amplitude(of: 1_000, in: sound.dropLast(110_000).suffix(24_000))
+                let before = medianAmplitude(of: 1_000, in: sound.dropLast(110_000).suffix(24_000))
                 #expect(during < 0.001, "\(during) while talking")
                 return before > 0.3 ? nil : "\(before) before"
             }
@@ -159,7 +210,7 @@ extension RealTimeTests {
                 mouth.finish()
                 #expect(heard.formats == [LPCMFormat(rate: SampleRate(hertz: 44_100))])
                 let sound = heard.samples[44_100..<84_000]
-                let loudness = amplitude(of: 1_000, in: sound, rate: 44_100)
+                let loudness = medianAmplitude(of: 1_000, in: sound, rate: 44_100)
                 return loudness > 0.3 && longestGap(in: Array(sound)) < 20 ? nil : "a tone of \(loudness)"
             }
         }
@@ -198,11 +249,15 @@ struct Pair {
     let hearing: RadioSession
     private let folder: Folder
 
-    init(capturingFrom microphone: String? = nil, playingOn card: String? = nil, into heard: Heard) throws {
+    init(
+        capturingFrom microphone: String? = nil, playingOn card: String? = nil, into heard: Heard,
+        keepsHistory: Bool = false
+    ) throws {
         let port = UDPPort.free()
         folder = Folder()
         var configuration = try RadioConfiguration.receiving(on: port, into: heard)
         configuration.output = card.map { .card($0) }
+        configuration.keepsHistory = keepsHistory
         hearing = try RadioSession(configuration)
         let input: RadioConfiguration.Input =
             try microphone.map { .card($0) } ?? .file(folder.sound("tone.wav", tone(440, seconds: 90)), raw: nil)

@@ -24,6 +24,16 @@ func amplitude(of hertz: Double, in samples: some Collection<Float>, rate: Int =
     return 4 * max(power, 0).squareRoot() / Double(max(samples.count, 1))
 }
 
+/// Returns the median of the amplitudes in tenths of a second. The jitter buffer may stretch or shorten received audio,
+/// which changes the phase of a tone and so lowers its amplitude over a longer section.
+func medianAmplitude(of hertz: Double, in samples: some Collection<Float>, rate: Int = 48_000) -> Double {
+    let samples = Array(samples)
+    let section = rate / 10
+    let amplitudes = stride(from: 0, through: samples.count - section, by: section)
+        .map { amplitude(of: hertz, in: samples[$0..<($0 + section)], rate: rate) }.sorted()
+    return amplitudes.isEmpty ? 0 : amplitudes[amplitudes.count / 2]
+}
+
 /// Returns the root mean square.
 func loudness(of samples: some Collection<Float>) -> Double {
     (samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(samples.count, 1))).squareRoot()

@@ -73,7 +73,7 @@ import Testing
     @Test func missingPiecesPlayAsSilence() {
         let ring = RingBuffer<RecordedAudio>(capacity: 8, filler: RecordedAudio())
         let producer = ring.producer
-        var source = TimePitchSource(ring.consumer)
+        var source = RecordedAudioReader(ring.consumer)
         var piece = RecordedAudio()
         piece.count = 3
         for index in 0..<3 { piece.samples[index] = 1 }

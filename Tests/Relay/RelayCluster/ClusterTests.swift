@@ -31,7 +31,7 @@ struct ClusterTests {
     @Test func aReloadLosesNoStateAndNoSubscription() {
         anna.announce(room)
         room.reload(RelayConfiguration([family]))
-        cluster.node(0).cluster.reconfigure(for: room.relay, at: cluster.now)
+        cluster.node(0).cluster.reconfigure(for: &room.relay, at: cluster.now)
         #expect(cluster.node(0).cluster.nextSubscription() == nil)
         anna.talk(room)
         cluster.run(.milliseconds(50))
@@ -43,7 +43,7 @@ struct ClusterTests {
 
     @Test func aRemovedChannelIsLeft() {
         room.reload(RelayConfiguration([ChannelKeys]()))
-        cluster.node(0).cluster.reconfigure(for: room.relay, at: cluster.now)
+        cluster.node(0).cluster.reconfigure(for: &room.relay, at: cluster.now)
         cluster.run(.milliseconds(200))
         #expect(cluster.node(0).subjects.count == 2)
         ben.announce(other)

@@ -1,4 +1,5 @@
 import Foundation
+import TenfourFloor
 import TenfourPackets
 import TenfourRelayCore
 import TestSupport
@@ -21,6 +22,7 @@ struct VectorTests {
 
     static let names = [
         "presence", "state", "datagram-media", "datagram-announcement", "nack", "retransmission", "report", "leaving",
+        "floor-claim", "floor-from-member",
     ]
 
     private static func data(_ file: String) throws -> Data {
@@ -72,6 +74,10 @@ struct VectorTests {
         case .state: ChannelState(parsing: body.span)?.bytes ?? []
         case .nack: ClusterNACK(parsing: body.span)?.bytes ?? []
         case .report: ClusterReport(parsing: body.span)?.bytes ?? []
+        case .floor:
+            (try? FloorRelayMessage(parsing: body.span)).map { message in
+                [UInt8](capacity: FloorRelayMessage.maximumByteCount) { message.write(into: &$0) }
+            } ?? []
         case .datagram, .retransmission, .leaving: body
         }
     }

@@ -69,7 +69,8 @@ struct CostTests {
         let datagrams = (0..<count).map { number -> (bytes: [UInt8], sender: Endpoint) in
             (talker.tagged(number % 50 == 0 ? talker.announcement() : talker.packet()), talker.endpoint)
         }
-        #expect(allocationCount(room, datagrams) == 0)
+        // The relay keeps each announcement for those who join later.
+        #expect(allocationCount(room, datagrams) <= count / 50 * 3)
         #expect(room.relay.status.channels[0].forwardedCount == count)
     }
 }

@@ -155,6 +155,23 @@ struct FloorRecordTests {
         #expect(isForwarded(two.talk(room)))
     }
 
+    @Test func oneThatOnlyAskedIsToldWhoTalksLater() {
+        let room = RelayHarness([.drawn("other")])
+        let (one, two) = (
+            SimulatedMember(.drawn("other"), .talk, at: .host(1)), SimulatedMember(.drawn("other"), .talk, at: .host(2))
+        )
+        _ = one.join(room) && two.join(room)
+        room.inbox = [:]
+        func messages(_ member: SimulatedMember) -> [FloorMessage] {
+            member.records(room).records.compactMap { if case .floor(let message) = $0 { message } else { nil } }
+        }
+        two.say(.floor(.queuePositionRequest(number: 0, two.ssrc)), room)
+        #expect(messages(two) == [.idle(answering: 0, FloorRevision(term: 1, state: 0), [])])
+        #expect(room.relay.status.channels[0].floor == nil, "nobody has requested the floor yet")
+        one.say(.floor(.request(number: 1, one.ssrc, .normal, waits: false, sends: false)), room)
+        #expect(messages(two).contains { if case .taken(_, one.ssrc, _, _, _, _) = $0 { true } else { false } })
+    }
+
     @Test func aReloadedChannelKeepsItsTalker() {
         request(anna, 1)
         var configuration = RelayConfiguration([ChannelKeys.drawn("family")])

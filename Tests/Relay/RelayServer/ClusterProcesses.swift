@@ -69,9 +69,10 @@ final class ClusterProcesses {
     // MARK: - Members
 
     /// Adds a member whose link names the relays in this order.
-    func add(_ role: Role, orderingRelays order: [Int]) {
+    func add(_ role: Role, orderingRelays order: [Int], usesFloor: Bool = false) {
         let number = UInt32(members.count)
-        members.append(SocketMember(role, of: family, orAt: order.map(endpoint), ssrc: 100 + number))
+        members.append(
+            SocketMember(role, of: family, orAt: order.map(endpoint), ssrc: 100 + number, usesFloor: usesFloor))
     }
 
     /// Runs the members for `duration`, or until `isSo`. Returns whether `isSo` was true in time.

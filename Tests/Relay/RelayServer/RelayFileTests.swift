@@ -89,8 +89,10 @@ struct RelayFileTests {
         #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
         // Each setting of the example can be enabled, and none differs from its default except those that must be
         // filled in.
-        let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
-        #expect(settings.count == 33)
+        // The relays of a cluster cannot share a channel with an owner.
+        let all = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
+        let settings = all.filter { !$0.contains("owner=") }
+        #expect(all.count == 36 && settings.count == 35 && file.stateFolder == nil)
         let text = settings.map { line in
             let (talk, listen) =
                 line.contains("concert")
@@ -168,7 +170,7 @@ struct RelayFileTests {
         ("channel x talk=\(talk) members=7", "write: channel NAME", "KEY"),
         ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members needs a number", "1 to 1000000"),
         ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits needs a number", "1000 to 1000000000"),
-        ("channel x talk=\(talk) listen=\(listen) floor=yes", "floor needs the value required", "custom"),
+        ("channel x talk=\(talk) listen=\(listen) floor=yes", "floor needs the value required", "leave floor out"),
         ("channel x talk=\(talk) listen=\(listen) talk-time=9", "talk-time needs a number", "10 to 86400"),
         (
             "channel x talk=\(talk) listen=\(listen) floor=required floor=required", "write: channel NAME",

@@ -2,6 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourFloor
 import TenfourPackets
 import TenfourSession
 import TestSupport
@@ -17,6 +18,7 @@ final class SocketMember {
     /// The number of BYEs that the relays have sent.
     private(set) var goodbyeCount = 0
     private(set) var events: [ChannelEvent] = []
+    private(set) var floorEvents: [FloorEvent] = []
     let ssrc: SSRC
     private var number: UInt16 = 0
     private var timestamp = RTPTimestamp(rawValue: 0)
@@ -28,7 +30,8 @@ final class SocketMember {
     init(
         _ role: Role, of keys: ChannelKeys, at relayPort: UInt16 = 0, orAt others: [Endpoint] = [], ssrc: UInt32,
         ahead: Duration = .zero,
-        isSynchronised: Bool = true, name: String? = nil
+        isSynchronised: Bool = true, name: String? = nil, usesFloor: Bool = false,
+        fingerprint: RelayFingerprint? = nil
     ) {
         self.ssrc = SSRC(ssrc)
         var generator = CSPRNG()
@@ -39,6 +42,8 @@ final class SocketMember {
                 RelayCandidate(id: RelayID(host: "127.0.0.1", port: $0.port), endpoint: $0)
             }, isSynchronised: isSynchronised)
         configuration.name = name
+        configuration.fingerprint = fingerprint
+        configuration.usesFloor = usesFloor
         channel = Channel(
             configuration,
             ssrc: self.ssrc, at: Clocks.now, clock: wall, using: &generator)
@@ -50,6 +55,19 @@ final class SocketMember {
 
     func microphone(isOpen: Bool) {
         channel.microphone(isOpen: isOpen, at: Clocks.now)
+        flush()
+    }
+
+    /// Whether it has the floor.
+    var maySend: Bool { channel.floor?.maySend ?? false }
+
+    func pressFloor(waits: Bool = false) {
+        channel.pressFloor(waits: waits, at: Clocks.now)
+        flush()
+    }
+
+    func releaseFloor() {
+        channel.releaseFloor(at: Clocks.now)
         flush()
     }
 
@@ -94,6 +112,7 @@ final class SocketMember {
         if let deadline = channel.nextDeadline, deadline <= Clocks.now { channel.timeElapsed(at: Clocks.now) }
         flush()
         while let event = channel.nextEvent() { events.append(event) }
+        while let event = channel.nextFloorEvent() { floorEvents.append(event) }
     }
 
     private func takeOpened() {

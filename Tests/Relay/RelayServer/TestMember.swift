@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourChannelKeys
+import TenfourManagedChannel
 import TenfourPackets
 import TenfourRelayCore
 import TestSupport
@@ -30,18 +31,23 @@ struct TestMember {
         let reason: Refusal.Reason
     }
 
-    /// `host` is the member's IPv4 address, one of the loopback network.
-    init(_ role: Role, of keys: ChannelKeys, at port: UInt16, from host: UInt32 = 0x7F00_0001) throws {
+    /// `host` is the member's IPv4 address, one of the loopback network. `expected` and `identity` are those of a channel with
+    /// an owner.
+    init(
+        _ role: Role, of keys: ChannelKeys, at port: UInt16, from host: UInt32 = 0x7F00_0001,
+        expecting expected: ExpectedRelay? = nil, as identity: KeyShare? = nil
+    ) throws {
         let held = Held(host)
         var generator = CSPRNG()
         guard let key = keys.joinKey(for: role) else { throw NotLetIn() }
-        var joining = JoinAttempt(key, relay: RelayID(host: "127.0.0.1", port: port), using: &generator)
+        var joining = JoinAttempt(
+            key, relay: RelayID(host: "127.0.0.1", port: port), expecting: expected, as: identity, using: &generator)
         socket = held
         self.port = port
         root = keys.mediaRoot
         var said: [[UInt8]] = []
         for _ in 0..<20 {
-            said.append([UInt8](capacity: 128) { joining.write(into: &$0) })
+            said.append([UInt8](capacity: JoinAttempt.maximumByteCount) { joining.write(into: &$0) })
             held.socket.send(said[said.count - 1], toPort: port)
             guard let answer = held.socket.receive(within: 1_000) else { continue }
             let understood = joining.receive(answer.span)
@@ -50,11 +56,15 @@ struct TestMember {
             sealer = session.sealer(for: .member)
             opener = session.opener(for: .member)
             tagger = session.hopTagger(for: .member)
-            said.append([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) })
-            held.socket.send(said[said.count - 1], toPort: port)
-            // Announcements of talkers may arrive first.
-            var reply = held.socket.receive(within: 5_000)
-            while let other = reply, other.count != 82 { reply = held.socket.receive(within: 5_000) }
+            var reply: [UInt8]?
+            // A flooded relay may lose a datagram.
+            for _ in 0..<3 where reply == nil {
+                said.append([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) })
+                held.socket.send(said[said.count - 1], toPort: port)
+                // Announcements of talkers may arrive first.
+                reply = held.socket.receive(within: 5_000)
+                while let other = reply, other.count != 82 { reply = held.socket.receive(within: 5_000) }
+            }
             guard var renewed = reply else { throw NotLetIn() }
             var bytes = renewed.mutableSpan
             if case .renewed(_, let receipt, _)? = try? opener.open(&bytes) { self.receipt = receipt }
@@ -80,6 +90,36 @@ struct TestMember {
     private mutating func say(_ record: Record) {
         said.append([UInt8](capacity: 128) { sealer.seal(record, into: &$0) })
         send(said[said.count - 1])
+    }
+
+    /// Sends a record of a channel with an owner.
+    mutating func say(managed content: [UInt8]) {
+        send([UInt8](capacity: content.count + 36) { sealer.seal(managed: content.span, into: &$0) })
+    }
+
+    /// Returns the next record of a channel with an owner, and skips all other datagrams. Returns nil after GOODBYE, or
+    /// the timeout.
+    mutating func nextManaged(within milliseconds: Int32 = 5_000) -> RelayRecord? {
+        while var datagram = socket.socket.receive(within: milliseconds) {
+            var bytes = datagram.mutableSpan
+            switch try? opener.open(&bytes) {
+            case .managed(let range): return try? RelayRecord(parsing: datagram.span.extracting(range))
+            case .goodbye(let reason):
+                goodbye = reason
+                return nil
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// Whether a RENEWED comes. Skips all other datagrams.
+    mutating func renewalIsAnswered(within milliseconds: Int32 = 5_000) -> Bool {
+        while var datagram = socket.socket.receive(within: milliseconds) {
+            var bytes = datagram.mutableSpan
+            if case .renewed? = try? opener.open(&bytes) { return true }
+        }
+        return false
     }
 
     /// Sends the datagram unchanged from the member's socket.

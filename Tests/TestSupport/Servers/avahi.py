@@ -10,6 +10,7 @@ standard input are commands, each answered with `done` and the command:
     new NAME ADDRESS PORT              reports a service on interface 2; NAME may have escapes of Python
     remove NAME
     taken NAME                         AddService refuses this name
+    forbid                             no service may be announced any more
     collide                            the next group that is committed collides with another host
     server STATE                       the daemon's state: 1 registering, 2 running
     mute                               no resolver finds anything any more
@@ -38,6 +39,7 @@ class Refusal(dbus.exceptions.DBusException):
 class State:
     browsers, resolvers, groups, services = {}, {}, {}, {}
     taken, collides, server, mute, count, client = set(), False, 2, False, 0, ""
+    forbids = False
 
     @classmethod
     def next_path(cls, kind):
@@ -146,6 +148,8 @@ class Server(dbus.service.Object):
 
     @dbus.service.method(interface, out_signature="o")
     def EntryGroupNew(self):
+        if State.forbids:
+            raise Refusal("NotPermittedError")
         path = State.next_path("EntryGroup")
         State.groups[path] = Group(self.connection, path)
         return path
@@ -179,6 +183,8 @@ def command(words):
             browser.ItemRemove(2, 0, name, "_tenfour._udp", "local", 0)
     elif verb == "taken":
         State.taken.add(" ".join(words[1:]))
+    elif verb == "forbid":
+        State.forbids = True
     elif verb == "collide":
         State.collides = True
     elif verb == "server":

@@ -4,6 +4,7 @@
 usage: neighbours.py COUNT FOLDER
 
 The first line on standard error is `ready`. The bus of host N, counted from 1, is the socket FOLDER/bus-N; its address is 10.77.0.N.
+FOLDER/process-N holds the number of a process in whose namespaces other programs run on the host (nsenter).
 Lines on standard input are commands, and each is answered with `done` and the command:
 
     cut N | join N              disconnects the host from the network, or connects it again
@@ -51,6 +52,8 @@ class Host:
             say("namespaces cannot be made; root is needed")
             sys.exit(1)
         place = str(self.first.pid)
+        with open(f"{folder}/process-{number}", "w") as file:
+            file.write(place)
         run("ip", "link", "add", f"port{number}", "type", "veth", "peer", "name", "eth0", "netns", place)
         run("ip", "link", "set", f"port{number}", "master", "lan")
         run("ip", "link", "set", f"port{number}", "up")
@@ -60,7 +63,8 @@ class Host:
         self.start()
 
     def inside(self, command):
-        return ["nsenter", "--net", "--mount", "--target", str(self.first.pid), "--"] + command
+        # --root: the mount namespace of a chroot has another root than the chroot.
+        return ["nsenter", "--net", "--mount", "--root", "--target", str(self.first.pid), "--"] + command
 
     def run(self, *command):
         run(*self.inside(list(command)))

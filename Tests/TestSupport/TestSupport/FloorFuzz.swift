@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourFloor
 import TenfourPackets
+import TenfourSession
 
 /// Feeds the bytes as a message, as one between relays and as RTCP, and steps of 26 bytes to an arbiter, to one that
 /// leads a cluster, and to a participant: a pause, a member and a message.
@@ -14,7 +15,7 @@ func feedFloor(_ bytes: Span<UInt8>) {
         single.join(member, mayTalk: member < 4, at: now)
         leading.join(member, mayTalk: member < 4, at: now)
     }
-    leading.update(others: [2], at: now)
+    leading.update(hasMembers: true, others: [2], at: now)
     leading.timeElapsed(at: now + .seconds(1))
     participant.begin(at: now)
     for start in stride(from: 0, to: bytes.count - 25, by: 26) {
@@ -67,10 +68,13 @@ private func check(_ bytes: Span<UInt8>) {
     }
     guard var compound = try? RTCPCompound(parsing: bytes, allowsReducedSize: true) else { return }
     for _ in 0...(bytes.count / 4) {
-        guard case .unknown(let unknown) = try? compound.next() else { continue }
-        if let packet = try? FloorPacket(unknown, in: bytes) {
-            let written = [UInt8](capacity: FloorPacket.byteCount) { packet.write(into: &$0) }
-            precondition(written.count == FloorPacket.byteCount)
+        guard case .unknown(let unknown) = try? compound.next(), let packet = ApplicationPacket(unknown, in: bytes)
+        else { continue }
+        if packet.name == FloorMessage.packetName, let message = try? FloorMessage(parsing: packet.data.span) {
+            let data = [UInt8](capacity: FloorMessage.byteCount) { message.write(into: &$0) }
+            precondition(data == packet.data)
         }
+        let written = [UInt8](capacity: packet.byteCount) { packet.write(into: &$0) }
+        precondition(written.count == packet.byteCount)
     }
 }

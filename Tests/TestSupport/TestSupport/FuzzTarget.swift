@@ -7,8 +7,9 @@ import TenfourSession
 /// tests feed it earlier findings and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
-    case icy, playlist, ogg, wav, tags, frames, response, live, request
-    case terminal, command, input, hid, recording, transmissions, pairing, call, floor
+    case icy, playlist, hls, cue, ogg, wav, tags, frames, places, response, live, request
+    case terminal, command, input, hid, recording, transmissions, pairing, call, lobby, floor, doctor, application
+    case filters, identity, roster, rosterchange, prekey, deposit, announcement, direct
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
@@ -30,10 +31,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .channel: feedChannel(bytes)
         case .icy: feedICY(bytes)
         case .playlist: feedPlaylist(bytes)
+        case .hls: feedHLS(bytes)
+        case .cue: feedCueSheet(bytes)
         case .ogg: feedOgg(bytes)
         case .wav: feedWAV(bytes)
         case .tags: feedTags(bytes)
         case .frames: feedFrames(bytes)
+        case .places: feedPlaces(bytes)
         case .response: feedResponse(bytes)
         case .request: feedRequest(bytes)
         case .live: feedLive(bytes)
@@ -45,7 +49,18 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .transmissions: feedTransmissions(bytes)
         case .pairing: feedPairing(bytes)
         case .call: feedCall(bytes)
+        case .lobby: feedLobby(bytes)
         case .floor: feedFloor(bytes)
+        case .doctor: feedDoctor(bytes)
+        case .application: feedApplicationPackets(bytes)
+        case .filters: feedFilters(bytes)
+        case .identity: feedIdentity(bytes)
+        case .roster: feedRoster(bytes)
+        case .rosterchange: feedRosterChange(bytes)
+        case .prekey: feedPrekey(bytes)
+        case .deposit: feedDeposit(bytes)
+        case .announcement: feedSignedAnnouncement(bytes)
+        case .direct: feedDirect(bytes)
         }
     }
 }

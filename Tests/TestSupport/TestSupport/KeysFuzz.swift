@@ -30,10 +30,12 @@ func feedControl(_ bytes: Span<UInt8>) {
     var joining = fuzzSession.joining
     switch joining.receive(bytes) {
     case .welcome, .refusal(.full), .refusal(.limited), .refusal(.refused), .refusal(.rekeyed), .refusal(.stopping),
-        .refusal(.left), .refusal(.displaced):
+        .refusal(.left), .refusal(.displaced), .refusal(.notAdmitted):
         preconditionFailure("a stranger was believed")
-    case .cookie, .refusal(.unproved), .nothing: break
+    case .cookie, .refusal(.unproved), .doubt, .nothing: break
     }
+
+    if bytes.count >= 96 { feedProvedJoin(bytes.extracting(..<96)) }
 
     let keys = fuzzSession.keys
     var opener = keys.opener(for: .relay)
@@ -52,6 +54,9 @@ func feedControl(_ bytes: Span<UInt8>) {
     case .success(.report(let range)):
         precondition(range.lowerBound == 21 && range.upperBound == bytes.count + 20)
         for place in range { precondition(datagram[place] == bytes[place - 20]) }
+    case .success(.managed(let range)):
+        precondition(range.lowerBound == 20 && range.upperBound == bytes.count + 20)
+        for place in range { precondition(datagram[place] == bytes[place - 20]) }
     case .success(let record):
         var again = keys.sealer(for: .member)
         checkInfos(of: record)
@@ -62,6 +67,20 @@ func feedControl(_ bytes: Span<UInt8>) {
     case .failure(.malformed): break
     case .failure: preconditionFailure("what was sealed was not opened")
     }
+}
+
+/// Feeds 96 bytes as the Noise message of a JOIN2 whose proof is right, as everybody with the join key can make it.
+private func feedProvedJoin(_ message: Span<UInt8>) {
+    var datagram = [UInt8](capacity: JoinAttempt.maximumByteCount) { fuzzSession.provenJoining.write(into: &$0) }
+    let genuine = datagram
+    for index in 0..<96 { datagram[80 + index] = message[index] }
+    let (proofKey, proved) = (fuzzSession.proofKey, Array(datagram[..<176]))
+    let proof = HKDF.extract(salt: proofKey.span, secret: proved.span)
+    proof.withBytes { for index in 0..<16 { datagram[176 + index] = $0[index] } }
+    guard case .join(let join) = try? ControlPacket(parsing: datagram.span), join.isProved(by: fuzzSession.listenKey)
+    else { preconditionFailure("a proved JOIN2 was refused") }
+    let isOpened = OpenedJoin(join, by: fuzzSession.relayKey) != nil
+    precondition(isOpened == (datagram == genuine), "a stranger's message was opened")
 }
 
 /// Traps if information that a stranger has sealed can be opened.
@@ -81,6 +100,10 @@ private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {
         switch packet {
         case .hello(let nonce): ControlPacket.writeHello(nonce: nonce, into: &output)
         case .cookie(let cookie, let nonce): ControlPacket.writeCookie(cookie, nonce: nonce, into: &output)
+        case .hello2(let nonce, let channelID):
+            ControlPacket.writeHello2(nonce: nonce, channelID: channelID, into: &output)
+        case .cookie2(let cookie, let nonce):
+            ControlPacket.writeCookie2(cookie, nonce: nonce, into: &output)
         case .join(let join):
             join.write(into: &output)
             precondition(!join.isProved(by: fuzzSession.strangeKey))
@@ -89,7 +112,10 @@ private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {
         case .announcement(let announcement), .taggedAnnouncement(let announcement):
             ControlPacket.write(announcement, into: &output)
             precondition(!announcement.isAuthentic(under: fuzzSession.mediaRoot))
-        case .welcome, .record: break
+        case .signedAnnouncement, .taggedSignedAnnouncement:
+            let range = ControlPacket.signedAnnouncementRange
+            ControlPacket.write(signedAnnouncement: bytes.extracting(range), into: &output)
+        case .welcome, .welcome2, .record: break
         }
     }
     precondition(written.count <= bytes.count)
@@ -162,12 +188,22 @@ private struct FuzzSession: Sendable {
     let joining: JoinAttempt
     let strangeKey: JoinKey
     let mediaRoot: MediaRoot
+    let relayKey: RelayKey
+    let listenKey: JoinKey
+    /// The key of the outer proof of JOIN2s.
+    let proofKey: [UInt8]
+    /// An attempt to join whose next datagram is a JOIN2.
+    let provenJoining: JoinAttempt
 
     init() {
         var randomness = SeededRandom(seed: 4)
         let channel = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &randomness))
         mediaRoot = channel.mediaRoot
         strangeKey = JoinKey(dummyUsing: &randomness)
+        relayKey = RelayKey(using: &randomness)
+        listenKey = channel.listenJoin
+        proofKey = Self.proofKey(of: channel.listenJoin)
+        provenJoining = Self.provenJoining(channel, relayKey, using: &randomness)
         var joining = JoinAttempt(channel.listenJoin, relay: RelayID(host: "fuzz", port: 5004), using: &randomness)
         self.joining = joining
         let address = PeerAddress(v4: 0x7F00_0001, port: 5004)
@@ -190,10 +226,48 @@ private struct FuzzSession: Sendable {
         guard let keys else { preconditionFailure("no session") }
         self.keys = keys
     }
+
+    /// Returns expand(join key, "join 2"). The join key is read from its text.
+    private static func proofKey(of key: JoinKey) -> [UInt8] {
+        var (held, bitCount) = (0, 0)
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
+        var bytes: [UInt8] = []
+        for digit in key.configurationText {
+            held = (held << 5 | (alphabet.firstIndex(of: digit) ?? 0)) & 0xFFFF
+            bitCount += 5
+            guard bitCount >= 8 else { continue }
+            bitCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: held >> bitCount))
+        }
+        let secret = SecretBytes(copying: bytes.span)
+        return HKDF.expand(secret, Array("join 2".utf8), count: 32).withBytes { $0.copied }
+    }
+
+    private static func provenJoining(
+        _ channel: ChannelKeys, _ relayKey: RelayKey, using randomness: inout SeededRandom
+    ) -> JoinAttempt {
+        let fingerprint = RelayFingerprint(relay: relayKey.publicKey, ownerless: channel)
+        var joining = JoinAttempt(
+            channel.listenJoin, relay: RelayID(host: "fuzz", port: 5004),
+            expecting: ExpectedRelay(fingerprint, of: channel),
+            using: &randomness)
+        let address = PeerAddress(v4: 0x7F00_0001, port: 5004)
+        var cookies = Cookies(using: &randomness)
+        let hello = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        guard case .hello2(let nonce, _) = try? ControlPacket(parsing: hello.span) else {
+            preconditionFailure("no HELLO2")
+        }
+        let cookie = Cookie2(
+            cookies.cookie(for: nonce, from: address, to: address, at: .start), relay: relayKey.publicKey,
+            owner: OwnerHash(ownerless: channel.listenJoin))
+        let answer = [UInt8](capacity: 104) { ControlPacket.writeCookie2(cookie, nonce: nonce, into: &$0) }
+        guard case .cookie = joining.receive(answer.span) else { preconditionFailure("no JOIN2") }
+        return joining
+    }
 }
 
 extension Span<UInt8> {
-    fileprivate var copied: [UInt8] {
+    var copied: [UInt8] {
         [UInt8](capacity: count) { for index in indices { $0.append(self[index]) } }
     }
 }

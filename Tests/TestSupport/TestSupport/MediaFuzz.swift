@@ -53,12 +53,28 @@ private func read(_ frameCount: Int, of reader: any MediaReader) -> Int {
 private func checkTrack(_ demuxer: any Demuxer) {
     let track = demuxer.track
     for text in [track.codec, track.title ?? "", track.artist ?? ""] { checkShown(text) }
+    checkDetails(track.chapters, track.pictures, track.gain)
     precondition((1...64).contains(track.format.channelCount) && track.format.rate.hertz > 0)
     precondition((demuxer.duration?.value ?? .zero) >= .zero && (demuxer.bitRate ?? 0) >= 0)
 }
 
+private func checkDetails(_ chapters: [Chapter], _ pictures: [Picture], _ gain: ReplayGain) {
+    precondition(chapters.count <= Chapter.maximumCount)
+    for (index, chapter) in chapters.enumerated() {
+        checkShown(chapter.title ?? "")
+        precondition(chapter.start >= .zero && (index == 0 || chapters[index - 1].start < chapter.start))
+    }
+    for picture in pictures {
+        checkShown(picture.mediaType ?? "")
+        precondition(picture.byteCount >= 0)
+    }
+    for mode in ReplayGain.Mode.allCases {
+        precondition((0.000_9...1_001).contains(gain.factor(mode)?.amplitude ?? 1), "a gain beyond 60 dB")
+    }
+}
+
 /// Returns the bytes with the correct checksum in each complete page.
-func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
+public func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     var place = 0
     while place + 27 <= bytes.count {
@@ -94,18 +110,19 @@ func feedTags(_ bytes: Span<UInt8>) {
         checkShown(tag.title ?? "")
         checkShown(tag.artist ?? "")
         precondition(tag.byteCount >= 0)
+        checkDetails(tag.chapters, tag.pictures, tag.gain)
         precondition(download.readByteCount < 1 << 22, "a tag of few bytes is read again and again")
         guard (try? window.load(at: tag.byteCount, count: ContainerFormat.sniffedByteCount)) != nil else { continue }
         checkShown(ContainerFormat(sniffing: window.bytes).refusal ?? "")
     }
 }
 
-/// Feeds the bytes as MP3 and AAC frames and as the VBR header in the first frame.
+/// Feeds the bytes as frames of MP3, AAC and AC-3, and as the VBR header in the first frame.
 func feedFrames(_ bytes: Span<UInt8>) {
     #if FFmpeg
         for offset in 0..<min(bytes.count, 64) {
             guard let header = FrameHeader(bytes, at: offset) else { continue }
-            precondition((1...FrameHeader.longest).contains(header.byteCount) && header.frameCount > 0)
+            precondition((1...FrameHeader.longest).contains(header.byteCount) && header.frameCount >= 0)
             precondition((7_000...96_000).contains(header.rate) && (1...8).contains(header.channelCount))
             let frame = bytes.extracting(offset..<min(offset + header.byteCount, bytes.count))
             guard let vbr = VBRHeader(frame, header) else { continue }
@@ -121,8 +138,37 @@ func feedFrames(_ bytes: Span<UInt8>) {
             var end = stream.parsedEnd
             while (try? stream.parseNext()) == true {
                 let next = stream.parsedEnd
-                precondition(next.offset > end.offset && next.frame > end.frame && next.offset <= file.count)
+                precondition(next.offset > end.offset && next.frame >= end.frame && next.offset <= file.count)
                 end = next
+            }
+        }
+    #endif
+}
+
+/// Feeds the bytes as a file in which places are sought without an index. The first byte is the timestamp, in 256ths of a
+/// long file.
+func feedPlaces(_ bytes: Span<UInt8>) {
+    #if FFmpeg
+        guard bytes.count > 1 else { return }
+        // Padding lets the finder see headers near the end of the bytes.
+        let file = (1..<bytes.count).map { bytes[$0] } + [UInt8](repeating: 0, count: 400)
+        let source = StoredBytes(file)
+        let containers: [SeekPointFinder.Container] = [
+            .matroska, .wavPack, .transportStream(identifier: 256, origin: -5),
+            .transportStream(identifier: 0x1FFF, origin: 1 << 40),
+        ]
+        for container in containers {
+            var finder = SeekPointFinder(container, in: source)
+            var place = 0
+            while let found = try? finder.next(from: place, before: file.count) {
+                precondition(found.offset >= place && found.offset < file.count)
+                place = found.offset + 1
+            }
+            let low = SeekPointFinder.Place(offset: 0, ticks: 0)
+            for end in [1, Int64(bytes[0]) << 30, 1 << 60] {
+                let high = SeekPointFinder.Place(offset: 1 << 30, ticks: end)
+                guard let found = try? finder.place(of: end / 2, from: low, to: high, near: 90_000) else { continue }
+                precondition(found.offset >= 0 && found.ticks <= max(end / 2, 0))
             }
         }
     #endif

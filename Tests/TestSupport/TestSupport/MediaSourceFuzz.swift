@@ -60,3 +60,37 @@ func feedPlaylist(_ bytes: Span<UInt8>) {
         }
     }
 }
+
+/// Feeds the bytes as a CUE sheet from the network, from a file and from standard input.
+func feedCueSheet(_ bytes: Span<UInt8>) {
+    for resource in [Resource.http(address: "http://host/folder/a.cue"), .file(path: "/folder/a.cue"), .standardInput] {
+        _ = CueSheet.isCueSheet(bytes, from: resource)
+        let sheet: CueSheet
+        do throws(CueSheetError) {
+            sheet = try CueSheet(parsing: bytes, from: resource)
+        } catch {
+            checkShown(error.description)
+            continue
+        }
+        precondition((1...CueSheet.maximumTrackCount).contains(sheet.tracks.count))
+        checkShown(sheet.title ?? "")
+        for track in sheet.tracks {
+            checkShown(track.part.title ?? "")
+            checkShown(track.part.artist ?? "")
+            precondition(track.part.start >= .zero && track.part.start < .seconds(60_000) && track.pregap >= .zero)
+            precondition(track.part.end.map { $0 > track.part.start } ?? true, "a track that ends before it begins")
+            switch (track.resource, resource) {
+            case (.http(let address), .http):
+                precondition(address.hasPrefix("http://host/folder/") && !address.contains("/.."))
+            case (.file(let path), .file): precondition(path.hasPrefix("/folder/") && isRelative(path.dropFirst(8)))
+            case (.file(let path), .standardInput): precondition(isRelative(path[...]))
+            default: preconditionFailure("a sheet that leads elsewhere")
+            }
+        }
+    }
+}
+
+private func isRelative(_ path: Substring) -> Bool {
+    !path.isEmpty && !path.utf8.contains(0)
+        && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty && $0 != ".." }
+}

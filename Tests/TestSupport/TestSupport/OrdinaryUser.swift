@@ -20,8 +20,9 @@ public final class OrdinaryUser {
         return try Program("prlimit", ["--rtprio=0:0", "--"] + command, environment: environment)
     }
 
-    /// Returns the path of a copy of `name` that everybody may run. Programs in system folders are not copied.
-    private func readable(_ name: String) throws -> String {
+    /// Returns the path of a copy of `name` that everybody may run, while this object exists. Programs in system folders
+    /// are not copied.
+    public func readable(_ name: String) throws -> String {
         let path = try Program.path(of: name)
         guard !path.hasPrefix("/usr/"), !path.hasPrefix("/bin/") else { return path }
         let copy = folder(name)

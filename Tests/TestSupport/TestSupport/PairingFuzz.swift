@@ -97,9 +97,3 @@ private struct PairingStory: Sendable {
         initiator.receive(answer.span, from: home, at: .start)
     }
 }
-
-extension Span<UInt8> {
-    fileprivate var copied: [UInt8] {
-        [UInt8](capacity: count) { for index in indices { $0.append(self[index]) } }
-    }
-}

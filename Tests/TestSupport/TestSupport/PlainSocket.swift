@@ -7,7 +7,8 @@ public struct PlainSocket: ~Copyable {
 
     /// Binds to port `wanted` of 127.0.0.1 or of another loopback address; 0 lets the system choose a free port.
     public init(at host: UInt32 = 0x7F00_0001, port wanted: UInt16 = 0) {
-        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        // Programs that other tests start meanwhile must not keep the port.
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         precondition(descriptor >= 0, "no socket")
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -6,7 +6,7 @@ import Glibc
 @safe public final class Program {
     public let name: String
 
-    private let process: pid_t
+    private let child: ChildProcess
     private var end: End?
     private let folder: Folder?
     private let terminal: Terminal?
@@ -36,25 +36,23 @@ import Glibc
         self.terminal = terminal
         let streams = Folder()
         self.folder = streams
-        process = try Spawning(name, arguments, in: folder, environment).spawn(
-            input: input, output: output, errors: streams("errors"), keepingOutputIn: streams("output"),
-            terminal: terminal?.device)
+        child = try ChildProcess(
+            Spawning(name, arguments, in: folder, environment).spawn(
+                input: input, output: output, errors: streams("errors"), keepingOutputIn: streams("output"),
+                terminal: terminal?.device))
     }
 
     deinit {
-        if end == nil {
-            kill(process, SIGKILL)
-            var status: Int32 = 0
-            unsafe waitpid(process, &status, 0)
-        }
+        child.send(SIGKILL)
+        child.waitForEnd()
     }
 
-    public var processID: Int32 { process }
+    public var processID: Int32 { child.process }
 
     /// The arguments, which every user of the machine can see, and the environment, which only the process's own user
     /// can see.
-    public var shownArguments: String { Folder.text(of: "/proc/\(process)/cmdline") }
-    public var shownEnvironment: String { Folder.text(of: "/proc/\(process)/environ") }
+    public var shownArguments: String { Folder.text(of: "/proc/\(child.process)/cmdline") }
+    public var shownEnvironment: String { Folder.text(of: "/proc/\(child.process)/environ") }
 
     /// The output written so far.
     public var output: [UInt8] { folder.map { Folder.bytes(of: $0("output")) } ?? [] }
@@ -66,13 +64,13 @@ import Glibc
         return end == nil
     }
 
-    public func send(_ signal: Int32) { if isRunning { kill(process, signal) } }
+    public func send(_ signal: Int32) { child.send(signal) }
 
     /// Waits for the process to end. A child that still runs after `time` is killed.
     @discardableResult
     public func wait(_ time: Duration = .seconds(60)) -> End {
         if !wait(time, until: { !isRunning }) {
-            kill(process, SIGKILL)
+            child.send(SIGKILL)
             wait(.seconds(10)) { !isRunning }
             end = .killed
         }
@@ -82,7 +80,10 @@ import Glibc
     /// Waits for `text` on the standard error or on the terminal. Returns false if it does not appear in time or the
     /// process ends without it.
     public func says(_ text: String, within time: Duration = .seconds(30)) -> Bool {
-        func hasSaid() -> Bool { (terminal?.shown ?? errors).contains(text) }
+        func hasSaid() -> Bool {
+            guard let terminal else { return errors.contains(text) }
+            return terminal.shown.contains(text) || terminal.inOneLine.contains(text)
+        }
         return wait(time) { hasSaid() || !isRunning } && hasSaid()
     }
 
@@ -105,10 +106,9 @@ import Glibc
 
     private func reap() {
         guard end == nil else { return }
-        var status: Int32 = 0
-        guard unsafe waitpid(process, &status, WNOHANG) == process else { return }
+        guard let ended = child.end else { return }
         terminal?.read()
-        end = status & 0x7F == 0 ? .code(status >> 8 & 0xFF) : .signal(status & 0x7F)
+        end = ended
     }
 
     /// The PATH for a shell, with the programs of this package first.

@@ -1,4 +1,5 @@
 import TenfourChannelKeys
+import TenfourManagedChannel
 import TenfourRelayCore
 import TenfourRelayServer
 import TenfourSession
@@ -20,6 +21,11 @@ func feedRelayFile(_ bytes: Span<UInt8>) {
     for channel in finished.relay.channels {
         precondition((try? ChannelLink.channelName(channel.name)) == channel.name)
         precondition(JoinKey(.talk, configurationText: channel.talkJoin.configurationText) == channel.talkJoin)
+        guard let owner = channel.owner else { continue }
+        precondition(IdentityKey(configurationText: owner.configurationText) == owner)
+        precondition(
+            file.keyFile != nil && file.cluster.servers.isEmpty, "an owner's members cannot recognise the relay")
+        precondition(!finished.web.channels.contains { $0.name == channel.name })
     }
     for channel in finished.plain {
         precondition(!channel.inputs.isEmpty && !channel.targets.isEmpty)

@@ -1,13 +1,15 @@
 import TenfourAudioCore
 import TenfourChannelKeys
+import TenfourManagedChannel
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRelayCore
 import TenfourSeededRandom
 import TenfourSession
 
-/// Runs a script against a relay with a talker and a listener. The datagrams come from strangers, or are sealed or
-/// tagged with the keys of those two members. Traps if the relay violates an invariant.
+/// Runs a script against a relay with a talker and a listener, and with the owner and a member of a second channel. The
+/// datagrams come from strangers, or are sealed or tagged with the keys of those members. Traps if the relay violates an
+/// invariant.
 func feedRelay(_ bytes: Span<UInt8>) {
     var script = DatagramScript(bytes)
     var trial = RelayTrial()
@@ -30,7 +32,9 @@ private struct RelayTrial: ~Copyable {
     private var relay = RelayPlay.shared.relay()
     private var openers = RelayPlay.shared.members.map { $0.opener(for: .member) }
     /// The newest receipt of each member, which only a peer that receives at the member's address knows.
-    private var receipts: [UInt64] = [0, 0]
+    private var receipts: [UInt64] = [0, 0, 0, 0]
+    /// The number of states that were to be written; each third cannot be.
+    private var snapshotCount = 0
     private var sealers = RelayPlay.shared.members.map { $0.sealer(for: .member) }
     private var tagger = RelayPlay.shared.members[0].hopTagger(for: .member)
     private var credit: [Endpoint: Int] = [:]
@@ -38,10 +42,13 @@ private struct RelayTrial: ~Copyable {
     private var proved: Set<Endpoint> = []
 
     init() {
-        for (index, role) in [Role.talk, .listen].enumerated() {
+        for (index, role) in [Role.talk, .listen, .talk, .talk].enumerated() {
             let endpoint = DatagramScript.endpoint(index)
             proved.insert(endpoint)
-            let member = relay.admit(RelayPlay.shared.members[index], as: role, to: 0, at: endpoint, now)
+            let member = relay.admit(
+                RelayPlay.shared.members[index], as: role, index: UInt16(index & 1), to: index < 2 ? 0 : 1,
+                at: endpoint,
+                now)
             precondition(member.number == index)
             let renewal = [UInt8](capacity: 82) { sealers[index].seal(.renewal(token: 1), into: &$0) }
             receive(renewal.span, from: endpoint, isTagged: false)
@@ -74,6 +81,7 @@ private struct RelayTrial: ~Copyable {
 
     mutating func receiveSealed(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
         guard inside.count > 0 else { return }
+        if (15...22).contains(inside[0]) { return receiveManaged(inside, by: member + 2, from: sender) }
         if inside.count == 14, inside[0] == 12, inside[1] < 2 { return request(inside, by: member, from: sender) }
         let record = [UInt8](capacity: inside.count + 36) { sealers[member].seal(inside: inside, into: &$0) }
         receive(record.span, from: sender, isTagged: false)
@@ -84,6 +92,21 @@ private struct RelayTrial: ~Copyable {
         let request = Record.rosterRequest(
             inside[1] == 0 ? .listed : .others, position: inside.uint32(at: 2), receipt: receipts[member])
         let record = [UInt8](capacity: 64) { sealers[member].seal(request, into: &$0) }
+        receive(record.span, from: sender, isTagged: false)
+    }
+
+    /// Sends a record of the second channel. One of two bytes stands for a part of a roster that the owner has signed, and
+    /// a ROSTER FETCH has the receipt that its member has.
+    private mutating func receiveManaged(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
+        var content = inside.copied
+        let deposit = RelayPlay.shared.deposit
+        if inside.count == 2, inside[0] == 21 { content = deposit[Int(inside[1]) % deposit.count].bytes }
+        if inside.count == 11, inside[0] == 17 {
+            content = content[..<3] + [UInt8](capacity: 8) { $0.append(number: receipts[member]) }
+        }
+        let record = [UInt8](capacity: content.count + 36) {
+            sealers[member].seal(inside: content.span, into: &$0)
+        }
         receive(record.span, from: sender, isTagged: false)
     }
 
@@ -121,17 +144,27 @@ private struct RelayTrial: ~Copyable {
         while let event = relay.nextEvent() {
             if case .moved(_, _, let endpoint) = event { proved.insert(endpoint) }
         }
+        while let snapshot = relay.nextSnapshot(at: now) {
+            snapshotCount += 1
+            RelayPlay.shared.check(snapshot.content)
+            relay.snapshotWritten(snapshot, isStored: snapshotCount % 3 != 0, at: now)
+        }
+        let managed = relay.status.channels[1]
+        precondition((0...2).contains(managed.memberCount) && managed.listenerCount == 0 && managed.talkerCount == 0)
         let channel = relay.status.channels[0]
         precondition((0...2).contains(channel.memberCount) && (0...1).contains(channel.listenerCount))
         precondition((0...1).contains(channel.talkerCount))
     }
 }
 
-/// The start of every trial: two members with the sessions that they agreed with a relay of the same seed.
+/// The start of every trial: members with the sessions that they agreed with a relay of the same seed.
 private struct RelayPlay: Sendable {
     let configuration: RelayConfiguration
     let members: [SessionKeys]
     let announcement: [UInt8]
+    /// The second roster of the second channel, which the member with index 1 is not in.
+    let deposit: [MemberRecord]
+    private let store: ManagedChannelStore
 
     static let shared = RelayPlay()
     private static let address = PeerAddress(v4: 0xC000_0250, port: 5_004)
@@ -140,11 +173,22 @@ private struct RelayPlay: Sendable {
         var randomness = SeededRandom(seed: 14)
         let keys = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &randomness))
         guard let talkJoin = keys.talkJoin else { preconditionFailure("no talk key") }
-        configuration = RelayConfiguration(
-            channels: [RelayConfiguration.Channel(name: "fuzz", talkJoin: talkJoin, listenJoin: keys.listenJoin)])
-        var relay = Self.relay(configuration)
-        members = [(talkJoin, 0), (keys.listenJoin, 1)].map { key, number in
-            Self.join(&relay, key, at: DatagramScript.endpoint(number), &randomness)
+        let family = ManagedFamily(memberCount: 1)
+        guard let ownedJoin = family.keys.talkJoin else { preconditionFailure("no talk key") }
+        var configuration = family.configuration
+        configuration.names = []
+        configuration.channels.insert(
+            RelayConfiguration.Channel(name: "fuzz", talkJoin: talkJoin, listenJoin: keys.listenJoin), at: 0)
+        self.configuration = configuration
+        var store = ManagedChannelStore(ownerKey: family.owner.key, channelID: family.channelID)
+        for record in family.deposit(of: family.roster(1)) { store.receive(record, from: 0, at: .start) }
+        store.stored(true, at: .start)
+        self.store = store
+        deposit = family.deposit(of: family.roster(2, without: [1]))
+        var relay = Self.relay(configuration, store)
+        members = [(talkJoin, 0), (keys.listenJoin, 1), (ownedJoin, 2), (ownedJoin, 3)].map { key, number in
+            let member = number < 2 ? nil : family.member(UInt16(number & 1))
+            return Self.join(&relay, key, at: DatagramScript.endpoint(number), member, &randomness)
         }
         let announcement = Announcement(
             suite: SRTPSuite.allCases[0], ssrc: SSRC(9), epoch: Epoch(rawValue: 1),
@@ -153,20 +197,32 @@ private struct RelayPlay: Sendable {
         self.announcement = [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
 
-    func relay() -> Relay { Self.relay(configuration) }
+    func relay() -> Relay { Self.relay(configuration, store) }
 
-    private static func relay(_ configuration: RelayConfiguration) -> Relay {
-        var randomness = SeededRandom(seed: 15)
-        return Relay(
-            configuration, address: address, at: .start, clock: WallClock(milliseconds: 0), using: &randomness)
+    /// Traps unless a relay that starts anew can read a file with this content.
+    func check(_ content: [UInt8]) {
+        let again = try? ManagedChannelStore(
+            parsingFile: content.span, ownerKey: store.ownerKey, channelID: store.channelID)
+        precondition(again?.fileContent == content, "the relay cannot read its own file")
     }
 
+    private static func relay(_ configuration: RelayConfiguration, _ store: ManagedChannelStore) -> Relay {
+        var randomness = SeededRandom(seed: 15)
+        return Relay(
+            configuration, stores: ["family": store], address: address, at: .start,
+            clock: WallClock(milliseconds: 0), using: &randomness)
+    }
+
+    /// `member` has an identity, and demands the relay's key; nil in the channel without an owner.
     private static func join(
-        _ relay: inout Relay, _ key: JoinKey, at endpoint: Endpoint, _ randomness: inout SeededRandom
+        _ relay: inout Relay, _ key: JoinKey, at endpoint: Endpoint, _ member: SimulatedMember?,
+        _ randomness: inout SeededRandom
     ) -> SessionKeys {
-        var joining = JoinAttempt(key, relay: RelayID(host: "fuzz", port: 5_004), using: &randomness)
+        var joining = JoinAttempt(
+            key, relay: RelayID(host: "fuzz", port: 5_004), expecting: member?.expected, as: member?.identity,
+            using: &randomness)
         for _ in 0..<2 {
-            let said = [UInt8](capacity: 128) { joining.write(into: &$0) }
+            let said = [UInt8](capacity: JoinAttempt.maximumByteCount) { joining.write(into: &$0) }
             _ = relay.receive(said.span, from: endpoint, at: .start)
             let answer = [UInt8](capacity: 128) { _ = relay.nextDatagram(into: &$0) }
             if case .welcome(_, let keys) = joining.receive(answer.span) { return keys }

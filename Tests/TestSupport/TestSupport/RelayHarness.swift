@@ -1,5 +1,6 @@
 package import TenfourAudioCore
 package import TenfourChannelKeys
+package import TenfourManagedChannel
 import TenfourNetworkEmulator
 package import TenfourPackets
 package import TenfourRelayCore
@@ -15,6 +16,10 @@ package final class RelayHarness {
     package var inbox: [Endpoint: [[UInt8]]] = [:]
     /// Whether the relay's output is left in its queues, as if the socket accepted nothing.
     package var isBlocked = false
+    /// The files of channels with an owner that the relay has written, by the channels' names.
+    package var files: [String: [UInt8]] = [:]
+    /// Whether no file can be written.
+    package var isDiskFull = false
     package var bytesIn = 0
     package var bytesOut = 0
     package var randomness: SeededRandom
@@ -25,9 +30,14 @@ package final class RelayHarness {
     package static let name = RelayID(host: "relay.example", port: 5004)
     package static let clock = WallClock(milliseconds: 1_700_000_000_000)
 
-    package init(_ configuration: RelayConfiguration, seed: UInt64 = 1) {
+    package init(
+        _ configuration: RelayConfiguration, stores: [String: ManagedChannelStore] = [:], seed: UInt64 = 1,
+        at start: Instant = .start
+    ) {
         randomness = SeededRandom(seed: seed)
-        relay = Relay(configuration, address: Self.address, at: now, clock: Self.clock, using: &randomness)
+        now = start
+        relay = Relay(
+            configuration, stores: stores, address: Self.address, at: now, clock: Self.clock, using: &randomness)
     }
 
     /// Creates a relay with these channels.
@@ -87,6 +97,10 @@ package final class RelayHarness {
             inbox[endpoint, default: []].append(datagram)
         }
         while let event = relay.nextEvent() { events.append(event) }
+        while let snapshot = relay.nextSnapshot(at: now) {
+            if !isDiskFull { files[snapshot.name] = snapshot.content }
+            relay.snapshotWritten(snapshot, isStored: !isDiskFull, at: now)
+        }
     }
 }
 
@@ -116,6 +130,10 @@ extension Endpoint {
 package final class SimulatedMember {
     package let keys: ChannelKeys
     package let role: Role
+    /// The relay that the member's link demands; nil if any will do.
+    package var expected: ExpectedRelay?
+    /// The X25519 pair of the member's identity; nil if it has none.
+    package var identity: KeyShare?
     package var endpoint: Endpoint
     package var ssrc: SSRC
     package var randomness: SeededRandom
@@ -146,11 +164,12 @@ package final class SimulatedMember {
     /// Sends HELLO and JOIN, and returns the answer to the JOIN.
     @discardableResult
     package func knock(_ room: RelayHarness, relay: RelayID = RelayHarness.name) -> JoinAttempt.Answer {
-        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &randomness)
+        var joining = JoinAttempt(
+            keys.joinKey(for: role)!, relay: relay, expecting: expected, as: identity, using: &randomness)
         helloDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
         room.receive(helloDatagram, from: endpoint)
         for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
-        joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        joinDatagram = [UInt8](capacity: JoinAttempt.maximumByteCount) { joining.write(into: &$0) }
         room.receive(joinDatagram, from: endpoint)
         for datagram in room.take(endpoint) {
             let answer = joining.receive(datagram.span)
@@ -274,10 +293,11 @@ extension SimulatedMember {
 
     /// Sends HELLO, takes the cookie and prepares `joinDatagram`, which is not sent yet.
     package func helloAndCookie(_ room: RelayHarness) {
-        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &randomness)
+        var joining = JoinAttempt(
+            keys.joinKey(for: role)!, relay: RelayHarness.name, expecting: expected, as: identity, using: &randomness)
         room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
         for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
-        joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        joinDatagram = [UInt8](capacity: JoinAttempt.maximumByteCount) { joining.write(into: &$0) }
     }
 
     /// Sends the JOIN once more and returns the answers.

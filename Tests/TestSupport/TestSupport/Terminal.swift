@@ -6,6 +6,8 @@ public import Glibc
     public let device: String
     /// All output so far, in order, with its escape sequences.
     public var shown: String { String(decoding: bytes, as: UTF8.self) }
+    /// The same in one line: a long notice is broken between words.
+    public var inOneLine: String { shown.replacing("\r\n", with: " ") }
 
     private var bytes: [UInt8] = []
     private var master: Int32

@@ -23,8 +23,10 @@ import Testing
     /// Every command of the programs with `--help-all`, such as `tenfour channel new`.
     static let commands: [[String]] =
         [
-            "", "talk", "listen", "send", "recv", "play", "plot", "channel", "channel new", "channel keys", "relay",
-            "relay status", "devices", "log", "log play", "ptt", "ptt down", "ptt up", "ptt toggle", "ptt status",
+            "", "talk", "listen", "send", "recv", "play", "plot", "channel", "channel new", "channel keys",
+            "channel members", "channel add", "channel remove", "channel verify", "id", "relay", "relay status",
+            "devices", "doctor", "log", "log play", "ptt", "ptt down", "ptt up", "ptt toggle", "ptt status",
+            "ptt emergency", "radio",
         ].map { ["tenfour"] + $0.split(separator: " ").map(String.init) } + [["badlink"], ["replay"], ["radiocheck"]]
 
     @Test func theCommandsAreAllHere() throws {

@@ -17,6 +17,9 @@ import Testing
     @Test func theChangelogIsThatOfTheVersion() throws {
         let version = try #require(
             try Program.run("tenfour", ["--version"]).output.split(whereSeparator: \.isWhitespace).last)
+        let inSources = try Program.run(
+            "bash", ["-c", "source '\(Repository.path("Tools/Programs/common.sh"))'; project_version"])
+        #expect(inSources.output == version + "\n")
         let changelog = try run(
             "changelog", ["\(version)-1~deb12", "bookworm"], input: Repository.path("CHANGELOG.md"))
         #expect(changelog.end == .code(0), "\(changelog.errors)")

@@ -1,6 +1,8 @@
+import TenfourFloor
 import TenfourIcecast
 import TenfourMetrics
 import TenfourNATS
+import TenfourPackets
 import TenfourRelayCluster
 import TenfourRelayServer
 import TenfourSession
@@ -20,6 +22,7 @@ import Testing
         (channel.memberCount, channel.listenerCount, channel.talkerCount, channel.joinedCount) = (10, 7, 2, 40)
         (channel.forwardedCount, channel.forwardedByteCount) = (1_000, 100_000)
         (channel.retransmittedCount, channel.requestedCount) = (11, 12)
+        channel.floor = floor
         status.relay.channels = [channel]
         for reason in RelayDiscard.allCases {
             for _ in 0...reason.rawValue { status.relay.discards.count(reason) }
@@ -36,6 +39,15 @@ import Testing
         status.socket.failures = [111: 33]
         status.cluster = cluster
         return status
+    }
+
+    private var floor: FloorStatus {
+        var floor = FloorStatus()
+        (floor.talker, floor.waitingCount) = (SSRC(7), 61)
+        (floor.totals.requestCount, floor.totals.deniedCount, floor.totals.limitedCount) = (62, 63, 64)
+        (floor.totals.overlongCount, floor.totals.foreignSSRCCount) = (65, 66)
+        (floor.totals.surplusEmergencyCount, floor.totals.unpermittedPacketCount) = (67, 68)
+        return floor
     }
 
     private var cluster: RelayServerStatus.Cluster {
@@ -118,6 +130,21 @@ import Testing
             "tenfour_cluster_messages_discarded_total{reason=\"unknown_channel\"}": 95,
             "tenfour_joins_refused_total{reason=\"wrong_secret\"}": Double(RelayDiscard.unproved.rawValue + 1),
             "tenfour_rtp_packets_dropped_total{reason=\"forged_media\"}": Double(RelayDiscard.forgedMedia.rawValue + 1),
+        ]
+        for (name, value) in expected { #expect(found[name] == value, "\(name): \(found[name] ?? .nan)") }
+    }
+
+    @Test func theFloorHasItsSeries() {
+        let found = samples(text(status))
+        let expected: [String: Double] = [
+            "tenfour_floor_taken{channel=\"family\"}": 1, "tenfour_floor_waiting{channel=\"family\"}": 61,
+            "tenfour_floor_requests_total{channel=\"family\"}": 62,
+            "tenfour_floor_denied_total{channel=\"family\"}": 63,
+            "tenfour_floor_offences_total{channel=\"family\",reason=\"messages_over_limit\"}": 64,
+            "tenfour_floor_offences_total{channel=\"family\",reason=\"overlong\"}": 65,
+            "tenfour_floor_offences_total{channel=\"family\",reason=\"foreign_ssrc\"}": 66,
+            "tenfour_floor_offences_total{channel=\"family\",reason=\"surplus_emergencies\"}": 67,
+            "tenfour_floor_offences_total{channel=\"family\",reason=\"packets_without_floor\"}": 68,
         ]
         for (name, value) in expected { #expect(found[name] == value, "\(name): \(found[name] ?? .nan)") }
     }

@@ -4,6 +4,7 @@ import argparse
 
 import audio
 import cpu
+import idle
 import latency
 import play
 import relay
@@ -13,7 +14,7 @@ from table import Table, print_json
 
 def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark")
-    parser.add_argument("what", choices=["latency", "cpu", "audio", "play", "relay", "web", "short", "all"])
+    parser.add_argument("what", choices=["latency", "cpu", "idle", "audio", "play", "relay", "web", "short", "all"])
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -33,6 +34,8 @@ def main():
         latency.run(table("Mouth to ear on labcard, over loopback"), extent(latency), arguments.peers)
     if arguments.what in ("cpu", "short", "all"):
         cpu.run(table("Processor time, 48 kHz mono, 20 ms frames, 32 kbit/s"), extent(cpu))
+    if arguments.what in ("idle", "all"):
+        idle.run(table("An open microphone while nobody talks (--open --dtx), on labcard"), extent(idle))
     if arguments.what in ("audio", "short", "all"):
         audio.run(table("What the audio threads ask of allocator and locks"), extent(audio))
     if arguments.what in ("play", "short", "all"):

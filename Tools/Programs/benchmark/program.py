@@ -8,13 +8,16 @@ import tempfile
 
 
 class Program:
-    """A process that is interrupted as by Ctrl-C at the end of its `with`."""
+    """A process that is interrupted as by Ctrl-C at the end of its `with`. `terminal` is the file for all its streams, if it
+    runs in a terminal."""
 
-    def __init__(self, *command, environment=None, stdin=subprocess.DEVNULL):
+    def __init__(self, *command, environment=None, stdin=subprocess.DEVNULL, terminal=None):
         self.command = [str(word) for word in command]
         self.said = tempfile.TemporaryFile()
+        output = self.said if terminal is None else terminal
         self.process = subprocess.Popen(
-            self.command, env={**os.environ, **(environment or {})}, stdin=stdin, stdout=self.said, stderr=self.said)
+            self.command, env={**os.environ, **(environment or {})}, stdin=stdin if terminal is None else terminal,
+            stdout=output, stderr=output)
 
     def __enter__(self):
         return self

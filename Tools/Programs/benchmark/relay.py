@@ -16,6 +16,8 @@ BINARIES = ROOT / ".build-tools/benchmark"
 LOAD = ROOT / ".build/release/relayload"
 PORT, PLAIN, SINK = 6304, 6306, 6310
 ASK = 1.15
+TRAILER_ASK = 1.10
+JOIN_ASK = 400_000  # nanoseconds
 FLOOD = 200_000  # random packets per second
 TALKERS = 60  # the real-time priority of talkers, so that a busy relay does not delay them
 
@@ -56,6 +58,7 @@ def ours(name, joins):
 JOINED = ours("tenfour, members", True)
 OPEN = ours("tenfour, plain", False)
 BARE = Relay("the bare loop", lambda streams, listeners: [BINARIES / "barerelay", PORT, streams, listeners, SINK], PORT)
+TRAILED = Relay("the bare loop with trailers", lambda *sizes: [*BARE.command(*sizes), "trailers"], PORT)
 
 
 def gstreamer():
@@ -185,6 +188,7 @@ def run(table, extent):
     if others:
         ratio = median([figures.cost for figures in bare]) / median([figures.cost for figures in others[0]])
         table.add(Row("1 x 1000, the bare loop against multiudpsink", "<= 1", f"{ratio:.2f}", isBare, figures_of(bare, others[0])))
+    trailers(table, extent)
     many = [[once(relay, 100, 50, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
     bare, joined = zip(*many)
     cost(table, "100 x 50, members", joined, bare, isBare)
@@ -196,6 +200,7 @@ def run(table, extent):
     memory(table)
     flood(table, extent.flood)
     strangers(table)
+    joins(table)
     table.note(str(busy))
 
 
@@ -210,6 +215,17 @@ def cost(table, name, ours, bare, isBare):
         f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" + ("" if isBare else ", void"),
         isBare and median(ratios) <= ASK, figures_of(ours, bare), *faults(ours), broken=not any(run.heard["received"] for run in ours),
         ratios=ratios, nanoseconds=[run.cost for run in ours], bare_nanoseconds=[run.cost for run in bare]))
+
+
+def trailers(table, extent):
+    """Compares the bare loop with and without a trailer for each listener, in turns."""
+    pairs = [[once(relay, 1, 1000, extent.packets).cost for relay in (TRAILED, BARE)] for _ in range(extent.delay_pairs)]
+    ratios = [trailed / bare for trailed, bare in pairs]
+    trailed, bare = (median(costs) for costs in zip(*pairs))
+    table.add(Row(
+        "1 x 1000, trailers: processor time a packet", f"<= {TRAILER_ASK}",
+        f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", median(ratios) <= TRAILER_ASK,
+        f"{trailed:.0f} ns against {bare:.0f} ns a delivered packet", ratios=ratios))
 
 
 def delay(table, name, ours, bare):
@@ -269,3 +285,10 @@ def strangers(table):
     worst = max(costs.values())
     table.add(Row("a stranger's packet", "<= 1 us", f"{worst / 1000:.2f} us", worst <= 1000,
                   ", ".join(f"{kind} {cost:.0f} ns" for kind, cost in costs.items())))
+
+
+def joins(table):
+    """Excludes system calls, and the member's side."""
+    costs = json.loads(subprocess.run([str(LOAD), "joins"], check=True, capture_output=True).stdout)
+    table.add(Row("a member's join, JOIN2", f"<= {JOIN_ASK // 1000} us", f"{costs['join2'] / 1000:.0f} us", costs["join2"] <= JOIN_ASK,
+                  f"JOIN {costs['join'] / 1000:.0f} us"))

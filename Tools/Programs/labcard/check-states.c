@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
@@ -132,10 +134,19 @@ bool a_second_player_finds_the_wire_busy(void)
     if (!first)
         return false;
     int error = snd_pcm_open(&second, "labcard:busy", SND_PCM_STREAM_PLAYBACK, 0);
+    pid_t child = fork(); /* has copies of the descriptors, as a program has that is just being started */
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
     snd_pcm_close(first);
     int later = snd_pcm_open(&first, "labcard:busy", SND_PCM_STREAM_PLAYBACK, 0);
     if (later == 0)
         snd_pcm_close(first);
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
     EXPECT(error == -EBUSY && later == 0, "open %d, after the first closed %d", error, later);
     return true;
 }

@@ -46,6 +46,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -286,8 +287,11 @@ void release(struct card *card)
 {
     if (card->wire != NULL)
         munmap(card->wire, WIRE_FRAMES * sizeof *card->wire);
-    if (card->wire_file >= 0)
+    if (card->wire_file >= 0) {
+        /* A process that is just being started holds a copy of the descriptor until it calls exec. */
+        flock(card->wire_file, LOCK_UN);
         close(card->wire_file);
+    }
     if (card->directory >= 0)
         close(card->directory);
     if (card->io.poll_fd >= 0)

@@ -32,7 +32,7 @@ struct Member {
                 if receipt != 0 { return }
                 throw Refused()
             case .refusal: throw Refused()
-            case .cookie, .nothing: continue
+            case .cookie, .doubt, .nothing: continue
             }
         }
         throw Refused()

@@ -11,16 +11,13 @@ do {
 
     let channelCount = reader.format.channelCount
     var samples = [Float](repeating: 0, count: 4_800 * channelCount)
-    var frameCount = FrameCount.zero
-    var peak: Float = 0
+    var (frameCount, peak) = (FrameCount.zero, Float(0))
     while true {
         var space = samples.mutableSpan
         let count = try reader.read(into: &space)
         if count == .zero { break }
         frameCount += count
-        for sample in samples.prefix(count.rawValue * channelCount) {
-            peak = max(peak, abs(sample))
-        }
+        for sample in samples.prefix(count.rawValue * channelCount) { peak = max(peak, abs(sample)) }
     }
     print("\(frameCount.duration(at: reader.format.rate)) of audio")
     print("peak \(Int((100 * peak).rounded()))%")

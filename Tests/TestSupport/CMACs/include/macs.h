@@ -6,6 +6,8 @@ struct macs {
     unsigned long hmac_bytes;
     /// The number of SipHash-2-4 computations, of 64 or 128 bits.
     unsigned long siphashes;
+    /// The number of X25519 scalar multiplications.
+    unsigned long multiplications;
 };
 
 struct macs macs_of_this_thread(void);

@@ -20,6 +20,7 @@ HELP = """Runs tenfour, or another program, on the current desktop, and prints d
   call               send captures the microphone, recv plays
   send               send captures the microphone, recv writes a file
   talk               two stations, both ways; the second on the PCM "far"
+  open               the same, one way, with echo cancellation
   listen             talk in a channel of a relay, listen plays
   chromium, firefox  the same, the relay's page plays
   announced          a relay announces a group, PulseAudio plays it

@@ -42,11 +42,17 @@ def send(port, options):
     yield ["tenfour", "send", "-D", "default", f"rtp://127.0.0.1:{port}", "-q", *options]
 
 
-def talk(port, options):
+def stations(port, options):
+    """Starts two stations with open microphones, which cancel the echo of their loudspeakers."""
     near, far = port, port + 2
     for device, own, other in (("default", near, far), ("far", far, near)):
         yield ["tenfour", "talk", f"127.0.0.1:{other}", "-p", own, "-D", device, "--open", "-q", "--report", report(f"talk-{device}"),
                *options]
+
+
+def talk(port, options):
+    # Both ends say the same tone, which each would take for the echo of its loudspeaker.
+    return stations(port, ["--no-echo-cancel", *options])
 
 
 def channel_and_relay(port, web=None):
@@ -145,6 +151,7 @@ CASES = {case.name: case for case in [
     Case("call", CALL, call),
     Case("send", [f"{FEED}:{SINK}"], send, output=HEARD),
     Case("talk", [f"{FEED}:{FAR_SINK}", f"{FAR_FEED}:{SINK}"], talk),
+    Case("open", [f"{FEED}:{FAR_SINK}"], stations),
     Case("listen", CALL, listen),
     Case("chromium", CALL, browser("chromium"), pause=1),
     Case("firefox", CALL, browser("firefox"), pause=1),

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 from judge import ask_beside, heard, most_of, of_changes, rows_of
+from kitty import kitty
 from sitting import ROOT, Sitting
 from table import Row, Table, print_json
 
@@ -16,14 +17,14 @@ BROWSERS = {"chromium", "firefox"}
 BROWSER_DELAY = 1500  # ms
 # What is allowed where ffmpeg itself has gaps, by the quantum imposed; ms.
 OTHERWISE = {256: 55, 1024: 97, 2048: 160}
-EVERY = ["recv", "call", "talk", "listen", "play", "send"]
+EVERY = ["recv", "call", "talk", "open", "listen", "play", "send"]
 QUANTA = ["5:quantum=128", "15:quantum=1024", "25:quantum=2048", "35:quantum=256"]
 COMINGS = ["5:join", "12:leave", "20:move=far", "27:move=back"]
 
 
 def check(is_long):
     if not is_long:
-        yield Sitting(PIPEWIRE, ["ffmpeg", "call", "recv", "talk"], user=True)
+        yield Sitting(PIPEWIRE, ["ffmpeg", "call", "recv", "talk", "open"], user=True)
         yield Sitting(PULSE, ["gstreamer-pulse", "call", "recv", "announced"], user=True)
         yield Sitting(PIPEWIRE, ["talk"])
         yield Sitting(PIPEWIRE, ["talk"], quantum=1024, settle=5)
@@ -110,6 +111,9 @@ def main():
             is_short = arguments.what == "check" and not arguments.long
             for row in rows(sitting, sitting.measure(seconds, arguments.programs), is_short):
                 table.add(row)
+    if arguments.what == "check" and all(word.lower() in "kitty" for word in arguments.word):
+        for row in kitty(arguments.programs):
+            table.add(row)
     if arguments.json:
         print_json([table])
     return 0 if table.is_met else 1

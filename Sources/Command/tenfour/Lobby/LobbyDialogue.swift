@@ -1,0 +1,329 @@
+import Glibc
+import TenfourAudioCore
+import TenfourCall
+import TenfourClocks
+import TenfourCommandSupport
+import TenfourDNSSD
+import TenfourJSON
+import TenfourLobby
+import TenfourPairing
+import TenfourRadio
+import TenfourSession
+import TenfourSignalTones
+
+/// The dialogue with the person at a station that waits: keys and events in, sentences and the list of stations out.
+///
+/// `run` lasts until a session begins, or the person quits; after a session it goes on. Use it on one thread.
+struct LobbyDialogue {
+    /// How the dialogue ends.
+    enum Outcome {
+        /// A session with the station at this endpoint; `hasCall` if a call has agreed on it.
+        case session(Endpoint, name: String, hasCall: Bool)
+        /// The channel that pairing has made.
+        case channel(PairedChannel)
+        case quit
+    }
+
+    /// The settings of the dialogue.
+    struct Settings {
+        /// The three words that the person says, if this station waits for pairing.
+        var shownWords: PairingWords?
+        /// The link for the one who types them.
+        var link: String?
+        /// The card on which a call rings; nil if none does.
+        var ringCard: String?
+        /// The station whose words are typed, if its address was an argument.
+        var responder: (endpoint: Endpoint, name: String)?
+        var quiet = false
+        /// Whether nothing is drawn: all is told in lines.
+        var isPlain = false
+        /// The service as which the station waits; nil in a terminal.
+        var service: RadioService?
+        /// Tells programs who calls; nil if none can be there.
+        var control: StationControl?
+        /// The time at which the station no longer waits; nil if there is none.
+        var end: ContinuousClock.Instant?
+    }
+
+    private let station: LobbyStation
+    private let settings: Settings
+    private var mode = LobbyMode.list
+    private var plainCaller: String?
+    /// The one who calls, also while something else is typed.
+    private var caller: (text: String, endpoint: Endpoint)?
+    /// The time until which q does not quit, because the person may mean a call that the other end has just ended.
+    private var quitRest: Instant?
+    private var lines = LiveLines()
+    private var notices = NearbyNotices()
+    private var ring: RingTone?
+    private var announcement: AnnouncementNotices
+    private var toldFailure: DiscoveryFailure?
+    /// The prompt that was last told in a line.
+    private var toldPrompt = ""
+    private var pairing: PairingDialogue
+    /// The lookup of the address that was typed last; nil if none runs.
+    private var lookup: AddressLookup?
+
+    /// The time between two looks at the station, in milliseconds.
+    private static let interval: Int32 = 50
+    private static let quitRestTime = Duration.seconds(1)
+
+    init(_ station: LobbyStation, _ settings: Settings) {
+        self.station = station
+        self.settings = settings
+        announcement = AnnouncementNotices(name: station.wantedName)
+        pairing = PairingDialogue(station, link: settings.link, hasResponder: settings.responder != nil)
+        if let (endpoint, name) = settings.responder { mode = .typingWords(LineInput(), endpoint, name: name) }
+    }
+
+    /// Runs until a session begins or the person quits. Throws if pairing has failed for good. `keyboard`: nil if there is
+    /// none.
+    mutating func run(_ keyboard: Keyboard?) throws(RadioError) -> Outcome {
+        defer {
+            ring = nil
+            lines.clear()
+        }
+        while !Signals.hasEnd, settings.end.map({ $0 > .now }) ?? true {
+            for event in station.takeEvents() { if let outcome = try handle(event) { return outcome } }
+            if let channel = pairing.channel { return .channel(channel) }
+            finishLookup()
+            tellDiscovery()
+            show(hasKeyboard: keyboard != nil)
+            settings.service?.isAlive("waiting for calls")
+            guard let keyboard else {
+                usleep(UInt32(Self.interval) * 1_000)
+                continue
+            }
+            let key = keyboard.key(within: Self.interval) { lines.clear() }
+            if let key, let outcome = try handle(key) { return outcome }
+        }
+        return .quit
+    }
+
+    // MARK: Events
+
+    private mutating func handle(_ event: LobbyEvent) throws(RadioError) -> Outcome? {
+        switch event {
+        case .call(let event): return handle(event)
+        case .plainCallerAppeared(let endpoint, let name):
+            let caller = Self.text(of: endpoint, name)
+            plainCaller = caller
+            log("\(caller) talks to this station by plain RTP, without a call: y answers, n ignores it", always: true)
+        case .plainCallerLeft(let endpoint, let name):
+            plainCaller = nil
+            log("\(Self.text(of: endpoint, name)) no longer talks to this station")
+        case .shownWords(let event): return apply(try pairing.handle(event))
+        case .typedWords(let event):
+            guard case .pairing(let endpoint, let name) = mode else { break }
+            return apply(try pairing.handle(event, of: endpoint, name: name))
+        }
+        return nil
+    }
+
+    private mutating func handle(_ event: CallEvent) -> Outcome? {
+        switch event {
+        case .incoming(let endpoint, let name):
+            let caller = Self.text(of: endpoint, name)
+            self.caller = (caller, endpoint)
+            // What is being typed must not answer the call.
+            switch mode {
+            case .list, .lookingUp:
+                lookup = nil
+                mode = waitingMode
+            case .calling, .ringing, .typingAddress, .typingWords, .pairing: break
+            }
+            log("\(caller) calls: y answers, n declines", always: true)
+            settings.control?.post(
+                .object([
+                    ("event", .text("calling")), ("name", .text(caller)), ("address", .text("\(endpoint)")),
+                ]))
+            if let card = settings.ringCard { ring = RingTone(card: card) }
+        case .rings: log("it rings")
+        case .connected(let endpoint, let name):
+            leaveCall()
+            if case .lookingUp = mode { mode = .list }
+            lookup = nil
+            return .session(endpoint, name: Self.text(of: endpoint, name), hasCall: true)
+        case .plain(let endpoint):
+            let name = if case .calling(let name) = mode { name } else { "\(endpoint)" }
+            leaveCall()
+            log(
+                "\(name) does not answer the call: you talk to it by plain RTP, which is heard if a program there plays it"
+            )
+            return .session(endpoint, name: name, hasCall: false)
+        case .ended(let end):
+            let name = if case .calling(let name) = mode { "\(name): " } else { "" }
+            leaveCall()
+            quitRest = MonotonicClock.now + Self.quitRestTime
+            log(name + "\(end)")
+        }
+        return nil
+    }
+
+    private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {
+        if let sentence = step.sentence { log(sentence) }
+        if let mode = step.mode { self.mode = mode }
+        return step.channel.map { .channel($0) }
+    }
+
+    /// The call is over, or becomes a session. What is being typed stays.
+    private mutating func leaveCall() {
+        ring = nil
+        caller = nil
+        switch mode {
+        case .calling, .ringing: mode = .list
+        case .list, .typingAddress, .lookingUp, .typingWords, .pairing: break
+        }
+    }
+
+    /// The mode of a person who neither types nor calls.
+    private var waitingMode: LobbyMode { caller.map { .ringing($0.text, $0.endpoint) } ?? .list }
+
+    // MARK: Keys
+
+    private mutating func handle(_ key: TerminalKey) throws(RadioError) -> Outcome? {
+        switch mode {
+        case .typingAddress(var input):
+            switch input.append(key) {
+            case .none: mode = .typingAddress(input)
+            case .cancelled: mode = waitingMode
+            case .done(let text):
+                mode = waitingMode
+                lookUp(typed: text)
+            }
+        case .typingWords(var input, let endpoint, let name):
+            switch input.append(key) {
+            case .none: mode = .typingWords(input, endpoint, name: name)
+            case .cancelled:
+                if settings.responder != nil { return .quit }
+                mode = waitingMode
+            case .done(let text): return apply(try pairing.begin(with: endpoint, name: name, typed: text))
+            }
+        default:
+            guard case .character(let character) = key else { return nil }
+            return handle(character)
+        }
+        return nil
+    }
+
+    private mutating func handle(_ character: Character) -> Outcome? {
+        switch (character, mode) {
+        case ("?", _): for line in mode.help(isPairing: settings.shownWords != nil) { log(line) }
+        case ("q", .calling), ("\u{1B}", .calling):
+            station.hangUp()
+            leaveCall()
+        case ("q", .lookingUp), ("\u{1B}", .lookingUp):
+            lookup = nil
+            mode = waitingMode
+        case ("q", .pairing), ("\u{1B}", .pairing):
+            station.cancelPairing()
+            mode = .list
+        case ("y", .ringing): station.accept()
+        case ("1"..."9", .ringing(_, let caller)):
+            // Both call each other, and the other one was faster.
+            if let digit = character.wholeNumberValue, station.nearby[digit]?.endpoint == caller { station.accept() }
+        case ("n", .ringing), ("q", .ringing), ("\u{1B}", .ringing):
+            // Also a call that has been accepted, and does not stand yet.
+            station.hangUp()
+            leaveCall()
+        case ("q", _), ("\u{4}", _):
+            if quitRest.map({ $0 <= MonotonicClock.now }) ?? true { return .quit }
+        case ("y", .list) where plainCaller != nil:
+            guard let name = plainCaller, let endpoint = station.takePlainCaller() else { break }
+            return .session(endpoint, name: name, hasCall: false)
+        case ("n", .list) where plainCaller != nil:
+            station.ignorePlainCaller()
+            plainCaller = nil
+        case ("a", .list): mode = .typingAddress(LineInput())
+        case ("1"..."9", .list):
+            if let digit = character.wholeNumberValue, let near = station.nearby[digit] { choose(near) }
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func choose(_ near: NearbyStation) {
+        if settings.shownWords != nil {
+            mode = .typingWords(LineInput(), near.endpoint, name: near.name)
+        } else {
+            call(near.endpoint, name: near.name, knowsCalls: near.takesCalls)
+        }
+    }
+
+    private mutating func lookUp(typed text: String) {
+        let text = text.trimmingBlanks
+        guard !text.isEmpty else { return }
+        // One who calls meanwhile is answered first.
+        guard caller == nil else { return log("answer or decline the call first") }
+        lookup = AddressLookup(text)
+        mode = .lookingUp(text)
+    }
+
+    private mutating func finishLookup() {
+        guard let lookup, let outcome = lookup.outcome else { return }
+        self.lookup = nil
+        mode = waitingMode
+        switch outcome {
+        case .found(let endpoint) where settings.shownWords != nil:
+            mode = .typingWords(LineInput(), endpoint, name: lookup.text)
+        case .found(let endpoint): call(endpoint, name: lookup.text, knowsCalls: false)
+        case .failed(let error): log(error.description)
+        }
+    }
+
+    private mutating func call(_ endpoint: Endpoint, name: String, knowsCalls: Bool) {
+        guard station.call(endpoint, knowsCalls: knowsCalls) else {
+            return log("answer or decline the call first")
+        }
+        mode = .calling(name)
+        log("calling \(name)")
+    }
+}
+
+// MARK: Texts
+
+extension LobbyDialogue {
+    /// Names a caller by the name that it sent, which proves nothing, and by its address.
+    static func text(of endpoint: Endpoint, _ name: String) -> String {
+        name.isEmpty ? "\(endpoint.address)" : "\(name.cut(toColumns: People.nameLength)) (\(endpoint.address))"
+    }
+
+    private mutating func tellDiscovery() {
+        if case .unavailable(let failure) = station.discovery, failure != toldFailure {
+            toldFailure = failure
+            log("\(failure)")
+        }
+        if let news = announcement.update(station.announcementState, search: station.discovery) { log(news) }
+    }
+
+    private mutating func show(hasKeyboard: Bool) {
+        let list = station.nearby
+        let isDrawn = Terminal.showsStatus && !settings.isPlain
+        // A screen reader would read a line again with each letter.
+        let prompt = (isDrawn ? mode : mode.withoutInput).prompt(
+            shownWords: settings.shownWords?.text, plainCaller: plainCaller, hasKeyboard: hasKeyboard)
+        guard !settings.quiet, isDrawn else {
+            for notice in notices.update(list, at: MonotonicClock.now) { log(notice) }
+            if hasKeyboard, prompt != toldPrompt, !mode.isTold { log(prompt) }
+            toldPrompt = prompt
+            return
+        }
+        let screen = LobbyScreen(list: list, prompt: prompt, isBlind: toldFailure != nil)
+        lines.draw { width, height in screen.lines(width: width, height: height) }
+    }
+
+    /// Prints a sentence. With --quiet, only those that the person must see.
+    private mutating func log(_ text: String, always isNecessary: Bool = false) {
+        guard !settings.quiet || isNecessary else { return }
+        lines.clear()
+        Terminal.log("tenfour: \(text)")
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        var text = drop(while: \.isWhitespace)
+        while text.last?.isWhitespace ?? false { text.removeLast() }
+        return String(text)
+    }
+}

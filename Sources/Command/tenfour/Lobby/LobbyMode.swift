@@ -1,0 +1,73 @@
+import TenfourSession
+
+/// What a person at a station that waits does at the moment.
+enum LobbyMode: Equatable {
+    case list
+    /// The person calls the station of this name.
+    case calling(String)
+    /// The station at the endpoint calls.
+    case ringing(String, Endpoint)
+    case typingAddress(LineInput)
+    /// The address that was typed is looked up.
+    case lookingUp(String)
+    /// The words of the station at the endpoint are typed.
+    case typingWords(LineInput, Endpoint, name: String)
+    /// Typed words are being checked.
+    case pairing(Endpoint, name: String)
+
+    /// The mode before anything was typed.
+    var withoutInput: LobbyMode {
+        switch self {
+        case .typingAddress: .typingAddress(LineInput())
+        case .typingWords(_, let endpoint, let name): .typingWords(LineInput(), endpoint, name: name)
+        case .list, .calling, .ringing, .lookingUp, .pairing: self
+        }
+    }
+
+    /// Whether a sentence was printed when the mode began, so that the prompt need not be printed as a line.
+    var isTold: Bool {
+        switch self {
+        case .calling, .ringing: true
+        case .list, .typingAddress, .lookingUp, .typingWords, .pairing: false
+        }
+    }
+
+    /// The line below the list. `shownWords` are the words that this station shows; nil if it takes calls.
+    /// `plainCaller` sends plain RTP; nil if nobody does.
+    func prompt(shownWords: String?, plainCaller: String?, hasKeyboard: Bool) -> String {
+        switch self {
+        case .list:
+            if let plainCaller { return "\(plainCaller) talks by plain RTP: y answers, n ignores it" }
+            if let shownWords { return "say \"\(shownWords)\", or press a digit to type the other words" }
+            return hasKeyboard ? "1-9 calls, a types an address, q quits" : "waiting for calls"
+        case .calling(let name): return "calling \(name); q cancels"
+        case .ringing(let caller, _): return "\(caller) calls: y answers, n declines"
+        case .lookingUp(let text): return "looking up \(text); q cancels"
+        case .typingAddress(let input): return "address: \(input.text)_"
+        case .typingWords(let input, _, let name): return "words of \(name): \(input.text)_"
+        case .pairing(_, let name): return "pairing with \(name); q cancels"
+        }
+    }
+
+    /// The sentences for the key ?.
+    func help(isPairing: Bool) -> [String] {
+        switch self {
+        case .calling: ["q ends the call"]
+        case .ringing: ["y answers, n and q decline"]
+        case .lookingUp, .pairing: ["q cancels"]
+        case .list, .typingAddress, .typingWords: Self.help(isPairing: isPairing)
+        }
+    }
+
+    private static func help(isPairing: Bool) -> [String] {
+        isPairing
+            ? [
+                "say the three words to the other person, or type theirs: a digit chooses their station, a types its address",
+                "q quits",
+            ]
+            : [
+                "a digit calls the station with this number, a types the address of another one, q quits",
+                "the media of a call is plain RTP, which others on the path can hear; tenfour talk --pair makes a channel",
+            ]
+    }
+}

@@ -1,0 +1,46 @@
+import TenfourCommandSupport
+import TenfourLobby
+
+/// The picture of a station that waits: the stations nearby, and a line that says what can be pressed.
+struct LobbyScreen: Equatable {
+    var list = NearbyList()
+    /// The line below the stations.
+    var prompt = ""
+    /// Whether nothing is said about an empty list, because nobody can be found.
+    var isBlind = false
+
+    private static let nameColumns = 8...28
+    /// The narrowest terminal in which the names of hosts are shown.
+    private static let hostWidth = 60
+
+    /// The lines for a terminal of this size: at most `height`, each with at most `width` columns. The last line is the
+    /// prompt.
+    func lines(width: Int, height: Int) -> [String] {
+        // The prompt, and the line about those who are not shown.
+        let room = max(height - 2, 0)
+        let shown = list.stations.prefix(room)
+        let otherCount = list.otherCount + list.stations.count - shown.count
+        var lines = shown.map { line($0, width: width) }
+        if otherCount > 0, height > 1 {
+            lines.append("     \(lines.isEmpty ? "" : "and ")\(otherCount) more".cut(toColumns: width))
+        } else if lines.isEmpty, height > 1, !isBlind {
+            lines.append("     nobody is near yet".cut(toColumns: width))
+        }
+        return lines + [prompt.cut(toColumns: width)]
+    }
+
+    private func line(_ station: NearbyStation, width: Int) -> String {
+        let columns = min(max(width / 3, Self.nameColumns.lowerBound), Self.nameColumns.upperBound)
+        var line = "  \(station.digit)  " + station.name.fitted(toColumns: columns)
+        if width >= Self.hostWidth { line += "  " + station.host.fitted(toColumns: columns) }
+        return (line + "  " + Self.text(of: station)).cut(toColumns: width)
+    }
+
+    private static func text(of station: NearbyStation) -> String {
+        switch station.reachability {
+        case .answers(let time): "\(decimal(time / .milliseconds(1), places: 0)) ms"
+        case .unreachable: "not reachable"
+        case .unknown: station.takesCalls ? "" : "plain RTP"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourClocks
+import TenfourLobby
+import TenfourPairing
+import TenfourRadio
+import TenfourSession
+
+/// The part of the dialogue in which two people make a channel: the words that this station shows, and those that are
+/// typed at it.
+struct PairingDialogue {
+    /// The result of an event or of typed words.
+    struct Step {
+        /// The sentence for the person; nil if there is none.
+        var sentence: String?
+        /// The mode that the dialogue changes to; nil if it stays.
+        var mode: LobbyMode?
+        /// The channel that has been made; nil if there is none yet.
+        var channel: PairedChannel?
+    }
+
+    private let station: LobbyStation
+    /// The link for the one who types the words of this station.
+    private let link: String?
+    /// Whether words are typed for one station only, whose address was an argument.
+    private let hasResponder: Bool
+    /// The address of the one who has typed our words.
+    private var partner: IPAddress?
+    /// The link that pairing has brought, while its receipt is being sent.
+    private var received: (channel: PairedChannel, since: Instant)?
+
+    private static let receiptTime = Duration.seconds(1)
+
+    init(_ station: LobbyStation, link: String?, hasResponder: Bool) {
+        self.station = station
+        self.link = link
+        self.hasResponder = hasResponder
+    }
+
+    /// The channel whose link has come from the other end, which has been told so.
+    var channel: PairedChannel? {
+        guard let received, !station.isPairing || MonotonicClock.now - received.since >= Self.receiptTime else {
+            return nil
+        }
+        return received.channel
+    }
+
+    /// The words that this station shows were typed, or somebody guessed at them. Throws if they no longer hold.
+    mutating func handle(_ event: PairingResponder.Event) throws(RadioError) -> Step {
+        switch event {
+        case .wrongWords(let endpoint, let count):
+            guard count > 0 else {
+                throw RadioError(
+                    .unavailable,
+                    "\(name(of: endpoint)) has typed wrong words three times, and these words no longer hold: start both ends anew"
+                )
+            }
+            return Step(sentence: "\(name(of: endpoint)) has typed other words: \(Self.guesses(count))")
+        case .paired(let endpoint):
+            partner = endpoint.address
+            // From now on nothing that is typed here counts.
+            return Step(sentence: "\(name(of: endpoint)) knows the words, and gets the channel's link", mode: .list)
+        case .delivered, .undelivered:
+            let sentence = event == .undelivered ? "the other end has not said that it has the link" : nil
+            return Step(
+                sentence: sentence, channel: link.map { PairedChannel(link: $0, partner: partnerName, host: nil) })
+        }
+    }
+
+    /// The name by which the person knows the station at this address, and the address.
+    private func name(of endpoint: Endpoint) -> String {
+        let near = station.nearby.stations.first { $0.endpoint.address == endpoint.address }
+        return LobbyDialogue.text(of: endpoint, near?.name ?? "")
+    }
+
+    /// The name of the station nearby that was paired with last; empty if it is not known.
+    private var partnerName: String {
+        station.nearby.stations.first { $0.endpoint.address == partner }?.name ?? ""
+    }
+
+    /// The words that were typed here for the station at `endpoint` were right, or not. Throws if no guess is left.
+    mutating func handle(
+        _ event: PairingInitiator.Event, of endpoint: Endpoint, name: String
+    ) throws(RadioError) -> Step {
+        switch event {
+        case .paired(let link):
+            let near = station.nearby.stations.first { $0.endpoint == endpoint }
+            let channel = PairedChannel(
+                link: link.text(), partner: near?.name ?? PairedChannel.partnerName(typed: name),
+                host: .init(endpoint, name: near?.host))
+            received = (channel, MonotonicClock.now)
+            return Step()
+        case .failed(let failure, let count):
+            let isSpent = failure == .wrongWords || failure == .void
+            if isSpent, count == 0 || failure == .void {
+                throw RadioError(.unavailable, "\(failure); start both ends anew")
+            }
+            return Step(
+                sentence: isSpent ? "\(failure); \(Self.guesses(count))" : "\(failure)",
+                mode: isSpent || hasResponder ? .typingWords(LineInput(), endpoint, name: name) : .list)
+        }
+    }
+
+    /// Words have been typed for the station at `endpoint`. Throws if no guess is left.
+    mutating func begin(with endpoint: Endpoint, name: String, typed text: String) throws(RadioError) -> Step {
+        let words: PairingWords
+        do throws(PairingWordsError) { words = try PairingWords(typed: text) } catch {
+            return Step(sentence: "\(error)", mode: .typingWords(LineInput(), endpoint, name: name))
+        }
+        guard partner == nil else { return Step(mode: .list) }
+        guard station.pair(with: endpoint, words) else {
+            throw RadioError(.unavailable, "three guesses are spent: start both ends anew")
+        }
+        return Step(mode: .pairing(endpoint, name: name))
+    }
+
+    private static func guesses(_ count: Int) -> String {
+        count == 1 ? "one guess is left" : "\(count) guesses are left"
+    }
+}

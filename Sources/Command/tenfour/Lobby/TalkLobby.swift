@@ -1,0 +1,198 @@
+import ArgumentParser
+import Glibc
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourCommandSupport
+import TenfourFloor
+import TenfourLobby
+import TenfourPackets
+import TenfourPairing
+import TenfourRadio
+import TenfourSession
+import TenfourSignalTones
+import TenfourThreads
+
+/// `tenfour talk` without an address: waits for calls and makes them, one session after the other; and pairing.
+struct TalkLobby {
+    private let talk: Talk
+    private let service: RadioService?
+    private let control: StationControl
+    private let port: UInt16
+    private let name: String?
+    private var settings = LobbyDialogue.Settings()
+    private let purpose: Lobby.Purpose
+
+    /// `service`: nil in a terminal. Throws `.usage` for options that need an address.
+    init(_ talk: Talk, _ service: RadioService?, _ control: StationControl) throws {
+        self.talk = talk
+        self.control = control
+        self.service = service
+        port = talk.port ?? RTPDefaults.port
+        name = talk.common.rtpSession().name
+        if let input = talk.input, input == "-" || isPipe(input) {
+            throw RadioError(.usage, "--input \(input) can be sent only once: write the station to talk with")
+        }
+        try talk.srtp.checkUnused()
+        settings.quiet = talk.common.quiet
+        settings.isPlain = talk.common.display == .plain
+        settings.service = service
+        settings.control = control
+        settings.end = talk.common.duration.map { .now + $0.duration }
+        let tones = talk.microphone.tones ?? ToneChoice()
+        if tones.tones.contains(.ring) { settings.ringCard = talk.outputCard }
+        guard talk.lobby.pair else {
+            try Self.checkFiles(of: talk)
+            purpose = .calls(isAutomatic: talk.lobby.autoAnswer)
+            return
+        }
+        let link = try PairedChannel.made(by: name, port: port)
+        var generator = SystemRandomNumberGenerator()
+        let words = PairingWords(using: &generator)
+        purpose = .pairing(words, link)
+        settings.shownWords = words
+        settings.link = link.text()
+        if let partner = talk.partner {
+            settings.responder = (try AddressLookup.endpoint(typed: partner), partner)
+        }
+    }
+
+    /// Throws if a call would overwrite what the call before it has written.
+    private static func checkFiles(of talk: Talk) throws(RadioError) {
+        let remedy = "record calls with --record DIRECTORY, or write the station to talk with"
+        if let output = talk.output, case .file(let path) = AudioLocation(output), !isDevice(path) {
+            throw RadioError(
+                .usage, "--output \(String(fromPeer: output)) would be written anew in each call: \(remedy)")
+        }
+        if let report = talk.common.report {
+            throw RadioError(
+                .usage, "--report \(String(fromPeer: report)) would be written anew in each call: \(remedy)")
+        }
+    }
+
+    /// Whether the path is that of a device such as /dev/null, which nothing overwrites.
+    private static func isDevice(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+    }
+
+    func run() throws {
+        guard service == nil && isatty(STDIN_FILENO) == 1 || talk.lobby.autoAnswer else {
+            throw RadioError(
+                .usage,
+                talk.lobby.pair
+                    ? "--pair needs a terminal: run it in one"
+                    : "there is no keyboard to answer calls with: write the station to talk with, or --auto-answer")
+        }
+        var announced = LobbyStation.Settings(name: name, port: port, purpose)
+        announced.isAnnounced = !talk.lobby.hidden && settings.responder == nil
+        announced.version = Tenfour.number
+        let station = LobbyStation(announced)
+        defer { station.close() }
+        try station.open()
+        Signals.catchEnd()
+        log(opening)
+        var dialogue = LobbyDialogue(station, settings)
+        while try converse(&dialogue, station) {}
+        station.hangUp()
+        // What is said about the end of a call is repeated, because it may get lost.
+        for _ in 0..<20 where !station.isQuiet { usleep(50_000) }
+    }
+
+    /// Waits for a session and holds it. Returns false if the person has quit.
+    private func converse(_ dialogue: inout LobbyDialogue, _ station: LobbyStation) throws -> Bool {
+        switch try wait(&dialogue) {
+        case .quit: return false
+        case .channel(let channel):
+            try enter(channel, station)
+            return false
+        case .session(let endpoint, let name, let hasCall):
+            guard station.beginSession(hasCall: hasCall) else { return true }
+            do {
+                // Who answered arbitrates the floor; without a call, both have called.
+                let role = hasCall ? station.hasAnswered.map { $0 ? .answered : .called } : nil as CallFloor.Role?
+                try hold(with: endpoint, name, as: role ?? .bothCalled, station)
+            } catch let error as RadioError {
+                // The next call may go better: a card may be plugged in again.
+                Terminal.log("tenfour: \(error)")
+            }
+            station.endSession()
+            // Also at the end of the program: the other end must hear that this one has hung up.
+            try station.open()
+            guard !Signals.hasEnd else { return false }
+            log("the call with \(name) is over")
+            return true
+        }
+    }
+
+    private func wait(_ dialogue: inout LobbyDialogue) throws -> LobbyDialogue.Outcome {
+        control.setWaiting(talk.lobby.pair ? "waiting for pairing" : "waiting for calls")
+        let keyboard = service == nil ? Keyboard() : nil
+        defer { keyboard?.close() }
+        return try dialogue.run(keyboard)
+    }
+
+    /// Holds a session of a call, until one of the two hangs up.
+    private func hold(
+        with endpoint: Endpoint, _ name: String, as role: CallFloor.Role, _ station: LobbyStation
+    ) throws {
+        var configuration = RadioConfiguration.calling(
+            endpoint, as: role, rtpSession: talk.common.rtpSession(payloadType: talk.coding.payloadType),
+            localPort: port)
+        configuration.signalling = station
+        try talk.hold(
+            configuration, title: "talking with \(name), not encrypted", channel: name, as: service,
+            control, until: settings.end, quitting: "q hangs up"
+        ) { session in
+            station.whenSessionIsOver { [weak session] in session?.stop() }
+        }
+    }
+
+    /// Saves a new channel and talks in it.
+    private func enter(_ channel: PairedChannel, _ station: LobbyStation) throws {
+        station.close()
+        let link = try channel.ownLink()
+        do throws(RadioError) {
+            let name = try channel.save(link)
+            saveName(of: channel, insteadOf: link, as: name)
+            log(
+                "the channel is saved: tenfour talk \(name) finds it\(channel.host == nil ? "" : ", when the other station is there")"
+            )
+        } catch {
+            Terminal.log("tenfour: the channel cannot be saved: \(error)")
+        }
+        let configuration = try RadioConfiguration.entering(
+            link, as: .talk, rtpSession: talk.common.rtpSession(payloadType: talk.coding.payloadType),
+            localPort: talk.port)
+        try talk.hold(
+            configuration, title: "talking in channel \(link.name)\(configuration.meetingPlace)", channel: link.name,
+            as: service, control, until: settings.end)
+    }
+
+    /// Puts the name of the other station in the place of its address in the saved link, as soon as a name server knows it.
+    /// The session has the address and does not wait, and neither does the end of the program.
+    private func saveName(of channel: PairedChannel, insteadOf link: ChannelLink, as name: String) {
+        try? WorkerThread.detached {
+            if let lasting = channel.lastingLink() { SavedLink.replace(link, by: lasting, as: name) }
+        }
+    }
+
+    private var opening: String {
+        if talk.lobby.pair {
+            return settings.responder.map { "type the three words that \($0.name) shows" }
+                ?? "say these three words to the other person: \(settings.shownWords?.text ?? "")"
+        }
+        let manner = talk.lobby.autoAnswer ? "; they are accepted at once" : ""
+        let place = talk.lobby.hidden ? ", not announced" : ""
+        return "waiting for calls on port \(port)\(name.map { " as \($0)" } ?? "")\(place)\(manner)"
+    }
+
+    private func log(_ text: String) { if !talk.common.quiet { Terminal.log("tenfour: \(text)") } }
+}
+
+extension Talk {
+    /// The card on which the session will play; nil if it plays on none.
+    fileprivate var outputCard: String? {
+        guard let output else { return device.name }
+        if case .card(let name) = AudioLocation(output) { return name } else { return nil }
+    }
+}

@@ -1,0 +1,48 @@
+import TenfourCommandSupport
+import TenfourPackets
+import TenfourSession
+import TenfourUV
+
+/// Composes the lines about the events of an RTP session.
+struct EventNotice {
+    /// The names known before the event.
+    let names: TalkerNames
+    let channelStatus: ChannelStatus
+    let verbose: Bool
+
+    /// Returns the line about `event`; nil if it needs none.
+    func line(for event: Event) -> String? {
+        switch event {
+        // The arrival of a member is announced from the relay's roster, so this notice only says that the member's
+        // audio is received.
+        case .sourceAppeared(let ssrc, _) where channelStatus.lists(ssrc):
+            verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
+        case .sourceLeft(let ssrc, _) where channelStatus.lists(ssrc):
+            verbose ? "\(names[ssrc]) is no longer heard" : nil
+        case .sourceAppeared(let ssrc, let endpoint):
+            endpoint.address.isUnspecified
+                ? "hearing station \(ssrc.digits)"
+                : "hearing \(names.name(of: ssrc) ?? "\(endpoint)")" + (verbose ? " (SSRC \(ssrc.digits))" : "")
+        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here") and sends no audio yet"
+        case .reporterLeft(let ssrc, .some(let reason)):
+            "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
+        case .reporterLeft(let ssrc, .none): "\(names[ssrc]) no longer answers"
+        case .sourceNamed(let ssrc, let name): names.isCalled(ssrc, name) ? nil : "\(names[ssrc]) is \(name)"
+        case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
+        case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is no longer heard"
+        case .sourceLooksEncrypted(let ssrc):
+            """
+            the stream of \(names[ssrc]) looks encrypted and is not played: if it is SRTP, write srtp:// and give the key with \
+            --srtp-key-file
+            """
+        case .identityChanged(let ssrc):
+            verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil
+        case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
+        case .receiverReported(let ssrc, let view):
+            verbose
+                ? "\(names[ssrc]) reports a loss of \(decimal(view.lossShare * 100, places: 1))%"
+                    + (view.roundTrip.map { ", \(text(of: $0)) round trip" } ?? "")
+                : nil
+        }
+    }
+}

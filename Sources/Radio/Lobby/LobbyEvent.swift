@@ -1,0 +1,16 @@
+public import TenfourCall
+public import TenfourPairing
+public import TenfourSession
+
+/// What happens at a station that waits for calls.
+public enum LobbyEvent: Equatable, Sendable {
+    case call(CallEvent)
+    /// Plain RTP comes from this endpoint, without an invitation. The name is safe to display, and may be empty.
+    case plainCallerAppeared(Endpoint, name: String)
+    /// The sender of plain RTP has sent nothing for 15 s, or an RTCP BYE.
+    case plainCallerLeft(Endpoint, name: String)
+    /// What became of the words that this station shows.
+    case shownWords(PairingResponder.Event)
+    /// What became of the words that were typed here.
+    case typedWords(PairingInitiator.Event)
+}

@@ -1,0 +1,1 @@
+// Addresses of Unix sockets, and connections to them. This module does not know what is said over them.

@@ -1,0 +1,132 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourCommandSupport
+import TenfourSession
+import Testing
+
+@testable import TenfourDNSSD
+@testable import TenfourLobby
+@testable import tenfour
+
+struct LobbyScreenTests {
+    private func station(
+        _ digit: Int, _ name: String, _ reachability: NearbyStation.Reachability = .answers(after: .milliseconds(2)),
+        takesCalls: Bool = true
+    ) -> NearbyStation {
+        NearbyStation(
+            id: .init(name: name, domain: "local"), digit: digit, name: name, host: "host-\(digit).local",
+            endpoint: Endpoint(.v4(UInt32(digit)), port: 5004), takesCalls: takesCalls, reachability: reachability)
+    }
+
+    private func screen(_ stations: [NearbyStation], others: Int = 0, prompt: String = "q quits") -> LobbyScreen {
+        var list = NearbyList()
+        list.stations = stations
+        list.otherCount = others
+        return LobbyScreen(list: list, prompt: prompt)
+    }
+
+    @Test func eachStationHasALineWithItsDigit() {
+        let screen = screen([
+            station(1, "Alice"), station(3, "Bob", .unreachable), station(4, "Old radio", .unknown, takesCalls: false),
+        ])
+        #expect(
+            screen.lines(width: 79, height: 20) == [
+                "  1  Alice                       host-1.local                2 ms",
+                "  3  Bob                         host-3.local                not reachable",
+                "  4  Old radio                   host-4.local                plain RTP",
+                "q quits",
+            ])
+        #expect(screen.lines(width: 39, height: 20)[1] == "  3  Bob            not reachable")
+    }
+
+    @Test func nobodyIsNearUnlessNobodyCanBeFound() {
+        var screen = screen([])
+        #expect(screen.lines(width: 79, height: 20) == ["     nobody is near yet", "q quits"])
+        screen.isBlind = true
+        #expect(screen.lines(width: 79, height: 20) == ["q quits"])
+    }
+
+    @Test(arguments: 1...30, [1, 2, 10, 39, 79]) func thePictureFitsTheTerminal(height: Int, width: Int) {
+        let names = ["Alice", "漢字の名前を持つ駅ですよこれは長い", "👩‍👩‍👧‍👦🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉", String(repeating: "x", count: 63)]
+        let stations = (1...9).map { station($0, names[$0 % names.count]) }
+        let lines = screen(stations, others: 491, prompt: "1-9 calls, a types an address, q quits")
+            .lines(width: width, height: height)
+        #expect(lines.count <= height)
+        #expect(lines.allSatisfy { $0.columnCount <= width }, "\(lines)")
+        if width == 79, height >= 3 {
+            let shown = lines.count - 2
+            #expect(lines[lines.count - 2].contains("\(500 - shown) more"))
+        }
+    }
+
+    @Test func aLineIsTypedAndCorrected() {
+        var input = LineInput()
+        for key in "bpb.l\u{7F}\u{7F}" { #expect(input.append(.character(key)) == .none) }
+        #expect(input.text == "bpb")
+        #expect(input.append(.character("\u{15}")) == .none)
+        for key in "bob" { _ = input.append(.character(key)) }
+        #expect(input.append(.up) == .none)
+        #expect(input.append(.character("\u{7}")) == .none)
+        #expect(input.append(.character("\n")) == .done("bob"))
+        #expect(input.append(.character("\u{1B}")) == .cancelled)
+        for _ in 0..<1_000 { _ = input.append(.character("x")) }
+        #expect(input.text.count == LineInput.maximumLength)
+    }
+
+    @Test func sentencesTellWhatHasChanged() {
+        var notices = NearbyNotices()
+        var list = NearbyList()
+        list.stations = [station(1, "Alice", .unknown)]
+        let start = Instant.start + .seconds(1)
+        #expect(notices.update(list, at: start) == ["Alice is near: 1 calls"])
+        #expect(notices.update(list, at: start) == [])
+        list.stations = [station(1, "Alice", .unreachable), station(2, "Bob")]
+        #expect(notices.update(list, at: start) == ["Alice is not reachable", "Bob is near: 2 calls"])
+        list.stations = [station(1, "Alice")]
+        #expect(notices.update(list, at: start) == ["Alice is reachable again", "Bob is gone"])
+    }
+
+    @Test func sentencesAboutAFloodAreFew() {
+        var notices = NearbyNotices()
+        var count = 0
+        for round in 0..<1_000 {
+            var list = NearbyList()
+            list.stations = (1...9).map { station($0, "\(round)-\($0)") }
+            count += notices.update(list, at: .start + .milliseconds(Int64(round * 10 + 1))).count
+        }
+        #expect(count == NearbyNotices.maximumCount)
+    }
+
+    @Test func theHelpIsAboutWhatThePersonDoes() {
+        #expect(LobbyMode.list.help(isPairing: false).joined().contains("q quits"))
+        #expect(LobbyMode.calling("Bob").help(isPairing: false) == ["q ends the call"])
+        let endpoint = Endpoint(.loopbackV4, port: 5004)
+        #expect(!LobbyMode.ringing("Bob", endpoint).help(isPairing: false).joined().contains("quits"))
+        #expect(LobbyMode.pairing(endpoint, name: "Bob").help(isPairing: true) == ["q cancels"])
+    }
+
+    /// The link of a pair is used with the address, for which no name server is asked.
+    @Test func aPairUsesTheAddressAndSavesTheName() throws {
+        var channel = PairedChannel(
+            link: try PairedChannel.made(by: "Alice", port: 5004).text(), partner: "Alice",
+            host: .init(Endpoint(.loopbackV4, port: 5004), name: "localhost"))
+        #expect(try channel.ownLink().relays.map(\.name) == ["127.0.0.1"])
+        #expect(channel.lastingLink()?.relays.map(\.name) == ["localhost"])
+        channel.host?.endpoint = Endpoint(.v4(0xC633_6401), port: 5004)
+        #expect(channel.lastingLink() == nil)
+    }
+
+    @Test func aTypedHostGivesTheChannelItsName() {
+        #expect(PairedChannel.partnerName(typed: "bob.local:6000") == "bob")
+        #expect(PairedChannel.partnerName(typed: "10.0.0.7:6000") == "")
+        #expect(PairedChannel.partnerName(typed: "[fe80::1]:6000") == "")
+    }
+
+    @Test func aNameOfAStationBecomesThatOfAChannel() {
+        #expect(PairedChannel.channelName(of: "Alice") == "alice")
+        #expect(PairedChannel.channelName(of: "Pi #2 (küche)") == "pi-2-k-che")
+        #expect(PairedChannel.channelName(of: "../../etc") == "etc")
+        #expect(PairedChannel.channelName(of: "漢字") == "pair")
+        #expect(PairedChannel.channelName(of: String(repeating: "x", count: 63)).count == 24)
+    }
+}

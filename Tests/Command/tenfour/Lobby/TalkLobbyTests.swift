@@ -1,0 +1,361 @@
+import Glibc
+import TenfourJSON
+import TenfourPushToTalk
+import TestSupport
+import Testing
+
+/// Stations that wait, on one machine without avahi-daemon: they call each other by address. Each is the whole program
+/// in a terminal.
+@Suite(.onItsOwnThread, .inRealTime) struct TalkLobbyTests {
+    private let folder = Folder()
+
+    init() { folder.write(longTone, to: "long.wav") }
+
+    /// A station in a terminal of its own.
+    private final class Station {
+        let port = UDPPort.free()
+        let terminal = Terminal(columns: 100)
+        let home = Folder()
+        let program: Program
+
+        init(
+            _ name: String, _ options: [String] = [], in folder: Folder, hasTerminal: Bool = true,
+            environment: [String: String] = [:]
+        ) throws {
+            program = try Program(
+                "tenfour",
+                ["talk", "-p", "\(port)", "--name", name, "--input", "long.wav", "-o", "/dev/null"] + options,
+                in: folder,
+                environment: [
+                    "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_CONFIG_HOME": home.path,
+                    "XDG_RUNTIME_DIR": home.path,
+                ].merging(environment) { $1 }, terminal: hasTerminal ? terminal : nil)
+            try #require(program.takes(port: port), "\(terminal.shown)\(program.errors)")
+        }
+
+        func type(_ keys: String) { terminal.type(keys) }
+
+        /// Types the address of another station, once this one shows its list.
+        func call(_ other: Station) { call(port: other.port) }
+
+        func call(port: UInt16) {
+            says("q quits")
+            type("a")
+            says("address: _")
+            type("127.0.0.1:\(port)\n")
+        }
+
+        @discardableResult
+        func says(_ text: String, _ location: SourceLocation = #_sourceLocation) -> Bool {
+            let isSaid = program.says(text)
+            #expect(isSaid, "\(text) is missing in: \(terminal.shown)\(program.errors)", sourceLocation: location)
+            return isSaid
+        }
+
+        /// Types q until the program ends: for a second after the other end has hung up, the key does nothing.
+        func quits(_ location: SourceLocation = #_sourceLocation) {
+            for _ in 0..<40 where program.isRunning {
+                type("q")
+                program.wait(.milliseconds(500)) { !program.isRunning }
+            }
+            #expect(program.wait() == .code(0), "\(terminal.shown)", sourceLocation: location)
+        }
+    }
+
+    @Test func aCallRingsIsAcceptedIsHeardAndEndsInTheList() throws {
+        let alice = try Station("Alice", ["--open"], in: folder)
+        let bob = try Station("Bob", ["--open"], in: folder)
+        bob.call(alice)
+        bob.says("it rings")
+        alice.says("Bob (127.0.0.1) calls: y answers, n declines")
+        alice.type("y")
+        alice.says("talking with Bob (127.0.0.1), not encrypted; q hangs up")
+        bob.says("talking with Alice (127.0.0.1), not encrypted; q hangs up")
+        alice.says("hearing ")
+        bob.says("hearing ")
+        // Somebody else hears that Alice is busy.
+        let carol = try Station("Carol", in: folder)
+        carol.call(alice)
+        carol.says("busy: in another call")
+        bob.type("q")
+        bob.says("the call with Alice (127.0.0.1) is over")
+        alice.says("the other end hung up")
+        alice.says("the call with Bob (127.0.0.1) is over")
+        #expect(!alice.terminal.shown.contains("Carol"))
+        // The list is back, and the next call goes the other way.
+        carol.call(alice)
+        alice.says("Carol (127.0.0.1) calls")
+        alice.type("n")
+        carol.says("declined")
+        for station in [alice, bob, carol] { station.quits() }
+    }
+
+    @Test func aStationWithoutATerminalAcceptsAtOnce() throws {
+        let robot = try Station("Robot", ["--auto-answer", "--open"], in: folder, hasTerminal: false)
+        robot.says("they are accepted at once")
+        let bob = try Station("Bob", ["--open"], in: folder)
+        for _ in 0..<2 {
+            let count = robot.program.errors.split(separator: "hearing Bob").count
+            bob.call(robot)
+            bob.says("talking with Robot (127.0.0.1)")
+            let isHeard = robot.program.wait(.seconds(20)) {
+                robot.program.errors.split(separator: "talking with Bob").count > count
+            }
+            #expect(isHeard, "\(robot.program.errors)")
+            bob.type("q")
+            bob.says("the call with Robot (127.0.0.1) is over")
+        }
+        bob.quits()
+        robot.program.send(SIGINT)
+        #expect(robot.program.wait() == .code(0), "\(robot.program.errors)")
+    }
+
+    /// A station whose partner's program is killed would otherwise be busy for ever.
+    @Test func aPartnerThatIsKilledIsLostAndTheStationIsFree() throws {
+        let robot = try Station("Robot", ["--auto-answer"], in: folder, hasTerminal: false)
+        let (bob, carol) = (try Station("Bob", in: folder), try Station("Carol", in: folder))
+        bob.call(robot)
+        bob.says("talking with Robot (127.0.0.1)")
+        robot.says("talking with Bob (127.0.0.1)")
+        // Nobody talks, and the call stays for longer than a killed partner's would.
+        robot.program.wait(.seconds(12)) { robot.program.errors.contains("is over") }
+        #expect(!robot.program.errors.contains("is over"), "\(robot.program.errors)")
+        #expect(!bob.terminal.inOneLine.contains("nobody answers"), "who has answered the call is there")
+        carol.call(robot)
+        carol.says("busy: in another call")
+        bob.program.send(SIGKILL)
+        robot.says("the other end does not answer")
+        robot.says("the call with Bob (127.0.0.1) is over")
+        carol.call(robot)
+        carol.says("talking with Robot (127.0.0.1)")
+        carol.type("q")
+        carol.quits()
+        robot.program.send(SIGINT)
+        #expect(robot.program.wait() == .code(0), "\(robot.program.errors)")
+    }
+
+    /// Both know who answered, and so who arbitrates.
+    @Test func whoTalkInACallTakeTurns() throws {
+        let alice = try Station("Alice", ["--floor"], in: folder)
+        let bob = try Station("Bob", ["--floor"], in: folder)
+        bob.call(alice)
+        alice.says("Bob (127.0.0.1) calls")
+        alice.type("y")
+        for (one, other) in [(alice, bob), (bob, alice)] {
+            one.says("q hangs up")
+            other.says("q hangs up")
+            one.type(" ")
+            other.says("hearing ")
+            one.type(" ")
+            for station in [one, other] {
+                let isIdle = station.program.wait(.seconds(20)) {
+                    station.terminal.statuses.last?.contains("the floor") == false
+                }
+                #expect(isIdle, "\(station.terminal.shown)")
+            }
+        }
+        bob.type("q")
+        for station in [alice, bob] { station.quits() }
+    }
+
+    /// A name server that does not answer holds up neither the screen nor a call.
+    @Test func aCallRingsWhileANameIsLookedUp() throws {
+        let alice = try Station("Alice", in: folder, environment: ["LD_PRELOAD": StandIn.resolver()])
+        let bob = try Station("Bob", in: folder)
+        for _ in 0..<2 {
+            alice.says("q quits")
+            alice.type("a")
+            alice.says("address: _")
+            alice.type("slow.example\n")
+            alice.says("looking up slow.example; q cancels")
+            alice.type("q")
+        }
+        alice.says("1-9 calls")
+        alice.type("a")
+        alice.says("address: _")
+        alice.type("slow.example\n")
+        alice.says("looking up slow.example")
+        bob.call(alice)
+        alice.says("Bob (127.0.0.1) calls: y answers, n declines")
+        alice.type("y")
+        bob.says("talking with Alice (127.0.0.1)")
+        alice.says("talking with Bob (127.0.0.1)")
+        #expect(!alice.terminal.shown.contains("calling slow.example"))
+        bob.type("q")
+        for station in [alice, bob] { station.quits() }
+    }
+
+    @Test func theNameThatOthersSeeIsTold() throws {
+        let avahi = try ScriptedServer("avahi.py", ready: "address ")
+        avahi.send("taken Alice")
+        avahi.send("appear")
+        let bus = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(avahi.path("bus"))"]
+        let alice = try Station("Alice", in: folder, environment: bus)
+        alice.says("others see this station as Alice #2, because Alice is taken")
+        let bob = try Station("Bob", in: folder, environment: bus)
+        #expect(avahi.wait { avahi.lines.contains { $0.hasPrefix("add 'Bob' ") } })
+        for station in [alice, bob] { station.quits() }
+        #expect(!bob.terminal.inOneLine.contains("others see"), "nothing is told of the name that was asked for")
+        // A daemon that may not publish.
+        avahi.send("forbid")
+        let carol = try Station("Carol", in: folder, environment: bus)
+        carol.says("others cannot see this station: avahi-daemon: ")
+        let hidden = try Station("Dan", ["--hidden"], in: folder, environment: bus)
+        hidden.says("nobody is near yet")
+        for station in [carol, hidden] { station.quits() }
+        #expect(!hidden.terminal.inOneLine.contains("others cannot see"))
+    }
+
+    @Test func aServiceTakesCalls() throws {
+        let port = UDPPort.free()
+        folder.write(
+            Array(
+                """
+                port = \(port)
+                name = Robot
+                input = long.wav
+                output = /dev/null
+                [stations]
+                auto-answer = yes
+                [microphone]
+                open = yes
+                """.utf8), to: "radio.conf")
+        let service = try Program(
+            "tenfour", ["radio", "--config", "radio.conf"], in: folder,
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_RUNTIME_DIR": folder.path])
+        try #require(service.takes(port: port), "\(service.errors)")
+        let bob = try Station("Bob", ["--open"], in: folder)
+        bob.call(port: port)
+        bob.says("talking with Robot (127.0.0.1)")
+        bob.says("hearing ")
+        service.send(SIGTERM)
+        #expect(service.wait() == .code(0), "\(service.errors)")
+        #expect(service.errors.contains("talking with Bob (127.0.0.1)"), "\(service.errors)")
+        bob.says("the other end hung up")
+        bob.quits()
+    }
+
+    @Test(.enabled(if: hasLabcard)) func aCallRingsOnTheCard() throws {
+        let recorder = try Program(
+            "arecord",
+            ["-q", "-D", "labcard:lobby-ring", "-f", "S16_LE", "-r", "48000", "-c", "1", "-d", "8", "rung.wav"],
+            in: folder)
+        let alice = try Station("Alice", ["-o", "alsa:labcard:lobby-ring"], in: folder)
+        let bob = try Station("Bob", in: folder)
+        bob.call(alice)
+        alice.says("Bob (127.0.0.1) calls")
+        #expect(recorder.wait() == .code(0), "\(recorder.errors)")
+        let peak = try Recording(wav: folder("rung.wav")).channels[0].map(abs).max() ?? 0
+        #expect(peak > 0.15, "\(peak)")
+        for station in [bob, alice] { station.quits() }
+    }
+
+    @Test func aProgramIsToldWhoCalls() throws {
+        let alice = try Station("Alice", in: folder)
+        alice.says("q quits")
+        var client = try PTTClient(
+            connectingTo: "\(alice.home.path)/tenfour/ptt-\(alice.program.processID).sock")
+        let isSubscribing = client.send(.object([("command", .text("events"))]))
+        #expect(isSubscribing)
+        let bob = try Station("Bob", in: folder)
+        bob.call(alice)
+        alice.says("Bob (127.0.0.1) calls")
+        var lines: [String] = []
+        while lines.count < 2, case .json(let event) = client.next(within: 10_000) { lines.append(event.line) }
+        #expect(lines.first == #"{ "subscribed": true }"#)
+        #expect(lines.last?.hasPrefix(#"{ "event": "calling", "name": "Bob (127.0.0.1)", "address": "#) == true)
+        for station in [bob, alice] { station.quits() }
+    }
+
+    @Test func aCallerWhoGivesUpLeavesAMissedCall() throws {
+        let alice = try Station("Alice", in: folder)
+        let bob = try Station("Bob", in: folder)
+        bob.call(alice)
+        alice.says("Bob (127.0.0.1) calls")
+        bob.type("q")
+        alice.says("missed a call from Bob")
+        for station in [alice, bob] { station.quits() }
+    }
+
+    /// `tenfour talk HOST` sends no invitation.
+    @Test func plainRTPIsToldAndAnswered() throws {
+        let alice = try Station("Alice", ["--open"], in: folder)
+        let port = UDPPort.free()
+        let bob = try Program(
+            "tenfour",
+            [
+                "talk", "127.0.0.1:\(alice.port)", "-p", "\(port)", "--name", "Bob", "--input", "long.wav", "--open",
+                "-o",
+                "bob.wav",
+            ], in: folder)
+        alice.says("Bob (127.0.0.1) talks to this station by plain RTP, without a call: y answers, n ignores it")
+        alice.type("y")
+        #expect(bob.says("is Alice"), "\(bob.errors)")
+        alice.says("hearing ")
+        alice.type("q")
+        alice.says("is over")
+        bob.send(SIGINT)
+        #expect(bob.wait() == .code(0), "\(bob.errors)")
+        alice.quits()
+    }
+
+    @Test func withoutADaemonTheRemedyIsToldOnce() throws {
+        let alice = try Station("Alice", in: folder)
+        alice.says("stations nearby cannot be found: there is no system bus; install and start dbus and avahi-daemon")
+        alice.quits()
+        #expect(alice.terminal.shown.split(separator: "cannot be found").count == 2)
+    }
+
+    // MARK: Pairing
+
+    private func words(of station: Station) throws -> String {
+        station.says("say these three words to the other person: ")
+        let line = try #require(station.terminal.lines.first { $0.contains("say these three words") })
+        return String(line.split(separator: ": ").last ?? "")
+    }
+
+    @Test func threeWordsMakeAChannelForTwo() throws {
+        let alice = try Station("Alice", ["--pair", "--open"], in: folder)
+        let words = try words(of: alice)
+        let bob = try Station("Bob", ["--pair", "127.0.0.1:\(alice.port)", "--open"], in: folder)
+        bob.says("words of 127.0.0.1:\(alice.port): _")
+        bob.type("no such word\n")
+        bob.says("is not a word for pairing")
+        bob.type("acorn acorn acorn\n")
+        bob.says("the words differ from those of the other end")
+        bob.says("2 guesses are left")
+        alice.says("has typed other words: 2 guesses are left")
+        bob.type("\(words.uppercased())\n")
+        alice.says("knows the words, and gets the channel's link")
+        for station in [alice, bob] {
+            station.says("the channel is saved: tenfour talk ")
+            station.says("talking in channel alice")
+            station.says("in the channel")
+        }
+        alice.says("Bob is here")
+        alice.says("hearing ")
+        bob.says("hearing Alice")
+        // Alice forwards the packets, and so leaves last.
+        for station in [bob, alice] { station.quits() }
+        let saved = [alice, bob].map { Folder.text(of: "\($0.home.path)/tenfour/pair.link") }
+        #expect(saved[0].hasPrefix("tenfour://:\(alice.port)/alice#talk-"), "\(saved)")
+        #expect(saved[1] == saved[0].replacing("tenfour://:", with: "tenfour://127.0.0.1:"), "\(saved)")
+    }
+
+    @Test func threeWrongGuessesEndBothEnds() throws {
+        let alice = try Station("Alice", ["--pair"], in: folder)
+        let bob = try Station("Bob", ["--pair", "127.0.0.1:\(alice.port)"], in: folder)
+        for count in 1...3 {
+            let isAsked = bob.program.wait(.seconds(20)) {
+                bob.terminal.shown.split(separator: "the words differ").count == count
+            }
+            #expect(isAsked, "\(bob.terminal.shown)")
+            bob.says("words of 127.0.0.1:\(alice.port): _")
+            bob.type("acorn acorn acorn\n")
+        }
+        for station in [alice, bob] {
+            #expect(station.program.wait() == .code(69), "\(station.terminal.shown)")
+            #expect(station.terminal.inOneLine.contains("start both ends anew"))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import TenfourAudioCore
+import TenfourCall
+import TenfourLobby
+import TenfourPairing
+import TenfourSeededRandom
+import TenfourSession
+
+/// Feeds a script of datagrams and of what a person does to a station that waits for calls, and to one that answers them
+/// by itself.
+func feedLobby(_ bytes: Span<UInt8>) {
+    for var lobby in LobbyStory.shared.lobbies {
+        var script = DatagramScript(bytes)
+        var now = Instant.start
+        while let step = script.next() {
+            now = now + step.pause
+            lobby.timeElapsed(at: now)
+            drain(&lobby, at: now, limit: nil)
+            switch step.action {
+            case .receive:
+                let sender = DatagramScript.endpoint(step.sender)
+                _ = lobby.receive(bytes.extracting(step.datagram), from: sender, at: now)
+                drain(&lobby, at: now, limit: step.datagram.count)
+            case .send: lobby.accept(at: now)
+            case .loop: lobby.ignorePlainCaller(at: now)
+            case .leave: lobby.hangUp(at: now)
+            }
+            drain(&lobby, at: now, limit: nil)
+        }
+    }
+}
+
+/// Takes all output. An answer to a datagram is one at most, and not longer than `limit`.
+private func drain(_ lobby: inout Lobby, at now: Instant, limit: Int?) {
+    var count = 0
+    while true {
+        var target: Endpoint?
+        let datagram = [UInt8](capacity: 1_200) { target = lobby.nextDatagram(into: &$0, at: now) }
+        guard target != nil else { break }
+        count += 1
+        if let limit { precondition(count == 1 && datagram.count <= limit, "more bytes than came") }
+    }
+    while let event = lobby.nextEvent() {
+        switch event {
+        case .plainCallerAppeared(_, let name), .plainCallerLeft(_, let name): checkShown(name)
+        case .call(.incoming(_, let name)), .call(.rings(let name)), .call(.connected(_, let name)): checkShown(name)
+        case .call, .shownWords, .typedWords: break
+        }
+    }
+}
+
+private struct LobbyStory: Sendable {
+    let lobbies: [Lobby]
+
+    static let shared = LobbyStory()
+
+    private init() {
+        var randomness = SeededRandom(seed: 4)
+        lobbies = [
+            Lobby(name: "Alice", port: 5004, .calls(isAutomatic: false), using: &randomness),
+            Lobby(name: "Robot", port: 5004, .calls(isAutomatic: true), using: &randomness),
+        ]
+    }
+}
