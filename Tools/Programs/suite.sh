@@ -14,18 +14,30 @@ export TENFOUR_LABCARD=1
 # again at the end, where they are easy to find. Without options it takes what build_tests has built.
 suite() {
     (($#)) || set -- --skip-build "${test_build[@]}"
-    local log
+    local log status=0
     log=$(mktemp)
-    if "$root/Tools/labcard" run --private -- swift test "$@" 2>&1 | tee "$log"; then
-        slowest "$log"
-        rm -f "$log"
-    else
+    "$root/Tools/labcard" run --private -- swift test "$@" 2>&1 | tee "$log" || status=1
+    slowest "$log"
+    if ((status)); then
         say "what failed:"
-        grep -A 8 -E 'recorded an issue|error:|SUMMARY: ' "$log" | head -n 200 >&2 || true
-        rm -f "$log"
-        return 1
+        grep -A 8 -E '^[^ ]* ?Test .* recorded an issue|error: |SUMMARY: ' "$log" | grep -vE '^[^ ]+ Test (case passing .*|.* (started|passed.*))\.$' |
+            head -n 200 >&2 || true
     fi
+    summary "$log"
+    rm -f "$log"
+    return $status
 }
+
+# summary LOG: lists the tests that were repeated or skipped, and prints the counts in one line, from the output of `swift test`.
+summary() {
+    local log=$1
+    sed -nE 's/^Passed at (attempt .*)/\1/p; s/^[^ ]+ Test (.* skipped: .*)/\1/p' "$log" | while read -r line; do say "$line"; done
+    say "$(count '^[^ ]+ Test [^ ]+\)( with [0-9]+ test cases)? passed after ' "$log") passed," \
+        "$(count '^[^ ]+ Test [^ ]+\)( with [0-9]+ test cases)? failed after ' "$log") failed," \
+        "$(count '^Passed at attempt ' "$log") repeated, $(count '^[^ ]+ Test .* skipped: ' "$log") skipped; $(((SECONDS + 30) / 60)) minutes"
+}
+
+count() { grep -cE -- "$1" "$2" || true; }
 
 # build_tests: builds all tests.
 build_tests() {
@@ -37,5 +49,5 @@ build_tests() {
 # slowest LOG: prints the ten slowest tests, from the output of `swift test`. Tests run in parallel and may wait for each other.
 slowest() {
     say "the slowest tests, in seconds:"
-    sed -nE 's/^. Test (.*) passed after ([0-9.]+) seconds\.$/\2 \1/p' "$1" | sort -rn | sed -n 1,10p >&2
+    sed -nE 's/^[^ ]+ Test (.*) passed after ([0-9.]+) seconds\.$/\2 \1/p' "$1" | sort -rn | sed -n 1,10p >&2
 }

@@ -247,8 +247,7 @@ extension LabcardTests {
                 priority: isGranted ? 50 : nil, tolerated: .milliseconds(isGranted ? 10 : 2),
                 sourceLocation: sourceLocation
             ) {
-                for _ in 0..<3 where try attempt() { return nil }
-                return what
+                try attempt() ? nil : what
             }
         }
     }

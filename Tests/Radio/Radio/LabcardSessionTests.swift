@@ -216,7 +216,7 @@ extension RealTimeTests {
         }
 
         @Test func cardsWhoseClocksRunApartPlayWithoutADropOut() throws {
-            try retrying(3) {
+            try retrying {
                 // Half a minute instead of an hour: the simulated hour is in PlayoutTests.
                 let mouth = try Mouth("labcard:fast_mic,300", saying: 440)
                 let heard = [Heard(), Heard()]

@@ -75,7 +75,7 @@ extension RealTimeTests {
             defer { close(pipe.descriptor) }
             let sound = tone(440, seconds: 2)
             write(Array(sound[..<4_800]), to: pipe.descriptor)
-            try retrying(3) {
+            try retrying {
                 let port = UDPPort.free()
                 let hearing = try RadioSession(.receiving(on: port, into: Heard()))
                 try hearing.start()

@@ -1,85 +1,99 @@
 import Synchronization
 public import Testing
 
-/// A trait that repeats a test in real time if it failed because the machine stalled. Threads that only run a timer
-/// detect the stall.
+/// A trait that runs a failed test in real time again, at most twice. A machine that stalls can make such a test fail,
+/// and cannot make it pass, so the best run counts.
 ///
-/// A failure during which the timer was late is printed, and the test runs again on a fresh suite, at most twice. A
-/// failure during which the timer was punctual fails at once. If the machine stalled in all three runs, the last
-/// run's issues become warnings.
+/// Each failed run is printed with its issues, and so is a test that passed at a later run. The issues of the last run
+/// are recorded. They become warnings if a bare timer was late in all three runs: then the machine has failed.
 public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     private let witness: @Sendable () -> Witness
+    private let report: @Sendable (String) -> Void
 
-    private static let attempts = 3
+    /// The greatest number of runs of a test.
+    package static let attempts = 3
 
     public var isRecursive: Bool { true }
 
-    package init(witness: @escaping @Sendable () -> Witness) { self.witness = witness }
+    package init(report: @escaping @Sendable (String) -> Void = { print($0) }, witness: @escaping @Sendable () -> Witness) {
+        self.report = report
+        self.witness = witness
+    }
 
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
     ) async throws {
+        var hasStalledAlways = true
         for attempt in 1...Self.attempts {
-            let run = Run(witness(), isLast: attempt == Self.attempts)
+            let run = Run(witness(), isLast: attempt == Self.attempts, mayWarn: hasStalledAlways)
             let handling = IssueHandlingTrait.compactMapIssues { run.handled($0) }
             do {
                 try await handling.provideScope(for: test, testCase: testCase, performing: body)
             } catch {
-                guard run.excuses(error) else { throw error }
+                guard run.swallows(error) else { throw error }
             }
-            guard let reason = run.reason else { return }
-            print("The machine stood still during \(test.name) (attempt \(attempt) of \(Self.attempts)): \(reason)")
+            guard let failure = run.failure else {
+                if attempt > 1 { report("Passed at attempt \(attempt) of \(Self.attempts): \(test.name)") }
+                return
+            }
+            hasStalledAlways = hasStalledAlways && run.hasStalled
+            report("Attempt \(attempt) of \(Self.attempts) of \(test.name) failed: \(failure)")
         }
     }
 }
 
-/// One run of a test: its failures, and whether a stall of the machine excuses them.
+/// One run of a test and its failures.
 private final class Run: Sendable {
     private let witness: Witness
     private let isLast: Bool
+    private let mayWarn: Bool
     private let state = Mutex(State())
 
     private struct State {
-        var excused: [String] = []
-        var hasFailed = false
+        var failures: [String] = []
+        var hasFailedOnAPunctualMachine = false
     }
 
-    init(_ witness: Witness, isLast: Bool) {
+    /// `mayWarn`: the machine has stalled in all runs before.
+    init(_ witness: Witness, isLast: Bool, mayWarn: Bool) {
         self.witness = witness
         self.isLast = isLast
+        self.mayWarn = mayWarn
     }
 
-    /// The reason to repeat the test; nil if the test passed, or failed without an excuse.
-    var reason: String? {
-        state.withLock { $0.hasFailed || $0.excused.isEmpty ? nil : $0.excused.joined(separator: "; ") }
-    }
+    /// The text of all issues; nil if the test passed.
+    var failure: String? { state.withLock { $0.failures.isEmpty ? nil : $0.failures.joined(separator: "; ") } }
 
-    /// Returns the issue to record; nil for an excused issue. In the last run, an excused issue is recorded as a
-    /// warning.
+    /// Whether a bare timer was late before each of the issues.
+    var hasStalled: Bool { state.withLock { !$0.hasFailedOnAPunctualMachine } }
+
+    /// Returns the issue to record; nil if the test will run again.
     func handled(_ issue: Issue) -> Issue? {
         guard issue.severity == .error else { return issue }
-        guard excuse("\(issue)") else { return issue }
+        let isExcused = note("\(issue)")
         guard isLast else { return nil }
         var issue = issue
-        issue.severity = .warning
+        if isExcused { issue.severity = .warning }
         return issue
     }
 
-    /// Whether an error that ended the run is excused, or follows from an issue that is excused.
-    func excuses(_ error: any Error) -> Bool {
+    /// Whether an error that ended the run must not reach the test.
+    func swallows(_ error: any Error) -> Bool {
         // `#require` records an issue before it throws.
-        if error is ExpectationFailedError { return reason != nil }
-        guard excuse("\(error)") else { return false }
-        if isLast { Issue.record("\(error)", severity: .warning) }
-        return true
+        let isExcused = error is ExpectationFailedError ? mayWarn && hasStalled : note("\(error)")
+        guard isLast else { return true }
+        if isExcused, !(error is ExpectationFailedError) { Issue.record("\(error)", severity: .warning) }
+        return isExcused
     }
 
-    private func excuse(_ failure: String) -> Bool {
+    /// Keeps the text of a failure. Returns whether the machine has stalled in this run and in all runs before.
+    private func note(_ failure: String) -> Bool {
         let excuse = witness.excuse()
         state.withLock { state in
-            if let excuse { state.excused.append("\(failure), while \(excuse)") } else { state.hasFailed = true }
+            state.failures.append(failure + (excuse.map { ", while \($0)" } ?? ""))
+            if excuse == nil { state.hasFailedOnAPunctualMachine = true }
         }
-        return excuse != nil
+        return mayWarn && excuse != nil
     }
 }
 

@@ -1,25 +1,29 @@
 public import Testing
 
-/// Repeats a part of a test, at most twice, if it failed because the machine stalled. `attempt` returns a text about
-/// its failure, or nil if it succeeded. See `InRealTime`, which repeats whole tests.
+/// Repeats a part of a test, at most twice, if it failed. `attempt` returns a text about its failure, or nil if it
+/// succeeded. See `InRealTime`, which repeats whole tests.
 ///
 /// `priority` is the priority of the tested threads; nil for ordinary threads, which may be late by `tolerated`
-/// without an excuse.
+/// without an excuse. A failure of all attempts is a warning if a bare timer was late in all of them.
 public func retrying(
-    _ attempts: Int = 3, priority: Int?, tolerated: Duration = .milliseconds(10),
+    priority: Int?, tolerated: Duration = .milliseconds(10),
     sourceLocation: SourceLocation = #_sourceLocation,
     _ attempt: () throws -> String?
 ) throws {
-    for number in 1...attempts {
+    let name = Test.current?.name ?? ""
+    var hasStalledAlways = true
+    for number in 1...InRealTime.attempts {
         let witness = Witness(isUrgent: priority != nil, tolerated: tolerated)
-        guard let reason = try attempt() else { return }
-        guard let excuse = witness.excuse() else {
-            Issue.record("\(reason)", sourceLocation: sourceLocation)
+        guard let reason = try attempt() else {
+            if number > 1 { print("Passed at attempt \(number) of \(InRealTime.attempts): \(name)") }
             return
         }
-        print("The machine stood still (attempt \(number) of \(attempts)): \(reason), while \(excuse)")
-        if number == attempts {
-            Issue.record("\(reason), while \(excuse)", severity: .warning, sourceLocation: sourceLocation)
+        let excuse = witness.excuse()
+        hasStalledAlways = hasStalledAlways && excuse != nil
+        let failure = reason + (excuse.map { ", while \($0)" } ?? "")
+        print("Attempt \(number) of \(InRealTime.attempts) of \(name) failed: \(failure)")
+        if number == InRealTime.attempts {
+            Issue.record("\(failure)", severity: hasStalledAlways ? .warning : .error, sourceLocation: sourceLocation)
         }
     }
 }

@@ -11,12 +11,15 @@ struct InRealTimeTests {
     private static let always: Excuse = { _ in "it stood still" }
     private static let never: Excuse = { _ in nil }
 
-    /// Runs `body` as a test with the trait. Returns the number of runs.
+    /// Runs `body` as a test with the trait. Returns the number of runs and the lines that were printed.
     private func runs(
         _ excuse: @escaping Excuse, _ body: @escaping @Sendable (_ run: Int) throws -> Void
-    ) async throws -> Int {
+    ) async throws -> (count: Int, lines: [String]) {
         let count = Mutex(0)
-        let trait = InRealTime { Witness { excuse(count.withLock { $0 }) } }
+        let lines = Mutex<[String]>([])
+        let trait = InRealTime(report: { line in lines.withLock { $0.append(line) } }) {
+            Witness { excuse(count.withLock { $0 }) }
+        }
         let test = try #require(Test.current)
         do {
             try await trait.provideScope(for: test, testCase: Test.Case.current) {
@@ -29,39 +32,54 @@ struct InRealTimeTests {
         } catch is Broken {
             Issue.record("an error that nothing excuses comes out")
         }
-        return count.withLock { $0 }
+        return (count.withLock { $0 }, lines.withLock { $0 })
     }
 
     @Test func aPassingTestRunsOnce() async throws {
-        let count = try await runs(Self.always) { _ in }
+        let (count, lines) = try await runs(Self.always) { _ in }
         #expect(count == 1)
+        #expect(lines.isEmpty)
     }
 
-    @Test func aFailureDuringAStallIsRepeatedAtMostTwice() async throws {
+    @Test(arguments: [true, false]) func aFailureIsRepeatedAtMostTwice(whileTheMachineStalls: Bool) async throws {
+        let excuse = whileTheMachineStalls ? Self.always : Self.never
         let counts = [
-            try await runs(Self.always) { run in #expect(run == 2) },
-            try await runs(Self.always) { run in if run < 3 { throw Broken() } },
-            try await runs(Self.always) { run in try #require(run == 3) },
-            // The test ran three times, and its last issues are warnings.
-            try await runs(Self.always) { _ in Issue.record("never passes") },
-            try await runs(Self.always) { _ in throw Broken() },
+            try await runs(excuse) { run in #expect(run == 2) }.count,
+            try await runs(excuse) { run in if run < 3 { throw Broken() } }.count,
+            try await runs(excuse) { run in try #require(run == 3) }.count,
         ]
-        #expect(counts == [2, 3, 3, 3, 3])
+        #expect(counts == [2, 3, 3])
     }
 
-    @Test func aFailureOnAPunctualMachineFailsAtOnce() async throws {
-        for excusedRuns in 0...1 {
-            let count = Mutex(0)
-            try await withKnownIssue {
-                let runs = try await runs({ $0 <= excusedRuns ? "it stood still" : nil }) { _ in
-                    Issue.record("never passes")
-                }
-                count.withLock { $0 = runs }
-            }
-            #expect(count.withLock { $0 } == excusedRuns + 1)
+    @Test func aTestThatPassedLaterIsPrintedWithItsFailures() async throws {
+        let lines = try await runs({ $0 == 1 ? "it stood still" : nil }) { run in if run < 3 { throw Broken() } }.lines
+        let name = try #require(Test.current?.name)
+        #expect(
+            lines == [
+                "Attempt 1 of 3 of \(name) failed: Broken(), while it stood still",
+                "Attempt 2 of 3 of \(name) failed: Broken()", "Passed at attempt 3 of 3: \(name)",
+            ])
+    }
+
+    @Test func aThirdFailureIsAWarningIfTheMachineStalledInAllRuns() async throws {
+        let counts = [
+            try await runs(Self.always) { _ in Issue.record("never passes") }.count,
+            try await runs(Self.always) { _ in throw Broken() }.count,
+            try await runs(Self.always) { _ in try #require(Bool(false)) }.count,
+        ]
+        #expect(counts == [3, 3, 3])
+    }
+
+    @Test(arguments: 1...3) func aThirdFailureFailsIfTheMachineWasPunctualInOneRun(_ punctualRun: Int) async throws {
+        let excuse: Excuse = { $0 == punctualRun ? nil : "it stood still" }
+        let count = Mutex(0)
+        try await withKnownIssue {
+            let runs = try await runs(excuse) { _ in Issue.record("never passes") }
+            count.withLock { $0 = runs.count }
         }
-        await withKnownIssue { _ = try await runs(Self.never) { _ in throw Broken() } }
-        await withKnownIssue { _ = try await runs(Self.never) { _ in try #require(Bool(false)) } }
+        #expect(count.withLock { $0 } == 3)
+        await withKnownIssue { _ = try await runs(excuse) { _ in throw Broken() } }
+        await withKnownIssue { _ = try await runs(excuse) { _ in try #require(Bool(false)) } }
     }
 
     /// The lateness is not negative, and it is below 30 s even if the timer is overdue at this moment.

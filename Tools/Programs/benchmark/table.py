@@ -4,16 +4,16 @@ import json
 
 
 class Row:
-    """`met` is True, False, or None if nothing is required. `broken` is worse than not met: the result is wrong on any
-    machine."""
+    """`met` is True, False, or None if nothing is required, or the row is `void`: the machine stalled. `broken` is worse than not met:
+    the result is wrong on any machine. `attempt` is the number of the attempt, from 1, that gave the figure."""
 
-    def __init__(self, name, ask, figure, met, *notes, broken=False, **values):
+    def __init__(self, name, ask, figure, met, *notes, broken=False, void=False, **values):
         self.name, self.ask, self.figure, self.met, self.broken, self.values = name, ask, figure, met, broken, values
-        self.notes = list(notes)
+        self.notes, self.void, self.attempt = list(notes), void, 1
 
     @property
     def verdict(self):
-        return {True: "ok", False: "NOT MET", None: ""}[self.met]
+        return {True: "ok", False: "NOT MET", None: "WARNING" if self.void else ""}[self.met]
 
 
 class Table:
@@ -40,8 +40,21 @@ class Table:
         if not self.as_json:
             print(f"  {text}", flush=True)
 
+    def repeat(self, row, attempt, attempts):
+        """Prints a row that is measured again."""
+        if not self.as_json:
+            self.put(row.name, row.ask, row.figure, f"attempt {attempt} of {attempts}; again")
+            for note in row.notes:
+                print(f"      {note}", flush=True)
+
     def put(self, *cells):
         print("  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, (*self.WIDTHS, 0))).rstrip(), flush=True)
+
+    def summarize(self):
+        """Prints how many rows were met, and how many of them at a later attempt."""
+        count = {met: sum(row.met is met and (met is not None or row.void) for row in self.rows) for met in (True, False, None)}
+        again = sum(row.attempt > 1 for row in self.rows)
+        self.note(f"{count[True]} rows met, {count[False]} not met, {count[None]} warnings; {again} needed more than one attempt")
 
     @property
     def is_met(self):

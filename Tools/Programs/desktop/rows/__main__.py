@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from attempts import best
 from judge import ask_beside, heard, most_of, of_changes, rows_of
 from kitty import kitty
 from sitting import ROOT, Sitting
@@ -54,25 +55,36 @@ def benchmark(is_long):
     yield Sitting(PIPEWIRE, cases, user=True, busy=1)
 
 
-def rows(sitting, results, is_short=False):
-    """Judges peers first, because ours are compared with them."""
-    peers = {name: result for name, result in results.items() if name in PEERS}
-    for result in peers.values():
-        yield from rows_of(str(sitting), result, must=False)
+def measured(sitting, seconds, programs, is_short):
+    """Returns a function that measures some cases of the sitting and returns the rows of each."""
+    peers = {}
+
+    def measure(cases):
+        results = {result["case"]: result for result in sitting.run(cases, seconds, programs)}
+        # Peers come first, because ours are compared with them.
+        peers.update({name: result for name, result in results.items() if name in PEERS})
+        return {name: list(rows(sitting, name, results.get(name), peers, is_short)) for name in cases}
+
+    return measure
+
+
+def rows(sitting, name, result, peers, is_short):
+    if result is None:
+        must = name not in PEERS
+        return [Row(f"{sitting}, {name}", "", "it did not run", False if must else None, broken=must, void=not must)]
+    if name in PEERS:
+        return rows_of(str(sitting), result, must=False)
+    if is_short:
+        return heard(str(sitting), result, BROWSER_DELAY if name in BROWSERS else None)
+    if name in BROWSERS:
+        return rows_of(str(sitting), result, BROWSER_DELAY)
+    if sitting.changes:
+        return of_changes(str(sitting), result)
     ask = 70 if sitting.server == PULSE else ask_beside(peers.get("ffmpeg"), OTHERWISE.get(sitting.quantum))
     # On a busy machine, ordinary threads of all programs miss cycles of the server, so the limit is the number of gaps that
     # other programs have.
     allowed = most_of(peers.values()) if sitting.user and not sitting.quantum else 0
-    for name, result in results.items():
-        if name not in PEERS and is_short:
-            yield from heard(str(sitting), result, BROWSER_DELAY if name in BROWSERS else None)
-        elif name in BROWSERS:
-            yield from rows_of(str(sitting), result, BROWSER_DELAY)
-        elif name not in PEERS:
-            yield from of_changes(str(sitting), result) if sitting.changes else rows_of(str(sitting), result, ask, allowed)
-    for name in sitting.cases:
-        if name not in results and name not in PEERS:
-            yield Row(f"{sitting}, {name}", "", "it did not run", False, broken=True)
+    return rows_of(str(sitting), result, ask, allowed)
 
 
 def meter():
@@ -109,11 +121,11 @@ def main():
         name = " ".join([str(sitting), *sitting.cases, *sitting.changes]).lower()
         if all(word.lower() in name for word in arguments.word):
             is_short = arguments.what == "check" and not arguments.long
-            for row in rows(sitting, sitting.measure(seconds, arguments.programs), is_short):
-                table.add(row)
+            best(measured(sitting, sitting.seconds or seconds, arguments.programs, is_short), sitting.cases, table)
     if arguments.what == "check" and all(word.lower() in "kitty" for word in arguments.word):
-        for row in kitty(arguments.programs):
-            table.add(row)
+        best(lambda _: {"kitty": list(kitty(arguments.programs))}, ["kitty"], table)
+    if arguments.what == "check":
+        table.summarize()
     if arguments.json:
         print_json([table])
     return 0 if table.is_met else 1

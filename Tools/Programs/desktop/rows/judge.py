@@ -30,7 +30,7 @@ def heard(title, result, delay_ask=None):
         delay = f", {path['delay_ms']['median']:.0f} ms" if path["delay_ms"] else ""
         figure = f"{share:.1f} % missing, {breaks(path)} gaps{delay}"
         if share > MOST_MISSING and (is_void(result) or result["others"] > OTHERS):
-            yield Row(name, ask, f"{figure} (void)", None, worst(result))
+            yield Row(name, ask, f"{figure} (void)", None, worst(result), void=True)
         else:
             is_late = delay_ask and path["delay_ms"] and path["delay_ms"]["median"] > delay_ask
             yield Row(name, ask, figure, share <= MOST_MISSING and not is_late)
@@ -45,12 +45,12 @@ def row(name, result, path, delay_ask, allowed, must):
     figure = f"{path['gap_count']} gaps" + (f", {path['jumps']} jumps" if path["jumps"] else "")
     figure += f", {delay['median']:.0f} ms" if delay else ""
     if not must:
-        return Row(name, "", figure + (" (void)" if is_void(result) else ""), None, *notes[:2], **values)
+        return Row(name, "", figure + (" (void)" if is_void(result) else ""), None, *notes[:2], void=is_void(result), **values)
     if is_void(result):
-        return Row(name, asked(delay_ask, allowed), f"{figure} (void)", None, worst(result), **values)
+        return Row(name, asked(delay_ask, allowed), f"{figure} (void)", None, worst(result), void=True, **values)
     met = breaks(path) <= allowed and (not delay or not delay_ask or delay["median"] <= delay_ask)
     if not met and result["others"] > OTHERS:
-        return Row(name, asked(delay_ask, allowed), f"{figure} (void)", None, worst(result), **values)
+        return Row(name, asked(delay_ask, allowed), f"{figure} (void)", None, worst(result), void=True, **values)
     return Row(name, asked(delay_ask, allowed), figure, met, *notes, **values)
 
 
@@ -81,8 +81,8 @@ def of_changes(title, result):
         if change["delay_after_ms"] is not None and change["delay_before_ms"] is not None:
             figure += f", {change['delay_before_ms']:.0f} to {change['delay_after_ms']:.0f} ms"
         met = change["gaps"] <= 1 and change["sound_again_s"] <= within
-        yield Row(f"{title}, {result['case']}, {change['what']}", f"1 gap, {within} s", figure, None if is_void(result) else met,
-                  *(["void: " + worst(result)] if is_void(result) else []))
+        yield Row(f"{title}, {result['case']}, {change['what']}", f"1 gap, {within} s", figure, None if is_void(result) and not met else met,
+                  *(["void: " + worst(result)] if is_void(result) else []), void=is_void(result) and not met)
 
 
 def ask_beside(peer, otherwise=None):

@@ -2,16 +2,15 @@
 
 import os
 import pathlib
+import socket
 import subprocess
 import tempfile
 import time
 
-from sitting import TRIES
 from table import Row
 
 SOON = 0.5  # s: the longest time for the microphone to close
 LONG = 20  # s: for what may take long on a busy machine
-PORT = 24_120
 
 
 class Screen:
@@ -78,18 +77,20 @@ def until(is_true):
     return None
 
 
+def free_port():
+    """Returns an even UDP port that was free a moment ago."""
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = taken.getsockname()[1]
+        if port % 2 == 0:
+            return port
+
+
 def kitty(programs):
-    """Returns one row for each thing that a person does: of the first turn in which all are met, or of the last."""
-    for _ in range(TRIES):
-        rows = list(turn(programs))
-        if all(row.met for row in rows):
-            break
-    return rows
-
-
-def turn(programs):
+    """Returns one row for each thing that a person does."""
     with tempfile.TemporaryDirectory() as name, Screen(programs, pathlib.Path(name)) as screen:
-        talk = [str(screen.tenfour), "talk", f"127.0.0.1:{PORT}", "-p", str(PORT + 2), "-D", "null"]
+        talk = [str(screen.tenfour), "talk", "127.0.0.1:9", "-p", str(free_port()), "-D", "null"]
         options = ["--config", "NONE", "-o", "confirm_os_window_close=0"]
         screen.start("kitty", *options, "--title", "elsewhere", "sleep", "1000")
         screen.start("kitty", *options, "--title", "talk", *talk)

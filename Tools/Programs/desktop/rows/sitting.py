@@ -9,7 +9,6 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "benchmark"))
 from rig import Busy  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-TRIES = 3  # if the machine stalled or other programs kept it busy
 EXCUSED = 3  # the most excused gaps in a run that is not void
 OTHERS = 0.25  # share of the processors used by other programs above which gaps do not count
 
@@ -30,21 +29,6 @@ class Sitting:
         words += [f"quantum {self.quantum}"] if self.quantum else ["stock"] if self.server == "pipewire" else []
         words += ["busy core"] * bool(self.busy) + ["user" if self.user else "root"]
         return ", ".join(words)
-
-    def measure(self, seconds, programs):
-        """Returns the result of each case by name: the first of three that is not void, or the last. A case without a result has
-        not run in any of them, for example because a browser did not start."""
-        results, left = {}, self.cases
-        for turn in range(TRIES):
-            for result in self.run(left, self.seconds or seconds, programs):
-                results[result["case"]] = result
-            left = [case for case in left if case not in results or is_void(results[case])]
-            if not left:
-                break
-            for case in left:
-                why = f"void, {worst(results[case])}" if case in results else "it did not run"
-                say(f"{self}, {case}: {why}" + ("; again" if turn + 1 < TRIES else ""))
-        return results
 
     def run(self, cases, seconds, programs):
         command = [str(ROOT / "Tools/desktop"), self.server, "--programs", str(programs)]
