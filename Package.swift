@@ -160,7 +160,8 @@ let package = Package(
         module("Channel/Floor", uses: ["Pacing", "AudioCore", "Packets"]),
         module("Channel/Pairing", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys"], others: ["CSodium"]),
         module(
-            "Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session", "Floor"], others: ["CSodium", "CSRTP"]),
+            "Channel/ChannelKeys", uses: ["Rings", "AudioCore", "Packets", "Session", "Floor"],
+            others: ["CSodium", "CSRTP"]),
         module(
             "Channel/ManagedChannel", uses: ["Pacing", "AudioCore", "Packets", "ChannelKeys"], others: ["CSodium"]),
         module("Channel/DirectWay", uses: ["Pacing", "AudioCore", "ChannelKeys", "ManagedChannel"]),

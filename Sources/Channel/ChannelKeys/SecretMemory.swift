@@ -1,6 +1,6 @@
 private import CSodium
 private import Glibc
-private import Synchronization
+private import TenfourRings
 
 /// Memory for secrets, in pages that are never written to the swap space, and are left out of core dumps. It may be used on
 /// any thread.
@@ -17,7 +17,7 @@ private import Synchronization
         var slots: InlineArray<5, [UnsafeMutableRawPointer]> = unsafe InlineArray { _ in unsafe [] }
     }
 
-    private static let free = Mutex(FreeSlots())
+    private static let free = Locked(FreeSlots())
 
     /// Returns at least `byteCount` bytes that are zero. Free them with the same `byteCount`.
     static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
@@ -25,13 +25,13 @@ private import Synchronization
             return unsafe allocatePages(byteCount)
         }
         return unsafe free.withLock { free in
-            if let slot = unsafe free.slots[size].popLast() { return unsafe Sent(slot) }
+            if let slot = unsafe free.slots[size].popLast() { return unsafe slot }
             let page = unsafe allocatePages(pageByteCount)
             for offset in stride(from: sizes[size], to: pageByteCount, by: sizes[size]) {
                 unsafe free.slots[size].append(page + offset)
             }
-            return unsafe Sent(page)
-        }.pointer
+            return unsafe page
+        }
     }
 
     /// Zeroes the bytes, and frees them.
@@ -40,8 +40,7 @@ private import Synchronization
             return unsafe freePages(start, byteCount)
         }
         unsafe sodium_memzero(start, sizes[size])
-        let slot = unsafe Sent(start)
-        free.withLock { free in unsafe free.slots[size].append(slot.pointer) }
+        unsafe free.withLock { free in unsafe free.slots[size].append(start) }
     }
 
     /// Returns locked pages with at least `byteCount` bytes that are zero. Free them with the same `byteCount`.
@@ -65,12 +64,6 @@ private import Synchronization
 
     private static func wholePages(_ byteCount: Int) -> Int {
         max(byteCount + pageByteCount - 1, pageByteCount) / pageByteCount * pageByteCount
-    }
-
-    /// A pointer that leaves a lock.
-    @safe private struct Sent: @unchecked Sendable {
-        let pointer: UnsafeMutableRawPointer
-        init(_ pointer: UnsafeMutableRawPointer) { unsafe self.pointer = pointer }
     }
 
     /// Initialises libsodium once (`sodium_init`), which selects the fastest code for this processor. Without this call all
