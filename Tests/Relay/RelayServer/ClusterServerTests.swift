@@ -113,17 +113,18 @@ final class ClusterServerTests {
         } else {
             nats.send(SIGSTOP)
         }
-        var longest = Duration.zero
+        var delays: [Duration] = []
         for _ in 0..<100 {
             let before = neighbour.heard.count
             let start = Clocks.now
             members[0].speak()
             wait("the neighbour hears it") { neighbour.heard.count > before }
-            longest = max(longest, Clocks.now - start)
+            delays.append(Clocks.now - start)
             run(.milliseconds(5))
         }
         nats.send(SIGCONT)
-        #expect(longest < .milliseconds(100))
+        // A relay that waits for the server delays each packet; a machine that stalls delays few.
+        #expect(delays.sorted()[50] < .milliseconds(100) * sanitizerSlowdown)
     }
 
     @Test func theRelaysThatRemainGoOn() {
@@ -145,7 +146,7 @@ final class ClusterServerTests {
             let (near, far) = (neighbour.heard.count, members[1].heard.count)
             var times: (near: Instant?, far: Instant?)
             members[0].speak()
-            let end = Clocks.now + .milliseconds(100)
+            let end = Clocks.now + .seconds(10)
             while Clocks.now < end, times.near == nil || times.far == nil {
                 for member in [neighbour, members[1]] { member.pump() }
                 if times.near == nil, neighbour.heard.count > near { times.near = Clocks.now }
@@ -158,6 +159,6 @@ final class ClusterServerTests {
         #expect(added.count > 190)
         print("delay added by the cluster: p50 \(added[added.count / 2]) ms, p99 \(added[added.count * 99 / 100]) ms")
         // On an idle machine the median is below 1 ms.
-        #expect(added[added.count / 2] < 10)
+        #expect(added[added.count / 2] < 10 * Double(sanitizerSlowdown))
     }
 }

