@@ -1,8 +1,6 @@
 """Rows that are measured again if they are not met. Noise of the machine makes a figure worse and never better, so the best of three
 attempts counts."""
 
-from table import Row
-
 ATTEMPTS = 3
 
 
