@@ -81,7 +81,7 @@ func feedCueSheet(_ bytes: Span<UInt8>) {
             precondition(track.part.end.map { $0 > track.part.start } ?? true, "a track that ends before it begins")
             switch (track.resource, resource) {
             case (.http(let address), .http):
-                precondition(address.hasPrefix("http://host/folder/") && !address.contains("/.."))
+                precondition(address.hasPrefix("http://host/folder/") && isRelative(address.dropFirst(19)))
             case (.file(let path), .file): precondition(path.hasPrefix("/folder/") && isRelative(path.dropFirst(8)))
             case (.file(let path), .standardInput): precondition(isRelative(path[...]))
             default: preconditionFailure("a sheet that leads elsewhere")
