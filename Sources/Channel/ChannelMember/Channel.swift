@@ -155,15 +155,18 @@ public struct Channel: ~Copyable, Sendable {
 
     /// The time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
-        var next = session?.keepalive.deadline
-        let others = [
-            standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline, floor?.nextDeadline,
-            isAnswered ? managed?.nextDeadline : nil,
-        ]
-        for deadline in others + [joinHandshake.deadline] {
-            if let deadline { next = min(next ?? deadline, deadline) }
+        // The compiler (Swift 6.3) takes ten seconds to check a borrow of so large a struct.
+        mutating get {
+            var next = session?.keepalive.deadline
+            let others = [
+                standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline, floor?.nextDeadline,
+                isAnswered ? managed?.nextDeadline : nil,
+            ]
+            for deadline in others + [joinHandshake.deadline] {
+                if let deadline { next = min(next ?? deadline, deadline) }
+            }
+            return next
         }
-        return next
     }
 
     // MARK: - State

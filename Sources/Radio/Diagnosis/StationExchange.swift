@@ -69,13 +69,15 @@ struct StationExchange: ~Copyable {
         return linkTest.nextDatagram(into: &buffer)
     }
 
-    func isOver(at now: Instant) -> Bool {
+    // The compiler (Swift 6.3) takes a quarter of a minute to check a borrow of so large a struct, so these are mutating.
+
+    mutating func isOver(at now: Instant) -> Bool {
         if case .answered = probe.outcome { return true }
         if case .over = linkTest.state { return true }
         return now >= end || isRefused
     }
 
-    func nextDeadline(at now: Instant) -> Instant? {
+    mutating func nextDeadline(at now: Instant) -> Instant? {
         if isOver(at: now) { return nil }
         return [probe.nextDeadline, linkTest.nextDeadline].reduce(end) { min($0, $1 ?? $0) }
     }
@@ -84,7 +86,7 @@ struct StationExchange: ~Copyable {
     private var isRefused: Bool { failure.map { Reachability($0) == .refused } ?? false && !heardRTP }
 
     /// The result so far. `words` gives the text of an errno.
-    func answer(_ words: (Int32) -> String) -> OtherEndFacts.Answer {
+    mutating func answer(_ words: (Int32) -> String) -> OtherEndFacts.Answer {
         if case .answered(let time, let name) = probe.outcome { return .station(time, name: name) }
         switch linkTest.state {
         case .speaking(true), .waiting(true), .over(.heard): return .linkTest

@@ -169,18 +169,23 @@ public struct LinkTestClient: ~Copyable {
 
     /// The latest time at which `timeElapsed` must be called; nil when the test is over.
     public var nextDeadline: Instant? {
-        let own: Instant
-        switch state {
-        case .handshake: return nextHandshakePacket
-        case .speaking: own = nextPacket
-        case .waiting: own = start + configuration.duration + Self.drainTime
-        case .over: return nil
+        // The compiler (Swift 6.3) takes a quarter of a minute to check a borrow of so large a struct.
+        mutating get {
+            let own: Instant
+            switch state {
+            case .handshake: return nextHandshakePacket
+            case .speaking: own = nextPacket
+            case .waiting: own = start + configuration.duration + Self.drainTime
+            case .over: return nil
+            }
+            return [session.nextDeadline, receiver.nextDeadline].reduce(own) { min($0, $1 ?? $0) }
         }
-        return [session.nextDeadline, receiver.nextDeadline].reduce(own) { min($0, $1 ?? $0) }
     }
 
     /// The result, once the test is over.
-    public var result: LinkTestResult {
+    ///
+    /// Mutating for the compiler's sake, as `nextDeadline` is.
+    public mutating func result() -> LinkTestResult {
         let isReturned = state == .over(.heard)
         var quality = isReturned ? receiver.report() : nil
         // Sets the round-trip time to the smallest measured one, because the reports state none for the returned media.

@@ -54,7 +54,7 @@ public struct SimulatedLinkTest: ~Copyable {
             if let deadline = client.nextDeadline, deadline <= now { client.timeElapsed(at: now) }
             flush()
         }
-        return client.result
+        return client.result()
     }
 
     public var state: LinkTestClient.State { client.state }

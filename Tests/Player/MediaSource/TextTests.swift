@@ -25,8 +25,9 @@ struct TextTests {
         let artist = frame("TPE1", [0] + [0x4D, 0xFC, 0x6C])
         let album = frame("TALB", [3] + Array("Plüsch".utf8))
         let body = picture + title + artist + album
-        let size = (0..<4).map { UInt8(body.count >> (21 - 7 * $0) & 0x7F) }
-        let byteSource = StoredBytes(Array("ID3".utf8) + [3, 0, 0] + size + body + [0xFF], isHere: false)
+        let size: [UInt8] = (0..<4).map { UInt8(body.count >> (21 - 7 * $0) & 0x7F) }
+        let head: [UInt8] = [0x49, 0x44, 0x33, 3, 0, 0]  // "ID3", version 2.3
+        let byteSource = StoredBytes(head + size + body + [0xFF], isHere: false)
         var window = ByteWindow(of: byteSource)
         let tag = try ID3Tag(&window)
         #expect(

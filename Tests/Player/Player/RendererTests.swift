@@ -87,7 +87,8 @@ import Testing
         pull(960, RendererRequest(generation: 4, isOpen: false))
         let steps = zip(heard, heard.dropFirst()).map { abs($0 - $1) }
         #expect(heard.contains { $0 > 0.49 })
-        #expect(steps.max()! < 0.5 * 1.6 * 1_000 / (8 * 48_000))
+        let steepest: Float = 0.5 * 1.6 * 1_000 / (8 * 48_000)
+        #expect(steps.max()! < steepest)
     }
 
     @Test func aFadeLastsAsLongAsItShould() {

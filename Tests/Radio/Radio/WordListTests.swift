@@ -61,8 +61,13 @@ import Testing
     private static func speech(of words: [Word]) -> [Float] {
         var sound = [Float](repeating: 0, count: (words.last?.end ?? 0) + 48_000)
         // One period of the voice, so that the sines are computed once only.
-        let period = (0..<1_000).map { place in
-            (1...10).map { Float(sin(2 * .pi * Double($0 * place) / 1_000)) / Float($0) }.reduce(0, +)
+        let period = (0..<1_000).map { (place: Int) -> Float in
+            var sum: Float = 0
+            for harmonic in 1...10 {
+                let phase = 2 * Double.pi * Double(harmonic * place) / 1_000
+                sum += Float(sin(phase)) / Float(harmonic)
+            }
+            return sum
         }
         for (number, word) in words.enumerated() {
             let pitch = 110 + (number % 12) * 10

@@ -64,14 +64,16 @@ import Testing
             ], in: scene.folder)
         #expect(result.end == .code(0) && result.errors == "", "\(result.errors)")
         let bytes = Folder.bytes(of: scene.folder("heard.raw"))
-        let heard = stride(from: 0, to: bytes.count - 3, by: 4).map { start in
-            Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[start + $1]) << (8 * UInt32($1)) })
+        let heard = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe (0..<bytes.count / 4).map { unsafe bytes.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
         }
         #expect(abs(heard.count - (240_000 - 312)) <= 1, "\(heard.count)")
         // The tone after the gap has the phase that it would have without the gap.
         let tone = Tone.samples(seconds: 5)
-        let (product, power) = (115_200..<235_000).reduce((Float(0), Float(0))) { sums, index in
-            (sums.0 + heard[index] * tone[index], sums.1 + tone[index] * tone[index])
+        var (product, power) = (Float(0), Float(0))
+        for index in 115_200..<235_000 {
+            product += heard[index] * tone[index]
+            power += tone[index] * tone[index]
         }
         #expect(product / power > 0.9, "\(product / power)")
     }

@@ -50,7 +50,7 @@ final class Conversation {
         settle()
         loop.run()
         loop.closeAll()
-        return (client.result, client.state)
+        return (client.result(), client.state)
     }
 
     private func settle() {
