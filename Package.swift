@@ -48,19 +48,24 @@ func firstProgram(_ name: String, uses modules: [String], others: [Target.Depend
         path: "Tests/FirstPrograms/Programs/" + name)
 }
 
-/// Tests in a folder of Tests, all of which may use Tests/TestSupport.
+/// Tests in a folder of Tests, all of which may use Tests/TestSupport. Only tests that compute much are optimized, also
+/// in release form: for the others the compiler would take longer than is saved.
 func tests(
     _ name: String, in folder: String, uses modules: [String] = [], others: [Target.Dependency] = [],
-    exclude: [String] = []
+    exclude: [String] = [], isOptimized: Bool = false
 ) -> Target {
     .testTarget(
         name: name, dependencies: dependencies(modules, others: others + ["TestSupport"]), path: "Tests/" + folder,
-        exclude: exclude, swiftSettings: settings)
+        exclude: exclude,
+        swiftSettings: settings
+            + (isOptimized ? [] : [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]))
 }
 
 /// The tests of the module whose folder in Sources has the same path.
-func tests(_ folder: String, uses modules: [String], others: [Target.Dependency] = []) -> Target {
-    tests(lastComponent(folder) + "Tests", in: folder, uses: modules, others: others)
+func tests(
+    _ folder: String, uses modules: [String], others: [Target.Dependency] = [], isOptimized: Bool = false
+) -> Target {
+    tests(lastComponent(folder) + "Tests", in: folder, uses: modules, others: others, isOptimized: isOptimized)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -361,18 +366,22 @@ let package = Package(
         .target(name: "CMACs", path: "Tests/TestSupport/CMACs"),
         .target(
             name: "TestSupport",
+            dependencies: dependencies([
+                "SeededRandom", "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "SoundCard", "Packets",
+                "Session", "JitterBuffer", "ChannelKeys", "ManagedChannel", "RelayCore", "UV", "NetworkEmulator",
+                "MediaSource",
+            ]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
+        .target(
+            name: "FuzzTargets",
             dependencies: dependencies(
                 [
-                    "SeededRandom", "Rings", "Threads", "AudioCodec", "AudioCore", "Effects", "SoundCard", "Packets",
-                    "Session", "JitterBuffer",
-                    "ChannelKeys", "Floor", "ManagedChannel", "DirectWay", "ChannelMember", "Pairing", "RelayCore",
-                    "RelayServer", "UV",
-                    "PacketCapture",
-                    "NetworkEmulator",
-                    "MediaSource", "HTTPSource", "HLSSource", "HTTPServer", "OpusCodec", "OggOpus", "LiveStream",
-                    "Transmissions",
-                    "JSON", "PushToTalk", "PushToTalkDevices", "Call", "Lobby", "Diagnosis", "CommandSupport",
-                ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
+                    "JSON", "SeededRandom", "Rings", "AudioCore", "Effects", "Packets", "OggOpus", "Session",
+                    "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "DirectWay", "ChannelMember",
+                    "RelayCore", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator", "MediaSource",
+                    "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions", "Call", "Lobby",
+                    "Diagnosis", "LiveStream", "CommandSupport",
+                ], others: [ffmpegSource, "TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
+            swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/PrivateFiles", uses: ["PrivateFiles"]),
         tests("Support/Threads", uses: ["Threads"]),
@@ -386,23 +395,28 @@ let package = Package(
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Support/Clocks", uses: ["AudioCore", "Clocks"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
-        tests("Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"]),
-        tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"]),
-        tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),
-        tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"]),
         tests(
-            "Audio/Effects", uses: ["SeededRandom", "AudioCore", "TimePitch", "Effects"], others: ["CAllocations"]),
-        tests("Audio/SignalTones", uses: ["AudioCore", "SignalTones"]),
-        tests("Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"]),
+            "Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"], isOptimized: true),
+        tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"], isOptimized: true),
+        tests("Audio/Resampling", uses: ["AudioCore", "Resampling"], isOptimized: true),
+        tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"], isOptimized: true),
+        tests(
+            "Audio/Effects", uses: ["SeededRandom", "AudioCore", "TimePitch", "Effects"], others: ["CAllocations"],
+            isOptimized: true),
+        tests("Audio/SignalTones", uses: ["AudioCore", "SignalTones"], isOptimized: true),
+        tests(
+            "Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"], isOptimized: true),
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
         tests(
             "Audio/VoiceProcessing", uses: ["SeededRandom", "Rings", "AudioCore", "VoiceProcessing"],
-            others: ["CAllocations"]),
-        tests("Audio/Waveform", uses: ["AudioCore", "Waveform"]),
-        tests("RTP/Packets", uses: ["SeededRandom", "AudioCore", "Packets", "NetworkEmulator"]),
+            others: ["CAllocations"], isOptimized: true),
+        tests("Audio/Waveform", uses: ["AudioCore", "Waveform"], isOptimized: true),
+        tests(
+            "RTP/Packets", uses: ["SeededRandom", "AudioCore", "Packets", "NetworkEmulator"], others: ["FuzzTargets"],
+            isOptimized: true),
         tests("RTP/OggOpus", uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "OggOpus"]),
         tests("RTP/Session", uses: ["SeededRandom", "AudioCore", "Packets", "Session", "NetworkEmulator"]),
-        tests("RTP/JitterBuffer", uses: ["SeededRandom", "AudioCore", "Packets", "JitterBuffer"]),
+        tests("RTP/JitterBuffer", uses: ["SeededRandom", "AudioCore", "Packets", "JitterBuffer"], isOptimized: true),
         tests("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer", "CallQuality"]),
         tests(
             "Channel/ChannelKeys",
@@ -426,7 +440,7 @@ let package = Package(
                 "RelayCore",
                 "NetworkEmulator",
             ],
-            others: ["CAllocations", "CMACs"]),
+            others: ["CAllocations", "CMACs"], isOptimized: true),
         tests(
             "Relay/RelayCluster",
             uses: [
@@ -440,7 +454,7 @@ let package = Package(
                 "Rings", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
                 "RelayCore", "RelayCluster", "NATS", "RelayServer",
                 "UV", "NetworkEmulator",
-            ], others: ["CAllocations"]),
+            ], others: ["CAllocations", "tenfour"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
         tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
         tests("Network/NATS", uses: ["NATS"]),
@@ -452,7 +466,7 @@ let package = Package(
         tests("Player/HLSSource", uses: ["Rings", "AudioCore", "MediaSource", "HLSSource"]),
         tests(
             "Player/FFmpegSource", uses: ["SeededRandom", "Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
-            others: [ffmpegSource]),
+            others: [ffmpegSource], isOptimized: true),
         tests(
             "Player/Player",
             uses: [
@@ -479,10 +493,11 @@ let package = Package(
         tests(
             "Radio/Transmissions",
             uses: ["SeededRandom", "Clocks", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],
-            others: ["CAllocations"]),
+            others: ["CAllocations"], isOptimized: true),
         tests(
             "Radio/Simulation",
-            uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
+            uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"],
+            isOptimized: true),
         tests("Radio/Call", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Call"]),
         tests(
             "Radio/Lobby",
@@ -495,7 +510,7 @@ let package = Package(
             uses: [
                 "JSON", "SeededRandom",
                 "AudioCore", "Packets", "Session", "CallQuality", "NetworkEmulator", "Radio", "Simulation", "LinkTest",
-            ]),
+            ], isOptimized: true),
         tests(
             "Radio/Diagnosis",
             uses: [
@@ -516,7 +531,7 @@ let package = Package(
         tests("SupportTests", in: "TestSupport/Tests"),
         tests(
             "ConversationTests", in: "RTP/Conversation",
-            uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "NetworkEmulator"]),
+            uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "NetworkEmulator"], isOptimized: true),
         tests(
             "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],
             others: ["badlink"]),
@@ -534,7 +549,8 @@ let package = Package(
                 "first-session", "first-time-pitch", "first-waveform-png",
             ], exclude: ["Programs"]),
         tests("ToolTests", in: "Tools/Programs", others: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
-        tests("Command/CommandSupport", uses: ["SeededRandom", "AudioCore", "CommandSupport"]),
+        tests(
+            "Command/CommandSupport", uses: ["SeededRandom", "AudioCore", "CommandSupport"], others: ["FuzzTargets"]),
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
@@ -548,10 +564,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tools/test --places builds only the tests that it runs.
+// Tools/test builds only these tests, and what they need, for some of its parts.
 if let suites = Context.environment["TENFOUR_SUITES"] {
-    let chosen = suites.split(separator: " ").map(String.init)
-    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+    keepOnly(Set(suites.split(separator: " ").map(String.init)))
 }
 
 // The fuzzer's main is libFuzzer's: an ordinary build could not link it.
@@ -559,7 +574,24 @@ if Context.environment["TENFOUR_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "fuzz",
-            dependencies: ["TestSupport"],
+            dependencies: ["FuzzTargets"],
             path: "Tools/Programs/fuzz",
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}
+
+/// Removes all targets but `needed` and those that they depend on, and the products of the others.
+@MainActor func keepOnly(_ needed: Set<String>) {
+    var needed = needed
+    var more = package.targets.filter { needed.contains($0.name) }
+    while let target = more.popLast() {
+        for dependency in target.dependencies {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _):
+                if needed.insert(name).inserted { more += package.targets.filter { $0.name == name } }
+            default: break
+            }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
 }

@@ -1,14 +1,15 @@
 import Glibc
 import TenfourAudioCore
 import TenfourAudioFile
+import TestSupport
 
 /// A temporary folder, removed when this object is released.
 final class TemporaryFolder: Sendable {
     let path: String
 
     init() {
-        var name = Array("/tmp/tenfour-tests-XXXXXX".utf8CString)
-        unsafe precondition(mkdtemp(&name) != nil, "no folder in /tmp")
+        var name = Array("\(Folder.temporary)/tenfour-tests-XXXXXX".utf8CString)
+        unsafe precondition(mkdtemp(&name) != nil, "no temporary folder")
         path = String(decoding: name.dropLast().map(UInt8.init), as: UTF8.self)
     }
 
@@ -90,9 +91,9 @@ struct Pipe: ~Copyable {
 
 /// Returns the descriptor of an unlinked file with `bytes`, positioned at its start; the caller closes it.
 func namelessFile(_ bytes: [UInt8] = []) -> Int32 {
-    var name = Array("/tmp/tenfour-tests-XXXXXX".utf8CString)
+    var name = Array("\(Folder.temporary)/tenfour-tests-XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&name)
-    precondition(descriptor >= 0, "no file in /tmp")
+    precondition(descriptor >= 0, "no temporary file")
     unsafe unlink(name)
     writeAll(bytes, to: descriptor)
     lseek(descriptor, 0, SEEK_SET)

@@ -55,7 +55,7 @@ extension LabcardTests {
     }
 
     @Test func aBacklogOfTheMicrophoneIsThrownAwayAndCounted() throws {
-        try retrying("a backlog captured") {
+        try expectAtAudioPriority("a backlog captured") {
             var card = try CaptureCard(device: "labcard:stale", period: FrameCount(480))
             guard let before = capture(&card) else { return false }
             sleep(milliseconds: 150)
@@ -72,7 +72,7 @@ extension LabcardTests {
     }
 
     @Test func playedFramesAreCapturedAtTheSameMoment() throws {
-        try retrying("a cable") { try cross("labcard:cable", "labcard:cable") }
+        try expectAtAudioPriority("a cable") { try cross("labcard:cable", "labcard:cable") }
     }
 
     /// One end of the simulated cable plays in this format, the other captures.
@@ -80,7 +80,7 @@ extension LabcardTests {
         ("labcard:low24,0,48000,S24_LE", "labcard:low24"), ("labcard:top24", "labcard:top24,0,48000,S24_LE"),
     ])
     func samplesOf24BitsInFourBytesCross(speaker: String, microphone: String) throws {
-        try retrying("S24_LE") { try cross(speaker, microphone) }
+        try expectAtAudioPriority("S24_LE") { try cross(speaker, microphone) }
     }
 
     /// Plays a click on one card and captures it from the other. Returns false if one of them was interrupted.

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func demandsComeAtThePaceOfTheCardAndTheDelayStays() throws {
-        try retrying("demands at the card's pace") {
+        try expectAtAudioPriority("demands at the card's pace") {
             var card = try PlaybackCard(device: "labcard:pace,200", period: FrameCount(240))
             let demands = play(100, on: &card)
             guard card.counts == InterruptionCounts(), let first = demands.first, let last = demands.last else {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func theQueueHoldsBetweenOneAndTwoPeriodsHoweverLongTheBuffer() throws {
-        try retrying("a short queue") {
+        try expectAtAudioPriority("a short queue") {
             var card = try PlaybackCard(device: "labcard:queue", period: FrameCount(240))
             var ahead: [Double] = []
             for _ in 0..<100 {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func aBacklogIsPlayedBeforeTheNextDemand() throws {
-        try retrying("a backlog") {
+        try expectAtAudioPriority("a backlog") {
             var card = try PlaybackCard(device: "labcard:backlog", period: FrameCount(240))
             guard play(4, on: &card).count == 4, case .demand(let before) = card.wait() else { return false }
             let excess = [Float](repeating: 0, count: 240 * 8)
@@ -115,7 +115,7 @@ import Testing
 
     @Test func aCardThatSleptPlaysOn() throws {
         // A thread that does not poll for 0.3 s misses the suspension, so the test may be repeated.
-        try retrying("a card that sleeps") {
+        try expectAtAudioPriority("a card that sleeps") {
             var card = try PlaybackCard(device: "labcard:sleepy", period: FrameCount(480))
             _ = play(5, on: &card)
             var isResumed = false
@@ -159,7 +159,7 @@ import Testing
 
     @Test(arguments: [256, 1_024, 2_048, 4_096])
     func aQuantumIsLearntAndNothingIsMissedAfterwards(_ quantum: Int) throws {
-        try retrying("a quantum of \(quantum)") {
+        try expectAtAudioPriority("a quantum of \(quantum)") {
             let name = "quantum\(quantum)"
             try "\(quantum)".write(toFile: troubles + name + ".quantum", atomically: true, encoding: .utf8)
             defer { removeTrouble(name + ".quantum") }
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func aQuantumThatGrowsInterruptsOnce() throws {
-        try retrying("a quantum that grows") {
+        try expectAtAudioPriority("a quantum that grows") {
             defer { removeTrouble("growing.quantum") }
             try "128".write(toFile: troubles + "growing.quantum", atomically: true, encoding: .utf8)
             var card = try PlaybackCard(device: "labcard:growing", period: FrameCount(240))
@@ -235,32 +235,17 @@ import Testing
 
 // Functions shared by the tests.
 extension LabcardTests {
-    /// Runs an attempt with an audio thread's priority. Repeats it up to twice if it failed, and again if a timer of the
-    /// same priority was late.
-    func retrying(
-        _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> Bool
+    /// Calls `body` with an audio thread's priority, if the system grants it: other tests of this process take the
+    /// processor from a thread without it. Records `what` if `body` returns false.
+    func expectAtAudioPriority(
+        _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Bool
     ) throws {
-        try withAudioPriority { isGranted in
-            // When a period is demanded, 5 ms are queued. A thread that only waits is late less often than one that
-            // works.
-            try TestSupport.retrying(
-                priority: isGranted ? 50 : nil, tolerated: .milliseconds(isGranted ? 10 : 2),
-                sourceLocation: sourceLocation
-            ) {
-                try attempt() ? nil : what
-            }
-        }
-    }
-
-    /// Calls `body` with the real-time priority of an audio thread, and tells it whether the system granted that.
-    /// Other tests of this process take the processor from a thread without it.
-    private func withAudioPriority(_ body: (Bool) throws -> Void) throws {
         var policy: Int32 = 0
         var parameters = sched_param()
         unsafe pthread_getschedparam(pthread_self(), &policy, &parameters)
-        let isGranted = RealTime.request(priority: 50).isGranted
+        _ = RealTime.request(priority: 50)
         defer { unsafe pthread_setschedparam(pthread_self(), policy, &parameters) }
-        try body(isGranted)
+        if try !body() { Issue.record("\(what)", sourceLocation: sourceLocation) }
     }
 
     func now() -> Int64 { PCMCalls.now() }

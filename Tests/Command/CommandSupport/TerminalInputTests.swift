@@ -1,3 +1,4 @@
+import FuzzTargets
 import TenfourAudioCore
 import TenfourCommandSupport
 import TenfourSeededRandom

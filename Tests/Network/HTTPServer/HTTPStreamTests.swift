@@ -15,7 +15,7 @@ import Testing
     private func listener(_ path: String = "/live", count: Int = 1, receiveBufferSize: Int32? = nil) -> Client {
         let client = Client(server.port, receiveBufferSize: receiveBufferSize)
         client.get(path)
-        let deadline = BareClock.now + 30
+        let deadline = BareClock.now + 60
         while server.perform({ $0.live.listenerCount + $0.events.listenerCount }) < count, BareClock.now < deadline {
             usleep(1_000)
         }
@@ -50,7 +50,7 @@ import Testing
 
     @Test func listenerThatClosesIsForgotten() {
         do { _ = listener("/events") }
-        let deadline = BareClock.now + 5
+        let deadline = BareClock.now + 60
         while server.perform({ $0.events.listenerCount }) > 0, BareClock.now < deadline { usleep(10_000) }
         #expect(server.perform { $0.events.listenerCount } == 0)
         while server.perform({ $0.server.connectionCount }) > 0, BareClock.now < deadline { usleep(10_000) }

@@ -26,7 +26,7 @@ import Testing
         let client = try NATSClient(configuration) {}
         try client.start()
         defer { client.stop() }
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end, !client.status.isConnected, client.status.failure == nil { usleep(10_000) }
         return client.status
     }

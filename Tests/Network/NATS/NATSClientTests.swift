@@ -20,7 +20,7 @@ import Testing
     }
 
     private func wait(
-        _ client: NATSClient, for time: Duration = .seconds(20), place: SourceLocation = #_sourceLocation,
+        _ client: NATSClient, for time: Duration = .seconds(60), place: SourceLocation = #_sourceLocation,
         until isSo: () -> Bool
     ) {
         let end = ContinuousClock.now + time
@@ -109,7 +109,8 @@ import Testing
         for _ in 0..<4_000 {
             longest = max(longest, ContinuousClock().measure { client.publish(message) })
         }
-        #expect(longest < .milliseconds(100), "\(longest)")
+        // Waiting for the server would take until it goes on; the whole machine may stand still for a moment.
+        #expect(longest < .seconds(5), "\(longest)")
         wait(client) { client.status.droppedOutgoingCount > 0 }
         wait(client) { !client.status.isConnected }
         client.stop()

@@ -1,6 +1,7 @@
 import Glibc
 import TenfourAudioCore
 import TenfourSession
+import TestSupport
 import Testing
 
 @testable import TenfourUV
@@ -12,7 +13,7 @@ struct NetworkErrorTests {
 
     /// A table in the format of /proc/net/udp6 with two sockets; the second one belongs to process 77.
     @Test func theOwnerOfAPortIsFound() throws {
-        let root = "/tmp/tenfour-holder-\(getpid())"
+        let root = "\(Folder.temporary)/tenfour-holder-\(getpid())"
         let folders = [root, "\(root)/net", "\(root)/77", "\(root)/77/fd", "\(root)/self"]
         for folder in folders { unsafe mkdir(folder, 0o700) }
         let (table, name, link) = ("\(root)/net/udp6", "\(root)/77/comm", "\(root)/77/fd/9")

@@ -82,7 +82,7 @@ private struct SlowLink {
         timer = nil
         // The interface's queue still sends its packets at the limited rate.
         var arrived = try arrivals() - before
-        for _ in 0..<1_000 where arrived < fanOut.statistics.sent {
+        for _ in 0..<6_000 where arrived < fanOut.statistics.sent {
             usleep(10_000)
             arrived = try arrivals() - before
         }

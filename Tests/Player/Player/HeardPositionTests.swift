@@ -15,7 +15,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
 /// --private -- swift test`.
 @Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct HeardPositionTests {
     @Test func thePositionIsThatOfWhatIsHeard() throws {
-        try retrying(priority: 50) {
+        try expectNoFailure {
             let ear = try LoopbackEar("labcard:position")
             let (streamer, watch) = try play("60", on: "labcard:position")
             watch.look(for: 1)
@@ -43,7 +43,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
 
     /// The limiter behind the effects reads ahead.
     @Test func effectsDoNotMoveThePosition() throws {
-        try retrying(priority: 50) {
+        try expectNoFailure {
             let ear = try LoopbackEar("labcard:effects")
             let (streamer, watch) = try play("60", on: "labcard:effects")
             watch.look(for: 0.6)
@@ -62,7 +62,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
     }
 
     @Test func aSeekIsHeardWithinAFifthOfASecondAndNothingStaleAfterIt() throws {
-        try retrying(priority: 50) {
+        try expectNoFailure {
             let ear = try LoopbackEar("labcard:seek")
             let (streamer, watch) = try play("60", on: "labcard:seek")
             watch.look(for: 0.5)
@@ -87,7 +87,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
     }
 
     @Test func afterAnUnderrunPlaybackContinuesWithTheNextFrame() throws {
-        try retrying(priority: 50) {
+        try expectNoFailure {
             let ear = try LoopbackEar("labcard:refill")
             let opener = CodedOpener(.mono, held: 0.7)
             let (streamer, watch) = try play("60", on: "labcard:refill", opener)

@@ -1,4 +1,5 @@
 import Foundation
+import FuzzTargets
 import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourSeededRandom

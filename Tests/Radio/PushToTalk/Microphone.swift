@@ -34,13 +34,13 @@ final class Microphone: Sendable {
     var events: [PushToTalk.Event] { shared.state.withLock { $0.events } }
 
     /// Waits until the microphone is open, or closed. Returns whether that happened within the time.
-    func becomes(open wanted: Bool, within time: Duration = .seconds(10)) -> Bool {
+    func becomes(open wanted: Bool, within time: Duration = .seconds(60)) -> Bool {
         waits(for: time) { isOpen == wanted }
     }
 }
 
 /// Waits until the condition holds. Returns false if it does not hold within the time.
-func waits(for time: Duration = .seconds(10), until isSo: () -> Bool) -> Bool {
+func waits(for time: Duration = .seconds(60), until isSo: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + time
     while !isSo() {
         if ContinuousClock.now > deadline { return isSo() }

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TenfourAudioCore
 import TenfourClocks
+import TestSupport
 import Testing
 
 @testable import TenfourPushToTalkDevices
@@ -11,7 +12,7 @@ final class DeviceTree: Sendable {
     let root: String
 
     init() {
-        var template = Array("/tmp/tenfour-devices-XXXXXX".utf8CString)
+        var template = Array("\(Folder.temporary)/tenfour-devices-XXXXXX".utf8CString)
         root = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
         for folder in ["dev/input", "sys/class/input", "sys/class/hidraw"] { make(folder) }
     }
@@ -133,7 +134,7 @@ final class PTTEventLog: Sendable {
     /// Waits until the log has this number of events. Records an issue if it does not within `time`.
     @discardableResult
     func wait(
-        for count: Int, _ time: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
+        for count: Int, _ time: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation
     ) -> [String] {
         let deadline = ContinuousClock.now + time
         while events.count < count {

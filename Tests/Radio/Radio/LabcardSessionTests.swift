@@ -19,7 +19,7 @@ extension RealTimeTests {
     /// test`.
     @Suite(.serialized, .enabled(if: hasLabcard)) struct LabcardSessionTests {
         @Test func twoStationsHearEachOther() throws {
-            try retrying {
+            try expectNoFailure {
                 let (port, otherPort) = (UDPPort.free(), UDPPort.free())
                 let alice = try RadioSession(.talking(from: port, to: otherPort, wires: "alice"))
                 let bob = try RadioSession(.talking(from: otherPort, to: port, wires: "bob"))
@@ -42,7 +42,7 @@ extension RealTimeTests {
         }
 
         @Test func aCardThatIsClosedWithTheMicrophoneIsHeardAfterItsOpening() throws {
-            try retrying {
+            try expectNoFailure {
                 let heard = Heard()
                 let port = UDPPort.free()
                 let hearing = try RadioSession(.receiving(on: port, into: heard))
@@ -68,7 +68,7 @@ extension RealTimeTests {
 
         /// A station whose microphone hears its loudspeaker by a wire, and a partner who must not hear an echo.
         @Test(arguments: [false, true]) func theEchoOfALoudspeakerIsRemoved(cancels: Bool) throws {
-            try retrying {
+            try expectNoFailure {
                 let (port, otherPort) = (UDPPort.free(), UDPPort.free())
                 var table = try RadioConfiguration.talking(from: port, to: otherPort, wires: "table")
                 table.input = .card("labcard:table_\(cancels)")
@@ -91,7 +91,7 @@ extension RealTimeTests {
         }
 
         @Test func aSilencedSpeakerIsSilentAndTheRecordingGoesOn() throws {
-            try retrying {
+            try expectNoFailure {
                 let heard = Heard()
                 let pair = try Pair(playingOn: "labcard:muted_ear", into: heard)
                 let ear = try Ear("labcard:muted_ear")
@@ -107,7 +107,7 @@ extension RealTimeTests {
         }
 
         @Test func aToneIsHeardOnTheCardOnly() throws {
-            try retrying {
+            try expectNoFailure {
                 let heard = Heard()
                 let pair = try Pair(playingOn: "labcard:tone_ear", into: heard)
                 let ear = try Ear("labcard:tone_ear")
@@ -129,7 +129,7 @@ extension RealTimeTests {
         }
 
         @Test func inHalfDuplexNobodyIsHeardWhileTheMicrophoneIsOpen() throws {
-            try retrying {
+            try expectNoFailure {
                 let (port, otherPort) = (UDPPort.free(), UDPPort.free())
                 var configuration = try RadioConfiguration.talking(from: port, to: otherPort, wires: "half")
                 configuration.duplex = .half
@@ -157,7 +157,7 @@ extension RealTimeTests {
         }
 
         @Test func aPlayingCardThatIsPulledOutIsReportedCostsNothingAndComesBack() throws {
-            try retrying {
+            try expectNoFailure {
                 let pair = try Pair(playingOn: "labcard:usb_ear", into: Heard())
                 try pair.start()
                 guard let before = pair.settledDelay() else { return "nothing was heard" }
@@ -178,7 +178,7 @@ extension RealTimeTests {
         }
 
         @Test func aMicrophoneThatIsPulledOutShiftsNoDelay() throws {
-            try retrying {
+            try expectNoFailure {
                 let mouth = try Mouth("labcard:usb_mic", saying: 440)
                 let pair = try Pair(capturingFrom: "labcard:usb_mic", into: Heard())
                 try pair.start()
@@ -199,7 +199,7 @@ extension RealTimeTests {
         }
 
         @Test func cardsOfAnotherRateSoundTheSame() throws {
-            try retrying {
+            try expectNoFailure {
                 let mouth = try Mouth("labcard:cd_mic,0,44100", saying: 1_000)
                 let heard = Heard()
                 let pair = try Pair(
@@ -216,7 +216,7 @@ extension RealTimeTests {
         }
 
         @Test func cardsWhoseClocksRunApartPlayWithoutADropOut() throws {
-            try retrying {
+            try expectNoFailure {
                 // Half a minute instead of an hour: the simulated hour is in PlayoutTests.
                 let mouth = try Mouth("labcard:fast_mic,300", saying: 440)
                 let heard = [Heard(), Heard()]

@@ -9,7 +9,7 @@ extension RealTimeTests {
     @Suite(.serialized, .enabled(if: hasLabcard)) struct LentCardTests {
         /// Several sessions share a microphone, and only one of them captures.
         @Test func aSessionWithoutNeedOfTheCardCapturesSilenceUntilItIsNeeded() throws {
-            try retrying {
+            try expectNoFailure {
                 let heard = Heard()
                 let port = UDPPort.free()
                 let hearing = try RadioSession(.receiving(on: port, into: heard))

@@ -15,7 +15,7 @@ extension RealTimeTests {
         @Test func aFileIsHeardAtTheOtherEnd() throws {
             let folder = Folder()
             let file = try folder.sound("tone.wav", tone(440, seconds: 2))
-            try retrying {
+            try expectNoFailure {
                 let port = UDPPort.free()
                 let heard = Heard()
                 let hearing = try RadioSession(receivingOn: "127.0.0.1:\(port)") { heard.take($0, .mono) }
@@ -75,7 +75,7 @@ extension RealTimeTests {
             defer { close(pipe.descriptor) }
             let sound = tone(440, seconds: 2)
             write(Array(sound[..<4_800]), to: pipe.descriptor)
-            try retrying {
+            try expectNoFailure {
                 let port = UDPPort.free()
                 let hearing = try RadioSession(.receiving(on: port, into: Heard()))
                 try hearing.start()

@@ -7,13 +7,8 @@ import Testing
 
 /// Tests of sessions that run in real time, one at a time, since each needs the whole machine.
 ///
-/// What a stall can break is tried again, and waits time out only if an event never happens.
+/// The trait repeats what a stall can break, and waits time out only if an event never happens.
 @Suite(.serialized, .inRealTimeOnACard) enum RealTimeTests {}
-
-/// Calls `retrying` of TestSupport with the priority of a session's audio threads.
-func retrying(sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> String?) throws {
-    try retrying(priority: 50, sourceLocation: sourceLocation, attempt)
-}
 
 /// Waits until `isSo` is true. Returns false after `seconds`, which are far more than a slow machine needs.
 @discardableResult

@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Polls until nothing runs any more. Time does not pass for the runner.
-    private func finish(_ runner: inout HookRunner, at now: Instant = .start, within time: Duration = .seconds(30)) {
+    private func finish(_ runner: inout HookRunner, at now: Instant = .start, within time: Duration = .seconds(60)) {
         let deadline = ContinuousClock.now + time
         repeat {
             _ = runner.poll(at: now)
@@ -69,7 +69,7 @@ import Testing
         for _ in 0..<100 { runner.add(RecordingHook.Run(hook, .start, transmission, path: "/r")) }
         #expect(runner.droppedCount == 36)
         _ = runner.poll(at: .start)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while Folder.bytes(of: folder("begun")).count < 4, ContinuousClock.now < deadline { usleep(5_000) }
         for _ in 0..<20 {
             _ = runner.poll(at: .start)
@@ -89,7 +89,7 @@ import Testing
         var runner = HookRunner()
         runner.add(RecordingHook.Run(hook, .start, transmission, path: "/r"))
         _ = runner.poll(at: .start)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while Folder.bytes(of: folder("ids")).isEmpty, ContinuousClock.now < deadline { usleep(5_000) }
         let ids = Folder.text(of: folder("ids")).split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
         try #require(ids.count == 2)
@@ -124,7 +124,7 @@ import Testing
         let scene = try RecorderScene(hook: hook)
         var alice = SimulatedSpeaker(1)
         scene.talk(&alice, for: .milliseconds(200))
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while Folder.text(of: folder("told")) != "start\n", ContinuousClock.now < deadline { usleep(5_000) }
         scene.talk(&alice, for: .milliseconds(800))
         scene.finish()

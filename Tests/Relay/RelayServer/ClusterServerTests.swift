@@ -45,7 +45,7 @@ final class ClusterServerTests {
     }
 
     private func wait(_ what: Comment, until isSo: () -> Bool) {
-        let end = Clocks.now + .seconds(20)
+        let end = Clocks.now + .seconds(60)
         while Clocks.now < end {
             for member in members { member.pump() }
             if isSo() { return }

@@ -69,11 +69,11 @@ import Testing
     }
 
     func wait(sourceLocation: SourceLocation = #_sourceLocation, until isThere: () -> Bool) {
-        for _ in 0..<2_000 {
+        for _ in 0..<6_000 {
             if isThere() { return }
             usleep(10_000)
         }
-        Issue.record("the condition did not become true within 20 seconds", sourceLocation: sourceLocation)
+        Issue.record("the condition did not become true within a minute", sourceLocation: sourceLocation)
     }
 }
 
@@ -99,13 +99,13 @@ func rtp(_ sequenceNumber: UInt8, byteCount: Int = 100) -> [UInt8] {
     [0x80, 111, 0, sequenceNumber, 0, 0, 0, 0, 0, 0, 0, 7] + [UInt8](repeating: sequenceNumber, count: byteCount - 12)
 }
 
-/// Threads that call `wait` continue after `open`, or after about 20 s.
+/// Threads that call `wait` continue after `open`, or after about a minute.
 final class Gate: Sendable {
     private let isOpen = Atomic(false)
 
     func open() { isOpen.store(true, ordering: .releasing) }
 
     func wait() {
-        for _ in 0..<20_000 where !isOpen.load(ordering: .acquiring) { usleep(1_000) }
+        for _ in 0..<60_000 where !isOpen.load(ordering: .acquiring) { usleep(1_000) }
     }
 }

@@ -61,7 +61,7 @@ private let daemon = BusObject(
             #expect(try unlimited.owner(of: "org.freedesktop.DBus") == "org.freedesktop.DBus")
         }
         var closed: Set<BusValue> = []
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(60)
         while closed.count < 2, .now < end {
             try observer.wait(orFor: -1, atMost: 100)
             while let signal = try observer.nextSignal() {

@@ -51,7 +51,7 @@ import Testing
         let process = try SpawnedProcess(
             ["sh", "-c", "sleep 1000 & echo $! > \(folder("new")); mv \(folder("new")) \(folder("id")); wait"],
             output: STDERR_FILENO, errors: nil)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while Folder.bytes(of: folder("id")).isEmpty, ContinuousClock.now < deadline { usleep(5_000) }
         #expect(process.collect() == nil)
         let child = try #require(Int32(Folder.text(of: folder("id")).dropLast()))

@@ -5,8 +5,11 @@ import TenfourUV
 public final class Folder: Sendable {
     public let path: String
 
+    /// The folder for temporary files: the value of TMPDIR, else /tmp.
+    public static let temporary = Spawning.inherited["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+
     public init() {
-        var template = Array("/tmp/tenfour-test-XXXXXX".utf8CString)
+        var template = Array("\(Self.temporary)/tenfour-test-XXXXXX".utf8CString)
         path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
     }
 

@@ -4,22 +4,22 @@ public import Testing
 /// A trait that runs a failed test in real time again, at most twice. A machine that stalls can make such a test fail,
 /// and cannot make it pass, so the best run counts.
 ///
-/// Each failed run is printed with its issues, and so is a test that passed at a later run. The issues of the last run
+/// Each failed run is recorded as a warning with its issues, and so is that a test passed at a later run. The issues of the last run
 /// are recorded. They become warnings if a bare timer was late in all three runs: then the machine has failed.
 public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     private let witness: @Sendable () -> Witness
     private let report: @Sendable (String) -> Void
 
-    /// The greatest number of runs of a test.
-    package static let attempts = 3
+    private static let attempts = 3
 
     public var isRecursive: Bool { true }
 
     package init(
-        report: @escaping @Sendable (String) -> Void = { print($0) }, witness: @escaping @Sendable () -> Witness
+        witness: @escaping @Sendable () -> Witness,
+        report: @escaping @Sendable (String) -> Void = { Issue.record("\($0)", severity: .warning) }
     ) {
-        self.report = report
         self.witness = witness
+        self.report = report
     }
 
     public func provideScope(
@@ -35,11 +35,11 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
                 guard run.swallows(error) else { throw error }
             }
             guard let failure = run.failure else {
-                if attempt > 1 { report("Passed at attempt \(attempt) of \(Self.attempts): \(test.name)") }
+                if attempt > 1 { report("Passed at attempt \(attempt) of \(Self.attempts)") }
                 return
             }
             hasStalledAlways = hasStalledAlways && run.hasStalled
-            report("Attempt \(attempt) of \(Self.attempts) of \(test.name) failed: \(failure)")
+            report("Attempt \(attempt) of \(Self.attempts) failed: \(failure)")
         }
     }
 }
@@ -84,11 +84,13 @@ private final class Run: Sendable {
 
     /// Whether an error that ended the run must not reach the test.
     func swallows(_ error: any Error) -> Bool {
-        // `#require` records an issue before it throws.
-        let isExcused = error is ExpectationFailedError ? mayWarn && hasStalled : note("\(error)")
-        guard isLast else { return true }
-        if isExcused, !(error is ExpectationFailedError) { Issue.record("\(error)", severity: .warning) }
-        return isExcused
+        if error is ExpectationFailedError {
+            // `#require` recorded an issue before it threw.
+            return !isLast || mayWarn && hasStalled
+        }
+        let isExcused = note("\(error)")
+        if isLast, isExcused { Issue.record("\(error)", severity: .warning) }
+        return !isLast || isExcused
     }
 
     /// Keeps the text of a failure. Returns whether the machine has stalled in this run and in all runs before.
@@ -104,8 +106,8 @@ private final class Run: Sendable {
 
 extension Trait where Self == InRealTime {
     /// The trait for tests that play, capture or wait in real time. See `InRealTime`.
-    public static var inRealTime: Self { Self { Witness(isUrgent: false) } }
+    public static var inRealTime: Self { Self(witness: { Witness(isUrgent: false) }) }
 
     /// The trait for tests that run on a sound card's clock, with threads of audio priority.
-    public static var inRealTimeOnACard: Self { Self { Witness(isUrgent: true) } }
+    public static var inRealTimeOnACard: Self { Self(witness: { Witness(isUrgent: true) }) }
 }

@@ -79,7 +79,7 @@ import Glibc
 
     /// Waits for `text` on the standard error or on the terminal. Returns false if it does not appear in time or the
     /// process ends without it.
-    public func says(_ text: String, within time: Duration = .seconds(30)) -> Bool {
+    public func says(_ text: String, within time: Duration = .seconds(60)) -> Bool {
         func hasSaid() -> Bool {
             guard let terminal else { return errors.contains(text) }
             return terminal.shown.contains(text) || terminal.inOneLine.contains(text)
@@ -89,7 +89,7 @@ import Glibc
 
     /// Waits until a UDP port of this machine is bound. Returns false if it is not bound in time, or the program ends
     /// before.
-    public func takes(port: UInt16, within time: Duration = .seconds(30)) -> Bool {
+    public func takes(port: UInt16, within time: Duration = .seconds(60)) -> Bool {
         wait(time) { UDPPort.isBound(port) || !isRunning } && UDPPort.isBound(port)
     }
 

@@ -36,7 +36,7 @@ public final class ScriptedServer {
     public var lines: [Substring] { program.errors.split(separator: "\n") }
 
     /// Waits for a condition, and returns whether it came true.
-    public func wait(_ time: Duration = .seconds(30), until isTrue: () -> Bool) -> Bool {
+    public func wait(_ time: Duration = .seconds(60), until isTrue: () -> Bool) -> Bool {
         program.wait(time, until: isTrue)
     }
 

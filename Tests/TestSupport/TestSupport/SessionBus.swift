@@ -42,7 +42,7 @@ public final class SessionBus {
 
     /// Waits until `playerctl` prints what `isRight` accepts. Returns false if it does not in time.
     public func playerctl(
-        _ arguments: String..., within time: Duration = .seconds(30), until isRight: (String) -> Bool
+        _ arguments: String..., within time: Duration = .seconds(60), until isRight: (String) -> Bool
     ) throws -> Bool {
         let deadline = ContinuousClock.now + time
         while true {

@@ -1,16 +1,22 @@
 import Glibc
 import Synchronization
 
-/// Free UDP ports for tests.
+/// Free ports for tests, UDP and TCP.
 public enum UDPPort {
-    private static let next = Atomic<Int>(Int(getpid()) % 1_000 * 8)
+    /// The first port of this process's share, which no other test process on this machine has.
+    private static let first = share()
+    private static let next = Atomic<Int>(0)
 
-    /// Returns an even port that was free a moment ago, as were the three ports after it. No other test of this process
-    /// gets it, and the system never assigns ports of this range itself.
+    private static let lowest = 20_000
+    private static let shareCount = 4
+    private static let portsInAShare = 3_000
+
+    /// Returns an even port that was free a moment ago, as were the three ports after it. No other test gets it, and the
+    /// system never assigns ports of this range itself.
     public static func free() -> UInt16 {
         while true {
-            let port = UInt16(20_000 + next.add(4, ordering: .relaxed).oldValue % 12_000)
-            if !(0..<4).contains(where: { isBound(port + $0) }) { return port }
+            let port = UInt16(first + next.add(4, ordering: .relaxed).oldValue % portsInAShare)
+            if !(0..<4).contains(where: { isBound(port + $0) || TCPPort.isListening(port + $0) }) { return port }
         }
     }
 
@@ -24,5 +30,31 @@ public enum UDPPort {
                 return columns.count > 1 && columns[1].hasSuffix(ending)
             }
         }
+    }
+
+    /// Takes one of the shares by a name that only one process can bind and that the kernel gives up with the process: an
+    /// abstract Unix socket. Where all are taken, the process shares one.
+    private static func share() -> Int {
+        let start = Int(getpid())
+        for number in 0..<shareCount {
+            let index = (start + number) % shareCount
+            if holdsName("\0tenfour-tests-ports-\(index)") { return lowest + index * portsInAShare }
+        }
+        return lowest + start % shareCount * portsInAShare
+    }
+
+    /// Binds a name of the abstract namespace until the process ends. Returns false if another process holds it.
+    private static func holdsName(_ name: String) -> Bool {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name.utf8) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.utf8.count)
+        let code = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
+        }
+        if code != 0 { close(descriptor) }
+        return code == 0
     }
 }

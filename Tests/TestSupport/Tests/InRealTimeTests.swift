@@ -11,15 +11,15 @@ struct InRealTimeTests {
     private static let always: Excuse = { _ in "it stood still" }
     private static let never: Excuse = { _ in nil }
 
-    /// Runs `body` as a test with the trait. Returns the number of runs and the lines that were printed.
+    /// Runs `body` as a test with the trait. Returns the number of runs and the lines that were reported.
     private func runs(
         _ excuse: @escaping Excuse, _ body: @escaping @Sendable (_ run: Int) throws -> Void
     ) async throws -> (count: Int, lines: [String]) {
         let count = Mutex(0)
         let lines = Mutex<[String]>([])
-        let trait = InRealTime(report: { line in lines.withLock { $0.append(line) } }) {
-            Witness { excuse(count.withLock { $0 }) }
-        }
+        let trait = InRealTime(
+            witness: { Witness { excuse(count.withLock { $0 }) } },
+            report: { line in lines.withLock { $0.append(line) } })
         let test = try #require(Test.current)
         do {
             try await trait.provideScope(for: test, testCase: Test.Case.current) {
@@ -52,22 +52,31 @@ struct InRealTimeTests {
     }
 
     @Test func aTestThatPassedLaterIsPrintedWithItsFailures() async throws {
-        let lines = try await runs({ $0 == 1 ? "it stood still" : nil }) { run in if run < 3 { throw Broken() } }.lines
-        let name = try #require(Test.current?.name)
+        let excuse: Excuse = { $0 == 1 ? "it stood still" : nil }
+        let lines = try await runs(excuse) { run in if run < 3 { throw Broken() } }.lines
         #expect(
             lines == [
-                "Attempt 1 of 3 of \(name) failed: Broken(), while it stood still",
-                "Attempt 2 of 3 of \(name) failed: Broken()", "Passed at attempt 3 of 3: \(name)",
+                "Attempt 1 of 3 failed: Broken(), while it stood still", "Attempt 2 of 3 failed: Broken()",
+                "Passed at attempt 3 of 3",
             ])
     }
 
     @Test func aThirdFailureIsAWarningIfTheMachineStalledInAllRuns() async throws {
-        let counts = [
-            try await runs(Self.always) { _ in Issue.record("never passes") }.count,
-            try await runs(Self.always) { _ in throw Broken() }.count,
-            try await runs(Self.always) { _ in try #require(Bool(false)) }.count,
+        let bodies: [@Sendable (Int) throws -> Void] = [
+            { _ in Issue.record("never passes") }, { _ in throw Broken() }, { _ in try #require(Bool(false)) },
         ]
-        #expect(counts == [3, 3, 3])
+        for (index, body) in bodies.enumerated() {
+            let severities = Mutex<[Issue.Severity]>([])
+            let collecting = IssueHandlingTrait.compactMapIssues { issue in
+                severities.withLock { $0.append(issue.severity) }
+                return nil
+            }
+            try await collecting.provideScope(for: try #require(Test.current), testCase: Test.Case.current) {
+                let count = try await runs(Self.always, body).count
+                #expect(count == 3)
+            }
+            #expect(severities.withLock { $0 } == [.warning], "body \(index)")
+        }
     }
 
     @Test(arguments: 1...3) func aThirdFailureFailsIfTheMachineWasPunctualInOneRun(_ punctualRun: Int) async throws {

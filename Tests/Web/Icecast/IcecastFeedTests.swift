@@ -19,7 +19,7 @@ import Testing
     /// Waits until `isThere` is true for the status, and returns the status.
     @discardableResult
     private func wait(
-        _ feed: IcecastFeed, for time: Duration = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation,
+        _ feed: IcecastFeed, for time: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
         until isThere: (IcecastStatus) -> Bool
     ) -> IcecastStatus {
         let deadline = ContinuousClock.now + time
@@ -112,7 +112,7 @@ import Testing
             }
             let feed = try IcecastFeed(
                 channel: "family", IcecastSettings(host: "127.0.0.1", mount: "/b", password: "c"))
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(60)
             while feed.status.failures.isEmpty, ContinuousClock.now < deadline { usleep(10_000) }
             #expect(feed.status.lastFailure == .tooManyOpenFiles)
             for file in files { close(file) }
@@ -126,7 +126,7 @@ import Testing
         feed.begin(header: [1, 2, 3])
         wait(feed) { $0.isConnected }
         var longest = Duration.zero
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while feed.status.failures[.stalled] == nil, ContinuousClock.now < deadline {
             let time = ContinuousClock().measure { feed.append([UInt8](repeating: 0, count: 32 << 10)) }
             longest = max(longest, time)

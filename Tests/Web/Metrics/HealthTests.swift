@@ -39,11 +39,11 @@ import Testing
     }
 
     private func wait(until isThere: () -> Bool) {
-        for _ in 0..<150 {
+        for _ in 0..<600 {
             if isThere() { return }
             usleep(100_000)
         }
-        Issue.record("the health did not become as expected within 15 seconds")
+        Issue.record("the health did not become as expected within a minute")
     }
 
     /// Blocks the thread that calls `wait`, between `begin` and `end`.

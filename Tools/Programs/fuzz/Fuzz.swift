@@ -1,8 +1,8 @@
 // The entry point that libFuzzer calls. This target exists only if TENFOUR_FUZZ is set, because libFuzzer has a
 // `main` of its own.
 
+import FuzzTargets
 import Glibc
-import TestSupport
 
 /// The target named by the environment variable TENFOUR_FUZZ_TARGET, which Tools/fuzz sets.
 private let target: FuzzTarget = {

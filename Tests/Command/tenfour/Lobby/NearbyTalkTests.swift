@@ -50,7 +50,7 @@ struct NearbyTalkTests {
         // Measured from the time at which the port is bound, which is when the announcement begins.
         var robot = try talk(on: 2, "Robot", nil, ["--auto-answer"])
         var seen = Duration.zero
-        try retrying(priority: nil) {
+        try expectNoFailure {
             if seen != .zero {
                 robot.send(SIGINT)
                 robot.wait()
@@ -77,7 +77,7 @@ struct NearbyTalkTests {
         hosts.send("join 2")
         _ = time(until: terminal, of: alice, shows: " ms")
         var gone = Duration.zero
-        try retrying(priority: nil) {
+        try expectNoFailure {
             if gone != .zero {
                 robot = try talk(on: 2, "Robot", nil, ["--auto-answer"])
                 _ = time(until: terminal, of: alice, shows: "1  Robot")

@@ -20,7 +20,7 @@ import Testing
     /// The sound is that of the new place 150 ms after the report of the mouse, and the position that is shown is the one
     /// that is heard.
     @Test func aClickIsHeardAndShownInTime() throws {
-        try retrying(priority: 50) {
+        try expectNoFailure {
             let ear = try LoopbackEar("labcard:click")
             let terminal = Terminal(columns: 81)
             let player = try Program(

@@ -4,6 +4,7 @@ import TenfourLobby
 import TenfourPairing
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 
 /// Feeds a script of datagrams and of what a person does to a station that waits for calls, and to one that answers them
 /// by itself.

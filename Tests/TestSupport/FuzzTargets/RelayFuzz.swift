@@ -6,6 +6,7 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 
 /// Runs a script against a relay with a talker and a listener, and with the owner and a member of a second channel. The
 /// datagrams come from strangers, or are sealed or tagged with the keys of those members. Traps if the relay violates an

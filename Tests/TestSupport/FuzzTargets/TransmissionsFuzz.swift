@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourOggOpus
 import TenfourPackets
 import TenfourTransmissions
+import TestSupport
 
 /// Feeds the bytes as the beginning and as the end of a recording, with correct checksums.
 func feedRecording(_ bytes: Span<UInt8>) {

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourPackets
+import TestSupport
 
 /// Feeds a jitter buffer with steps of eleven bytes: a packet or another event. Audio is pulled after each step.
 func feedPlayout(_ bytes: Span<UInt8>) {

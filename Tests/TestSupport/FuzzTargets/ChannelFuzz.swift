@@ -5,6 +5,7 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourSeededRandom
 import TenfourSession
+import TestSupport
 
 /// Runs a script against a channel member. Traps if the member violates an invariant. The datagrams come from a
 /// stranger, or are sealed with the keys of the relay or another member.

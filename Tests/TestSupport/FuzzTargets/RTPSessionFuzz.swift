@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourPackets
 import TenfourSession
+import TestSupport
 
 /// Runs a script against an RTP session. Traps if the session violates an invariant.
 func feedStation(_ bytes: Span<UInt8>) {
