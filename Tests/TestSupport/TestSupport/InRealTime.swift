@@ -29,10 +29,14 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
         for attempt in 1...Self.attempts {
             let run = Run(witness(), isLast: attempt == Self.attempts, mayWarn: hasStalledAlways)
             let handling = IssueHandlingTrait.compactMapIssues { run.handled($0) }
-            do {
-                try await handling.provideScope(for: test, testCase: testCase, performing: body)
-            } catch {
-                guard run.swallows(error) else { throw error }
+            try await handling.provideScope(for: test, testCase: testCase) {
+                do {
+                    try await body()
+                } catch is ExpectationFailedError {
+                    // `#require` recorded an issue before it threw.
+                } catch {
+                    Issue.record(error)
+                }
             }
             guard let failure = run.failure else {
                 if attempt > 1 { report("Passed at attempt \(attempt) of \(Self.attempts)") }
@@ -80,17 +84,6 @@ private final class Run: Sendable {
         var issue = issue
         if isExcused { issue.severity = .warning }
         return issue
-    }
-
-    /// Whether an error that ended the run must not reach the test.
-    func swallows(_ error: any Error) -> Bool {
-        if error is ExpectationFailedError {
-            // `#require` recorded an issue before it threw.
-            return !isLast || mayWarn && hasStalled
-        }
-        let isExcused = note("\(error)")
-        if isLast, isExcused { Issue.record("\(error)", severity: .warning) }
-        return !isLast || isExcused
     }
 
     /// Keeps the text of a failure. Returns whether the machine has stalled in this run and in all runs before.

@@ -21,16 +21,12 @@ struct InRealTimeTests {
             witness: { Witness { excuse(count.withLock { $0 }) } },
             report: { line in lines.withLock { $0.append(line) } })
         let test = try #require(Test.current)
-        do {
-            try await trait.provideScope(for: test, testCase: Test.Case.current) {
-                let run = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                try body(run)
+        try await trait.provideScope(for: test, testCase: Test.Case.current) {
+            let run = count.withLock { count in
+                count += 1
+                return count
             }
-        } catch is Broken {
-            Issue.record("an error that nothing excuses comes out")
+            try body(run)
         }
         return (count.withLock { $0 }, lines.withLock { $0 })
     }
@@ -54,11 +50,10 @@ struct InRealTimeTests {
     @Test func aTestThatPassedLaterIsPrintedWithItsFailures() async throws {
         let excuse: Excuse = { $0 == 1 ? "it stood still" : nil }
         let lines = try await runs(excuse) { run in if run < 3 { throw Broken() } }.lines
-        #expect(
-            lines == [
-                "Attempt 1 of 3 failed: Broken(), while it stood still", "Attempt 2 of 3 failed: Broken()",
-                "Passed at attempt 3 of 3",
-            ])
+        try #require(lines.count == 3)
+        #expect(lines[0].hasPrefix("Attempt 1 of 3 failed: ") && lines[0].hasSuffix(", while it stood still"))
+        #expect(lines[1].hasPrefix("Attempt 2 of 3 failed: ") && lines[1].contains("Broken()"))
+        #expect(lines[2] == "Passed at attempt 3 of 3")
     }
 
     @Test func aThirdFailureIsAWarningIfTheMachineStalledInAllRuns() async throws {
