@@ -10,6 +10,7 @@ the counts. It ends a run in which a test hangs, and names the test. The exit co
 """
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -18,9 +19,10 @@ import sys
 import tempfile
 import time
 
-# A test hangs if it has not ended and nothing has happened for so long, in seconds: three times what was seen on two quiet cores. (When
-# a test's own body begins cannot be seen: all tests start at once, and wait for a thread.)
-longest_silence = 150
+# A test hangs if it has not ended and nothing has happened for this many seconds: three times what was seen on two quiet cores. (When
+# a test's own body begins cannot be seen: all tests start at once, and wait for a thread.) Tests are slower under a sanitizer, and long
+# ones have no limit.
+longest_silence = math.inf if "TENFOUR_LONG" in os.environ else 1500 if "TENFOUR_SANITIZED" in os.environ else 150
 # The time that COMMAND has to end after its last test.
 longest_end = 60
 
@@ -67,7 +69,8 @@ class Results:
         return kind
 
     def text(self, payload):
-        place = payload.get("_sourceLocation")
+        # Swift 6.3 has it in the issue, 6.2 beside it.
+        place = payload.get("issue", {}).get("sourceLocation") or payload.get("_sourceLocation")
         texts = [f"{place['fileID']}:{place['line']}"] if place else []
         return ": ".join(texts + [message["text"] for message in payload["messages"] if message["text"] != "Issue recorded"])
 
@@ -111,7 +114,8 @@ class Part:
         self.position = 0
         self.rest = b""
         self.end = None
-        stream = ["--event-stream-output-path", self.events.name, "--event-stream-version", "0"]
+        # Without a version: a stream of an old version has no warnings.
+        stream = ["--event-stream-output-path", self.events.name]
         self.process = subprocess.Popen([*command, *stream], stdout=output, stderr=output)
 
     def read(self, results):
@@ -159,7 +163,7 @@ def run(command, real_time):
     # Ctrl-C ends COMMAND, too. What it has done until then is reported.
     signal.signal(signal.SIGINT, lambda *_: None)
     if real_time:
-        # Only the tests are built already, so two may hold the folder of the build.
+        # Everything is built, so both may use the folder at once.
         command.append("--ignore-lock")
         parts.append(Part([*command, "--filter", real_time]))
         parts.append(Part(["nice", *command, "--skip", real_time], tempfile.TemporaryFile()))
@@ -180,6 +184,9 @@ def run(command, real_time):
     for part in parts:
         part.read(results)
     results.report(time.monotonic() - begin)
+    if not results.ended:
+        say("no test ran")
+        failed = True
     return max(codes) or int(failed)
 
 
