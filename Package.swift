@@ -48,8 +48,9 @@ func firstProgram(_ name: String, uses modules: [String], others: [Target.Depend
         path: "Tests/FirstPrograms/Programs/" + name)
 }
 
-/// Tests in a folder of Tests, all of which may use Tests/TestSupport. Only tests that compute much are optimized, also
-/// in release form: for the others the compiler would take longer than is saved.
+/// Tests in a folder of Tests, all of which may use Tests/TestSupport. In a release build the compiler optimizes only
+/// the tests that compute much: for the others it would take longer than the tests then save. Without
+/// -no-emit-module-separately-wmo it would read the files of an unoptimized module twice.
 func tests(
     _ name: String, in folder: String, uses modules: [String] = [], others: [Target.Dependency] = [],
     exclude: [String] = [], isOptimized: Bool = false

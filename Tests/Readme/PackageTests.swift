@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The packages that the documents name are those of the release of Debian that the tests run on, whose tools have installed them.
-@Suite(.onItsOwnThread, .enabled(if: DebianPackage.isKnown)) struct PackageTests {
+@Suite(.onItsOwnThread, .enabled(if: DebianPackage.isKnown, "needs a known Debian release")) struct PackageTests {
     private static func text(of document: String) -> String {
         return Folder.text(of: Repository.path(document))
     }

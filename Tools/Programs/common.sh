@@ -62,10 +62,11 @@ need() {
     rm -f "$log"
 }
 
-# On a fresh machine the package lists are empty or old, so they are updated if the first attempt fails.
+# On a fresh machine the package lists are empty or old, so they are updated if the first attempt fails. It waits for another
+# installation to end.
 install_with() {
-    local install=("$@" apt-get install -qy --no-install-recommends "${missing[@]}")
-    "${install[@]}" || { "$@" apt-get update -q && "${install[@]}"; }
+    local install=("$@" apt-get -o DPkg::Lock::Timeout=600 install -qy --no-install-recommends "${missing[@]}")
+    "${install[@]}" || { "$@" apt-get -o DPkg::Lock::Timeout=600 update -q && "${install[@]}"; }
 }
 
 need_swift() {

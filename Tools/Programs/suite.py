@@ -1,14 +1,17 @@
 """Runs `swift test` and reports on its tests, for suite.sh.
 
-usage: suite.py [--real-time NAMES] COMMAND…        COMMAND ends with `swift test` and its options
+usage: suite.py [--real-time NAMES] --begin SECONDS COMMAND…        COMMAND ends with `swift test` and its options
 
-With --real-time the suites of these names, a regular expression, run in a process of their own beside the others: they mostly wait, and
-the others mostly compute. The others have less priority, and their output comes at the end.
+With --real-time the tests of these names, a regular expression, run in a process of their own beside the others: they mostly wait, and
+the others mostly compute. The others have less priority, and their output comes at the end. The minutes in the last line are those since
+--begin, in seconds since 1970.
 
 It reads Swift Testing's stream of events beside the output. At the end it prints the failed, the repeated and the skipped tests, and
-the counts. It ends a run in which a test hangs, and names the test. The exit code is that of COMMAND, or 1 if the run was ended.
+the counts. It ends a run in which a test hangs, and names the test. The exit code is that of COMMAND, or 1 where a run was ended or no
+test ran. A signal that ends it ends COMMAND, and the report is of what has run until then.
 """
 
+import glob
 import json
 import math
 import os
@@ -32,7 +35,7 @@ def say(text):
 
 
 class Results:
-    """What the events have told so far."""
+    """The tests and issues that the events of a run name."""
 
     def __init__(self):
         self.names = {}  # of the functions, by identifier
@@ -41,17 +44,15 @@ class Results:
         self.failures = []  # pairs of identifier and text
         self.warnings = []
         self.skipped = []
-        self.last_event = None
 
     def take(self, line):
-        """Takes a line of the stream, and returns the kind of its event."""
+        """Takes a line of the stream, and returns the kind of its event; None if it is none."""
         record = json.loads(line)
         payload = record["payload"]
         if record["kind"] == "test":
             if payload["kind"] == "function":
                 self.names[payload["id"]] = payload.get("displayName") or payload["name"]
             return None
-        self.last_event = time.monotonic()
         kind, test = payload["kind"], payload.get("testID")
         if kind == "issueRecorded":
             symbol = payload["messages"][0]["symbol"] if payload["messages"] else "fail"
@@ -77,29 +78,45 @@ class Results:
     def name(self, test):
         return f"{test.split('.')[0]}: {self.names.get(test, test)}" if test else "no test"
 
-    def list(self, tests, most=40):
-        return "; ".join([self.name(test) for test in sorted(tests)[:most]] + (["…"] if len(tests) > most else []))
+    def warned(self, text):
+        return {test for test, warning in self.warnings if text in warning}
 
     def report(self, seconds):
         if self.running:
-            say(f"not ended: {self.list(self.running)}")
+            say(f"not ended: {'; '.join(self.name(test) for test in sorted(self.running))}")
         for word, lines in ("failed", self.failures), ("warning", self.warnings), ("skipped", self.skipped):
             for test, text in lines:
                 say(f"{word}: {self.name(test)}: {text}"[:1000])
         failed = {test for test, _ in self.failures}
-        repeated = {test for test, text in self.warnings if "Passed at attempt" in text}
-        say(
-            f"{len(self.ended - failed)} passed, {len(failed)} failed, {len(repeated)} repeated, {len(self.skipped)} skipped;"
-            f" {seconds / 60:.1f} minutes"
-        )
+        # What InRealTime reports.
+        excused = self.warned("Attempt 3 of 3 failed") - failed
+        counts = {
+            "passed": len(self.ended - failed - excused), "failed": len(failed), "repeated": len(self.warned("Passed at attempt")),
+            "failed while the machine stood still": len(excused), "not ended": len(self.running), "skipped": len(self.skipped),
+        }
+        always = ("passed", "failed", "repeated", "skipped")
+        shown = ", ".join(f"{count} {word}" for word, count in counts.items() if count or word in always)
+        say(f"{shown}; {seconds / 60:.1f} minutes")
+
+
+def children(process):
+    """The processes that a process has started and that have not ended."""
+    found = []
+    for path in glob.glob(f"/proc/{process}/task/*/children"):
+        try:
+            with open(path) as file:
+                found += [int(word) for word in file.read().split()]
+        except OSError:
+            pass  # The thread or process has ended.
+    return found
 
 
 def kill_tree(process):
     """Kills a process and all that it has started."""
     try:
         os.kill(process, signal.SIGSTOP)
-        for child in subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True).stdout.split():
-            kill_tree(int(child))
+        for child in children(process):
+            kill_tree(child)
         os.kill(process, signal.SIGKILL)
     except ProcessLookupError:
         pass
@@ -111,88 +128,99 @@ class Part:
     def __init__(self, command, output=None):
         self.events = tempfile.NamedTemporaryFile(prefix="tenfour-events-")
         self.output = output
-        self.position = 0
         self.rest = b""
+        self.has_built = "--skip-build" in command
+        self.last_event = time.monotonic()
         self.end = None
         # Without a version: a stream of an old version has no warnings.
         stream = ["--event-stream-output-path", self.events.name]
         self.process = subprocess.Popen([*command, *stream], stdout=output, stderr=output)
 
     def read(self, results):
-        with open(self.events.name, "rb") as file:
-            file.seek(self.position)
-            data = file.read()
-        self.position += len(data)
-        *lines, self.rest = (self.rest + data).split(b"\n")
+        *lines, self.rest = (self.rest + self.events.read()).split(b"\n")
         for line in filter(None, lines):
-            if results.take(line) == "runEnded":
-                self.end = time.monotonic()
+            kind = results.take(line)
+            if kind:
+                self.has_built = True
+                self.last_event = time.monotonic()
+            if kind == "runEnded":
+                self.end = self.last_event
 
-    def trouble(self, results):
+    def trouble(self):
         """Why it must be ended; None if it runs as it should, or has ended."""
-        now = time.monotonic()
         if self.process.poll() is not None:
             return None
+        silence = time.monotonic() - self.last_event
         if self.end is not None:
-            return f"the run did not end within {longest_end} s after its last test" if now - self.end > longest_end else None
-        if results.last_event is not None and now - results.last_event > longest_silence:
-            return f"nothing has happened for {longest_silence} s"
-        return None
+            return f"the run did not end within {longest_end} s after its last test" if silence > longest_end else None
+        # Before its first event it may build.
+        return f"nothing has happened for {longest_silence} s" if self.has_built and silence > longest_silence else None
+
+    def kill(self):
+        """Ends what COMMAND has started, and COMMAND itself if it then does not end."""
+        for child in children(self.process.pid):
+            kill_tree(child)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            kill_tree(self.process.pid)
+            self.process.wait()
 
     def finish(self):
-        """The exit code, after the output that was kept."""
+        """Waits for its end, and shows the output that was kept. Returns the exit code."""
+        status = self.process.wait()
         if self.output:
             self.output.seek(0)
             shutil.copyfileobj(self.output, sys.stdout.buffer)
             sys.stdout.flush()
-        status = self.process.wait()
         return status if status >= 0 else 128 - status
 
 
-def run(command, real_time):
-    begin = time.monotonic()
-    parts = []
-
-    def stop(number, _):
-        for part in parts:
-            kill_tree(part.process.pid)
-        sys.exit(128 + number)
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGHUP, stop)
-    # Ctrl-C ends COMMAND, too. What it has done until then is reported.
-    signal.signal(signal.SIGINT, lambda *_: None)
-    if real_time:
-        # Everything is built, so both may use the folder at once.
-        command.append("--ignore-lock")
-        parts.append(Part([*command, "--filter", real_time]))
-        parts.append(Part(["nice", *command, "--skip", real_time], tempfile.TemporaryFile()))
-    else:
-        parts.append(Part(command))
+def run(command, real_time, begin):
+    received = []
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, lambda number, _: received.append(number))
     results = Results()
     failed = False
-    while any(part.process.poll() is None for part in parts):
-        time.sleep(1)
+    parts = []
+    try:
+        if real_time:
+            # Everything is built, so both may use the folder at once.
+            command.append("--ignore-lock")
+            parts.append(Part([*command, "--filter", real_time]))
+            parts.append(Part(["nice", *command, "--skip", real_time], tempfile.TemporaryFile()))
+        else:
+            parts.append(Part(command))
+        while not received and any(part.process.poll() is None for part in parts):
+            time.sleep(1)
+            for part in parts:
+                part.read(results)
+                trouble = part.trouble()
+                if trouble:
+                    say(trouble)
+                    part.kill()
+                    failed = True
+    finally:
         for part in parts:
-            part.read(results)
-            trouble = part.trouble(results)
-            if trouble:
-                say(trouble)
-                kill_tree(part.process.pid)
-                failed = True
+            if part.process.poll() is None:
+                part.kill()
     codes = [part.finish() for part in parts]
     for part in parts:
         part.read(results)
-    results.report(time.monotonic() - begin)
+    results.report(time.time() - begin)
+    if received:
+        # Who has started this sees by which signal it has ended.
+        signal.signal(received[0], signal.SIG_DFL)
+        os.kill(os.getpid(), received[0])
     if not results.ended:
         say("no test ran")
         failed = True
-    return max(codes) or int(failed)
+    return 1 if failed else max(codes)
 
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    real_time = None
-    if arguments[0] == "--real-time":
-        real_time, arguments = arguments[1], arguments[2:]
-    sys.exit(run(arguments, real_time))
+    options = {"--real-time": None, "--begin": None}
+    while arguments[0] in options:
+        options[arguments[0]], arguments = arguments[1], arguments[2:]
+    sys.exit(run(arguments, options["--real-time"], float(options["--begin"])))

@@ -10,21 +10,20 @@ suite_packages=("${build_packages[@]}" gcc make python3 alsa-utils sox ffmpeg op
 export SWIFT_BACKTRACE=enable=no
 export TENFOUR_LABCARD=1
 
-# The names of the suites that have the trait `inRealTime`, as a regular expression.
-real_time_suites() {
-    grep -rhPzo --include='*.swift' '@Suite\([^\n]*\.inRealTime[^\n]*\)\s+(struct|enum)\s+\w+' "$root/Tests" | tr '\0' '\n' |
-        grep -oE '(struct|enum) +\w+$' | awk '{ print $2 }' | sort -u | paste -sd '|'
-}
+# The names of the tests in real time, as a regular expression.
+real_time_tests() { python3 "$root/Tools/Programs/real_time_tests.py" "$root" "$root/.build-tests"; }
 
 # suite [OPTION…]: runs the tests on labcard, with wires of their own and with options of `swift test`. Without options it takes
 # what build_tests has built, and runs the tests in real time beside the others.
 suite() {
-    local apart=()
+    local apart=() real_time
     if (($# == 0)); then
         set -- --skip-build "${test_build[@]}"
-        apart=(--real-time "[./]($(real_time_suites))[/]")
+        real_time=$(real_time_tests)
+        apart=(--real-time "$real_time")
     fi
-    TENFOUR_TOOL=$tool python3 "$root/Tools/Programs/suite.py" "${apart[@]}" "$root/Tools/labcard" run --private -- swift test "$@"
+    TENFOUR_TOOL=$tool python3 "$root/Tools/Programs/suite.py" "${apart[@]}" --begin $((EPOCHSECONDS - SECONDS)) \
+        "$root/Tools/labcard" run --private -- swift test "$@"
 }
 
 # build_tests: builds all tests.

@@ -5,7 +5,7 @@ import Testing
 @testable import TenfourSoundCard
 
 /// A capture card that is closed while it is not needed.
-@Suite(.serialized, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct ClosedCardTests {
+@Suite(.serialized, .inRealTimeOnACard, .needsLabcard) struct ClosedCardTests {
     init() { _ = PrivateALSA.directory }
 
     @Test func aClosedMicrophoneIsSilentAndPacedUntilItIsOpenedAgain() throws {

@@ -11,7 +11,7 @@ import Testing
 ///
 /// Times are compared with the card's own count and not with the test's, so that a busy machine causes no failure.
 /// Where it could break the audio itself, the test is repeated.
-@Suite(.serialized, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct LabcardTests {
+@Suite(.serialized, .inRealTimeOnACard, .needsLabcard) struct LabcardTests {
     init() { _ = PrivateALSA.directory }
 
     @Test func sizesAreGrantedAsAsked() throws {

@@ -42,6 +42,3 @@ enum PrivateALSA {
         try Data(bytes).write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
     }
 }
-
-/// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
-let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty

@@ -11,7 +11,7 @@ import Testing
     }
 
     /// Needs root, because the mock sets priorities as RealtimeKit does.
-    @Test(.enabled(if: geteuid() == 0)) func aThreadIsGrantedTheMostThatItMayHave() throws {
+    @Test(.needsRoot) func aThreadIsGrantedTheMostThatItMayHave() throws {
         // Restores the ordinary priority, since other tests use this thread too.
         defer {
             var ordinary = sched_param()
@@ -102,7 +102,8 @@ import Testing
         #expect(run.end == .code(0) && run.output.contains("was withdrawn"), "\(run)")
     }
 
-    @Test(.enabled(if: DebianPackage.isKnown)) func missingPackagesHaveTheirDebianNames() throws {
+    @Test(.enabled(if: DebianPackage.isKnown, "needs a known Debian release"))
+    func missingPackagesHaveTheirDebianNames() throws {
         let package = try #require(try DebianPackage.owner(of: "libsystemd.so.0"))
         #expect(RealtimeKit.Denial.noLibrary.remedy.contains(" \(package) "))
         #expect(try DebianPackage.dependencies(of: "libsystemd-dev").contains("\(package) (= "))

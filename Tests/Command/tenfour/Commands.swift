@@ -2,9 +2,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
-let hasLabcard = Program.isSet("TENFOUR_LABCARD")
-
 /// Whether packages of this machine make a sound server ALSA's default device, as on most desktops.
 let soundServerIsDefault = ["99-pipewire-default.conf", "99-pulseaudio-default.conf", "99-pulse.conf"]
     .contains { access("/etc/alsa/conf.d/\($0)", F_OK) == 0 }

@@ -83,9 +83,7 @@ private struct Report {
 
     // MARK: - Sound
 
-    @Test(.enabled(if: unsafe access("/dev/snd", F_OK) != 0, "this machine has sound cards")) func noCardIsNamed()
-        throws
-    {
+    @Test(.enabled(if: unsafe access("/dev/snd", F_OK) != 0, "there are sound cards")) func noCardIsNamed() throws {
         // With alsa-lib's own configuration only. What can be done depends on the sound server that is installed.
         let report = try doctor(
             environment: ["ALSA_CONFIG_PATH": "/usr/share/alsa/alsa.conf", "HOME": folder.path, "XDG_RUNTIME_DIR": ""])
@@ -98,20 +96,20 @@ private struct Report {
         try doctor("-D", "nosuch").expect("unknown-card", text: "nosuch", remedy: "tenfour devices")
     }
 
-    @Test(.enabled(if: hasLabcard)) func aBusyCardIsNamed() throws {
+    @Test(.needsLabcard) func aBusyCardIsNamed() throws {
         let card = "labcard:doctor-busy"
         let first = try Program("tenfour", ["recv", "-p", "\(port)", "-D", card], in: folder)
         try #require(first.says("receiving"), "\(first.errors)")
         try doctor("-D", card).expect("card-busy", text: card, remedy: "name another card with -D")
     }
 
-    @Test(.enabled(if: hasLabcard)) func aCardWithoutTheUsualRateIsNamed() throws {
+    @Test(.needsLabcard) func aCardWithoutTheUsualRateIsNamed() throws {
         try doctor("-D", "labcard:doctor-rate,0,44100").expect(
             "other-rate", "limit", text: "44100 Hz", remedy: "tenfour devices")
     }
 
     /// A wire into which nobody plays delivers zeros, as a muted microphone does.
-    @Test(.enabled(if: hasLabcard)) func aMutedMicrophoneIsNamedAndAnOpenOneIsNot() throws {
+    @Test(.needsLabcard) func aMutedMicrophoneIsNamedAndAnOpenOneIsNot() throws {
         try doctor("-D", "labcard:doctor-mute").expect("microphone-muted", remedy: "unmute it")
         folder.write(longTone, to: "long.wav")
         let talker = try Program("aplay", ["-q", "-D", "labcard:doctor-open", "long.wav"], in: folder)
@@ -123,7 +121,9 @@ private struct Report {
     }
 
     /// A folder with device files that only root and the group audio may open stands for `/dev`.
-    @Test(.enabled(if: geteuid() == 0 && !soundServerIsDefault)) func missingRightsAreNamed() throws {
+    @Test(.needsRoot, .enabled(if: !soundServerIsDefault, "a sound server is the default")) func missingRightsAreNamed()
+        throws
+    {
         let copy = OrdinaryUser()
         let script = """
             mkdir dev dev/snd; cp -a /dev/null /dev/zero /dev/random /dev/urandom dev
@@ -177,7 +177,7 @@ private struct Report {
         report.expect("few-open-files", "limit", text: "100", remedy: "ulimit -n 1024")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func littleSpaceIsNamed() throws {
+    @Test(.needsRoot) func littleSpaceIsNamed() throws {
         let report = try doctor(
             behind: "mkdir data; mount -t tmpfs -o size=1m none data; export XDG_DATA_HOME=\(folder.path)/data")
         _ = unsafe rmdir(folder("data"))
@@ -186,7 +186,7 @@ private struct Report {
 
     // MARK: - Network
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func aFirewallThatDropsThePortIsNamed() throws {
+    @Test(.needsRoot) func aFirewallThatDropsThePortIsNamed() throws {
         let report = try doctor(
             behind: """
                 \(Self.interface); nft add table inet filter
@@ -221,18 +221,18 @@ private struct Report {
     }
 
     /// An ordinary user cannot read the rules, and learns it from a datagram to the machine's own address.
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func anOrdinaryUserLearnsOfAFirewallThatDrops() throws {
+    @Test(.needsRoot) func anOrdinaryUserLearnsOfAFirewallThatDrops() throws {
         try doctorOfAnOrdinaryUser("udp dport 5004 drop").expect(
             "firewall-drops", text: "from itself", remedy: "5004 accept")
     }
 
     /// A firewall that no known program manages, and that lets the machine's own datagrams pass.
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func aFirewallMayBeUnseen() throws {
+    @Test(.needsRoot) func aFirewallMayBeUnseen() throws {
         try doctorOfAnOrdinaryUser("iifname lo accept", "udp dport 5004 drop").expect(
             "firewall-unseen", "note", text: "cannot be seen", remedy: "sudo tenfour doctor")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func aFirewallThatForbidsSendingIsNamed() throws {
+    @Test(.needsRoot) func aFirewallThatForbidsSendingIsNamed() throws {
         let report = try doctor(
             behind: """
                 \(Self.interface); nft add table inet filter
@@ -242,13 +242,13 @@ private struct Report {
         report.expect("firewall-stops-sending", text: "10.9.0.7:7000", remedy: "sudo ufw allow out")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func aSmallMTUIsNamed() throws {
+    @Test(.needsRoot) func aSmallMTUIsNamed() throws {
         try doctor(behind: Self.interface + "; ip link set dev eth0 mtu 576").expect(
             "small-mtu", "limit", text: "576", remedy: "sudo ip link set dev eth0 mtu 1500")
     }
 
     /// A router forwards to a network whose MTU is smaller.
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func aSmallMTUOnTheWayIsNamed() throws {
+    @Test(.needsRoot) func aSmallMTUOnTheWayIsNamed() throws {
         let report = try doctor(
             behind: """
                 ip link set lo up; at() { nsenter --net --target "$@"; }
@@ -268,12 +268,12 @@ private struct Report {
         report.expect("small-mtu", "limit", text: "576 bytes by a router", remedy: "--bitrate")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func missingMulticastIsNamed() throws {
+    @Test(.needsRoot) func missingMulticastIsNamed() throws {
         try doctor(behind: Self.interface + "; ip link set eth0 multicast off; ip link set far multicast off").expect(
             "no-multicast", "limit", text: "eth0", remedy: "multicast on")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func noNetworkAndNoRouteAreNamed() throws {
+    @Test(.needsRoot) func noNetworkAndNoRouteAreNamed() throws {
         let report = try doctor(behind: "ip link set lo up", "192.0.2.1")
         report.expect("no-network", remedy: "Plug in")
         report.expect("no-route", text: "192.0.2.1", remedy: "ip route get 192.0.2.1")
@@ -281,7 +281,7 @@ private struct Report {
         down.expect("no-network", text: "eth0", remedy: "sudo ip link set dev")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func twoDefaultRoutesAreNamed() throws {
+    @Test(.needsRoot) func twoDefaultRoutesAreNamed() throws {
         let report = try doctor(
             behind: """
                 \(Self.interface); ip link add wlan0 type veth peer name far2; ip address add 10.8.0.1/24 dev wlan0
@@ -366,7 +366,7 @@ private struct Report {
     }
 
     /// The station's host is in another network, so that it is announced and does not answer.
-    @Test(.enabled(if: geteuid() == 0, "namespaces need root")) func stationsNearbyAreFoundAndProbed() throws {
+    @Test(.needsRoot) func stationsNearbyAreFoundAndProbed() throws {
         let hosts = try ScriptedServer("neighbours.py", ["2"], ready: "ready")
         func bus(_ host: Int) -> String { "unix:path=\(hosts.path("bus-\(host)"))" }
         let alice = try ServiceAnnouncement(

@@ -50,7 +50,8 @@ import Testing
     }
 
     /// libshout waits with select(2), which cannot take a descriptor above 1023.
-    @Test(.enabled(if: Self.mayOpenThousands)) func anIcecastServerIsFedBesideAThousandListeners() throws {
+    @Test(.enabled(if: Self.mayOpenThousands, "needs the right to open 4096 files"))
+    func anIcecastServerIsFedBesideAThousandListeners() throws {
         let server = UDPPort.free()
         folder.write("host 127.0.0.1\nport \(server)\nmount /studio.ogg\npassword hackme\n", to: "icecast.conf")
         chmod(folder("icecast.conf"), 0o600)

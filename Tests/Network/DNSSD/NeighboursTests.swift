@@ -8,7 +8,7 @@ import Testing
 /// Three hosts on one network, each with its own network and mount namespace, message bus and avahi-daemon
 /// (Tests/TestSupport/Servers/neighbours.py). They take seconds, because multicast DNS does: a name is probed for 750 ms
 /// before it is announced, and forgotten 1 s after its farewell.
-@Suite(.onItsOwnThread, .inRealTime, .enabled(if: geteuid() == 0, "namespaces need root"))
+@Suite(.onItsOwnThread, .inRealTime, .needsRoot)
 struct NeighboursTests {
     private let hosts: ScriptedServer
 

@@ -2,6 +2,7 @@ import Glibc
 import Synchronization
 import TenfourAudioCore
 import TenfourUV
+import TestSupport
 import Testing
 
 struct WakeupTests {
@@ -74,7 +75,7 @@ struct WakeupTests {
     }
 
     /// Both threads have one processor. As root only: others may not set a real-time priority.
-    @Test(.enabled(if: geteuid() == 0)) func aRealTimeLoopDoesNotWaitForASignallingThreadOfNormalPriority() {
+    @Test(.needsRoot) func aRealTimeLoopDoesNotWaitForASignallingThreadOfNormalPriority() {
         let handover = Handover()
         let calls = Shared(Atomic(0))
         let milliseconds = Shared(Atomic(0))

@@ -92,7 +92,7 @@
             defer { streamer.close() }
             streamer.open(folder("1.flac"))
             streamer.play()
-            /// Waits for at most 20 s.
+            /// Waits for at most a minute.
             func comes(_ condition: () -> Bool) -> Bool {
                 for _ in 0..<12_000 where !condition() { usleep(5_000) }
                 return condition()

@@ -8,12 +8,9 @@ import Testing
 
 @testable import TenfourPlayer
 
-/// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
-private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
-
 /// Compares the displayed with the heard position on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run
 /// --private -- swift test`.
-@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct HeardPositionTests {
+@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .needsLabcard) struct HeardPositionTests {
     @Test func thePositionIsThatOfWhatIsHeard() throws {
         try expectNoFailure {
             let ear = try LoopbackEar("labcard:position")

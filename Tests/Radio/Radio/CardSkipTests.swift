@@ -12,7 +12,7 @@ import Testing
 extension RealTimeTests {
     /// If the card skips audio, the reported share of missing audio equals the share that is silent at the other end
     /// of its wire.
-    @Suite(.serialized, .enabled(if: hasLabcard)) struct CardSkipTests {
+    @Suite(.serialized, .needsLabcard) struct CardSkipTests {
         @Test(arguments: [0, 12, 60, 200]) func missingFramesAreThoseThatWereNotPlayed(milliseconds: Int) throws {
             try expectNoFailure {
                 let pair = try Pair(playingOn: "labcard:skip\(milliseconds)_ear", into: Heard())

@@ -11,13 +11,10 @@ import TenfourVoiceProcessing
 import TestSupport
 import Testing
 
-/// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
-let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
-
 extension RealTimeTests {
     /// Sessions on a simulated sound card with its own clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift
     /// test`.
-    @Suite(.serialized, .enabled(if: hasLabcard)) struct LabcardSessionTests {
+    @Suite(.serialized, .needsLabcard) struct LabcardSessionTests {
         @Test func twoStationsHearEachOther() throws {
             try expectNoFailure {
                 let (port, otherPort) = (UDPPort.free(), UDPPort.free())

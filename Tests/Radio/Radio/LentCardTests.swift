@@ -6,7 +6,7 @@ import Testing
 
 extension RealTimeTests {
     /// A capture card that a session gives up while another one has the user's microphone.
-    @Suite(.serialized, .enabled(if: hasLabcard)) struct LentCardTests {
+    @Suite(.serialized, .needsLabcard) struct LentCardTests {
         /// Several sessions share a microphone, and only one of them captures.
         @Test func aSessionWithoutNeedOfTheCardCapturesSilenceUntilItIsNeeded() throws {
             try expectNoFailure {

@@ -72,7 +72,7 @@ import Testing
 }
 
 extension RealTimeTests {
-    @Suite(.serialized, .enabled(if: hasLabcard)) struct ReplayTests {
+    @Suite(.serialized, .needsLabcard) struct ReplayTests {
         @Test func theLastTransmissionIsHeardAgainOnTheCardOnly() throws {
             try expectNoFailure {
                 let heard = Heard()

@@ -217,7 +217,8 @@ import Testing
     }
 
     /// A full disk costs the recordings of that time, and no more.
-    @Test(.enabled(if: FullDisk.canBeMade)) mutating func aFullDiskIsToldOnceAndTriedAgain() throws {
+    @Test(.enabled(if: FullDisk.canBeMade, "needs root rights")) mutating func aFullDiskIsToldOnceAndTriedAgain() throws
+    {
         let disk = try FullDisk(kilobytes: 64)
         let scene = try RecorderScene(directory: disk.path)
         scene.talk(&alice, for: .seconds(30))

@@ -80,7 +80,7 @@ struct ClusterProcessTests {
     }
 
     /// Every half minute a relay or the nats-server is killed, and started again 1 to 5 s later.
-    @Test(.enabled(if: isLong)) func tenMinutesWithTwentyKills() throws {
+    @Test(.enabled(if: isLong, "runs with Tools/test --long")) func tenMinutesWithTwentyKills() throws {
         var randomness = SeededRandom(seed: 17)
         var longestGap = Duration.zero
         for round in 0..<20 {

@@ -21,7 +21,7 @@ public final class IcecastServer {
             <listen-socket><port>\(port)</port><bind-address>127.0.0.1</bind-address>\
             <ssl>\(certificate == nil ? 0 : 1)</ssl></listen-socket>
             <fileserve>0</fileserve>
-            <paths><basedir>/usr/share/icecast2</basedir><logdir>/tmp</logdir>\
+            <paths><basedir>/usr/share/icecast2</basedir><logdir>\(folder.path)</logdir>\
             <ssl-certificate>\(certificate ?? "")</ssl-certificate>\
             <webroot>/usr/share/icecast2/web</webroot><adminroot>/usr/share/icecast2/admin</adminroot></paths>
             <logging><accesslog>-</accesslog><errorlog>-</errorlog><loglevel>3</loglevel></logging>

@@ -4,11 +4,11 @@ public import Testing
 /// A trait that runs a failed test in real time again, at most twice. A machine that stalls can make such a test fail,
 /// and cannot make it pass, so the best run counts.
 ///
-/// Each failed run is recorded as a warning with its issues, and so is that a test passed at a later run. The issues of the last run
-/// are recorded. They become warnings if a bare timer was late in all three runs: then the machine has failed.
+/// Warnings name each failed run with its issues, and each test that passed at a later run. The issues of the last run are
+/// recorded. They become warnings if a bare timer was late in all three runs: then the machine has failed.
 public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     private let witness: @Sendable () -> Witness
-    private let report: @Sendable (String) -> Void
+    private let report: @Sendable (String, Test) -> Void
 
     private static let attempts = 3
 
@@ -16,7 +16,9 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
 
     package init(
         witness: @escaping @Sendable () -> Witness,
-        report: @escaping @Sendable (String) -> Void = { Issue.record("\($0)", severity: .warning) }
+        report: @escaping @Sendable (String, Test) -> Void = { text, test in
+            Issue.record("\(text)", severity: .warning, sourceLocation: test.sourceLocation)
+        }
     ) {
         self.witness = witness
         self.report = report
@@ -35,15 +37,15 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
                 } catch is ExpectationFailedError {
                     // `#require` recorded an issue before it threw.
                 } catch {
-                    Issue.record(error)
+                    Issue.record(error, sourceLocation: test.sourceLocation)
                 }
             }
             guard let failure = run.failure else {
-                if attempt > 1 { report("Passed at attempt \(attempt) of \(Self.attempts)") }
+                if attempt > 1 { report("Passed at attempt \(attempt) of \(Self.attempts)", test) }
                 return
             }
             hasStalledAlways = hasStalledAlways && run.hasStalled
-            report("Attempt \(attempt) of \(Self.attempts) failed: \(failure)")
+            report("Attempt \(attempt) of \(Self.attempts) failed: \(failure)", test)
         }
     }
 }

@@ -3,16 +3,17 @@ import Synchronization
 
 /// Free ports for tests, UDP and TCP.
 public enum UDPPort {
-    /// The first port of this process's share, which no other test process on this machine has.
+    /// The first port of this process's share, which no other test process has unless all shares are taken.
     private static let first = share()
     private static let next = Atomic<Int>(0)
 
     private static let lowest = 20_000
-    private static let shareCount = 4
-    private static let portsInAShare = 3_000
+    /// Enough for four runs of the tests at once, each of which has two processes.
+    private static let shareCount = 8
+    private static let portsInAShare = 1_500
 
-    /// Returns an even port that was free a moment ago, as were the three ports after it. No other test gets it, and the
-    /// system never assigns ports of this range itself.
+    /// Returns an even port that was free a moment ago, as were the three ports after it. The next 374 calls in this process
+    /// return others, and the system never assigns ports of this range itself.
     public static func free() -> UInt16 {
         while true {
             let port = UInt16(first + next.add(4, ordering: .relaxed).oldValue % portsInAShare)
@@ -33,7 +34,7 @@ public enum UDPPort {
     }
 
     /// Takes one of the shares by a name that only one process can bind and that the kernel gives up with the process: an
-    /// abstract Unix socket. Where all are taken, the process shares one.
+    /// abstract Unix socket. Where all are taken, two processes have the same share.
     private static func share() -> Int {
         let start = Int(getpid())
         for number in 0..<shareCount {

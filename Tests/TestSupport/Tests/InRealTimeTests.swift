@@ -19,7 +19,7 @@ struct InRealTimeTests {
         let lines = Mutex<[String]>([])
         let trait = InRealTime(
             witness: { Witness { excuse(count.withLock { $0 }) } },
-            report: { line in lines.withLock { $0.append(line) } })
+            report: { line, _ in lines.withLock { $0.append(line) } })
         let test = try #require(Test.current)
         try await trait.provideScope(for: test, testCase: Test.Case.current) {
             let run = count.withLock { count in

@@ -41,7 +41,9 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: DebianPackage.isKnown)) func whatIsOpenedOnDemandIsRecommended() throws {
+    @Test(.enabled(if: DebianPackage.isKnown, "needs a known Debian release")) func whatIsOpenedOnDemandIsRecommended()
+        throws
+    {
         let result = try run("recommends")
         #expect(result.end == .code(0), "\(result.errors)")
         let packages = result.output.split(separator: "\n").map(String.init)

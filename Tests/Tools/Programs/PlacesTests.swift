@@ -11,7 +11,7 @@ import Testing
         try Program.run(asAnother[0], asAnother.dropFirst() + command)
     }
 
-    @Test(.enabled(if: canBeAnother), arguments: [[], ["--long"]])
+    @Test(.enabled(if: canBeAnother, "needs user namespaces"), arguments: [[], ["--long"]])
     func withoutRootRightsThereIsOneSentence(options: [String]) throws {
         let result = try Self.run(["bash", Repository.path("Tools/test"), "--places"] + options)
         #expect(result.end == .code(1) && result.output == "")

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `send` with a microphone at one of two inputs: labcard is the card, and `aplay` plays into it.
-@Suite(.onItsOwnThread, .enabled(if: hasLabcard)) struct CaptureChannelCommandTests {
+@Suite(.onItsOwnThread, .needsLabcard) struct CaptureChannelCommandTests {
     private let folder = Folder()
 
     /// Returns the messages of `send` within `time`, with audio in the card's left channel and digital silence in the

@@ -235,7 +235,7 @@ import Testing
         bob.quits()
     }
 
-    @Test(.enabled(if: hasLabcard)) func aCallRingsOnTheCard() throws {
+    @Test(.needsLabcard) func aCallRingsOnTheCard() throws {
         let recorder = try Program(
             "arecord",
             ["-q", "-D", "labcard:lobby-ring", "-f", "S16_LE", "-r", "48000", "-c", "1", "-d", "8", "rung.wav"],

@@ -112,7 +112,7 @@ import Testing
     }
 
     /// Some plugins write to standard error directly, without alsa-lib's error handler.
-    @Test(.enabled(if: hasLabcard)) func pluginsThatTalkAreNotHeardInTheList() throws {
+    @Test(.needsLabcard) func pluginsThatTalkAreNotHeardInTheList() throws {
         let base = Program.environment("ALSA_CONFIG_PATH") ?? ""
         folder.write(
             """
@@ -130,7 +130,10 @@ import Testing
     }
 
     /// A minimal ALSA configuration, whose default device is the kernel's first card.
-    @Test(.enabled(if: access("/proc/asound/cards", F_OK) != 0 && !soundServerIsDefault))
+    @Test(
+        .enabled(
+            if: access("/proc/asound/cards", F_OK) != 0 && !soundServerIsDefault,
+            "needs a machine without a sound card and without a sound server as the default"))
     func aMachineWithoutACardIsToldSo() throws {
         folder.write(
             """
@@ -150,7 +153,7 @@ import Testing
         #expect(named.errors.hasPrefix("tenfour: no sound card named 'hw:7': "), "\(named.errors)")
     }
 
-    @Test(.enabled(if: hasLabcard)) func theDevicesAreListedWithTheirRatesAndPeriods() throws {
+    @Test(.needsLabcard) func theDevicesAreListedWithTheirRatesAndPeriods() throws {
         let result = try tenfour(["devices"])
         #expect(result.end == .code(0) && result.errors == "")
         let lines = result.output.split(separator: "\n")

@@ -209,7 +209,7 @@ struct Misuse: CustomTestStringConvertible {
         #expect(try tenfour(arguments + ["-q"], in: folder, environment: environment).errors == "")
     }
 
-    @Test(.enabled(if: hasLabcard)) func aCardThatIsTakenIsReported() throws {
+    @Test(.needsLabcard) func aCardThatIsTakenIsReported() throws {
         let (port, card) = (UDPPort.free(), "labcard:taken")
         let first = try Program("tenfour", ["recv", "-p", "\(port)", "-D", card], in: folder)
         try #require(first.says("receiving"), "\(first.errors)")

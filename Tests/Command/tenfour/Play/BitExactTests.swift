@@ -3,7 +3,7 @@ import Testing
 
 /// What `tenfour play` writes to a card that has the rate of the file: `TENFOUR_LABCARD=1 Tools/labcard run --private --
 /// swift test`. A PCM of the type `file` before the card keeps what it gets.
-@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct BitExactTests {
+@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .needsLabcard) struct BitExactTests {
     private let folder = Folder()
     private static let rate = 44_100
     private static let seconds = 2

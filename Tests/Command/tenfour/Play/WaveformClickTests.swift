@@ -6,7 +6,7 @@ import Testing
 
 /// A click in the waveform of a local file, on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private --
 /// swift test`.
-@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct WaveformClickTests {
+@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .needsLabcard) struct WaveformClickTests {
     private let folder = Folder()
 
     /// Each column of the picture stands for 1.25 s.

@@ -84,7 +84,7 @@ import Testing
         )
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func anotherUserIsTold() throws {
+    @Test(.needsRoot) func anotherUserIsTold() throws {
         let session = try TalkSession(in: folder)
         let path = session.runtime.socket(of: session.program)
         let user = OrdinaryUser()

@@ -215,7 +215,7 @@ import Testing
     }
 
     /// A process that is stopped for a second comes too late for its card.
-    @Test(.enabled(if: hasLabcard)) func underrunsOfTheCardAreCounted() throws {
+    @Test(.needsLabcard) func underrunsOfTheCardAreCounted() throws {
         folder.write(longTone, to: "tone.wav")
         let receiver = try Program(
             "tenfour", ["recv", "-p", "\(port)", "-D", "labcard:late_ear", "--metrics", "\(web)"], in: folder)
@@ -225,7 +225,7 @@ import Testing
         try expectXruns(of: receiver, "playback")
     }
 
-    @Test(.enabled(if: hasLabcard)) func overrunsOfTheCardAreCounted() throws {
+    @Test(.needsLabcard) func overrunsOfTheCardAreCounted() throws {
         let talker = try Program(
             "tenfour", ["send", "-D", "labcard:late_microphone", "--metrics", "\(web)", "rtp://127.0.0.1:9"], in: folder
         )

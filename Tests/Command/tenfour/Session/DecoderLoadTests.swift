@@ -4,7 +4,7 @@ import Testing
 
 /// Eight talkers lose a fifth of their packets in bursts, on a processor that is kept busy half of the time.
 /// Concealment by a model must never cause an underrun. Runs for 10 minutes with TENFOUR_LONG.
-@Suite(.onItsOwnThread, .enabled(if: hasLabcard)) struct DecoderLoadTests {
+@Suite(.onItsOwnThread, .needsLabcard) struct DecoderLoadTests {
     private static let seconds = Program.isSet("TENFOUR_LONG") ? 600 : 20
     /// Long enough for debug builds, whose jitter buffers alone take most of a shorter period.
     private static let period = "10ms"

@@ -69,7 +69,7 @@ import Testing
     }
 
     /// A microphone captured with arecord.
-    @Test(.enabled(if: hasLabcard), arguments: ["raw", "wav"])
+    @Test(.needsLabcard, arguments: ["raw", "wav"])
     func arecordPipesALiveMicrophone(type: String) throws {
         let receiver = try Receiver()
         receiver.folder.write(Recording(channels: [Tone.samples(seconds: 10)]).wav(), to: "in.wav")
@@ -81,7 +81,7 @@ import Testing
         #expect(abs(tone.frequency - Tone.telling) < 1 && tone.duration > 1, "\(tone), \(speaker.errors)")
     }
 
-    @Test(.enabled(if: hasLabcard)) func aCardIsCapturedByItsName() throws {
+    @Test(.needsLabcard) func aCardIsCapturedByItsName() throws {
         let receiver = try Receiver()
         receiver.folder.write(Recording(channels: [Tone.samples(seconds: 10)]).wav(), to: "in.wav")
         let speaker = try Program("aplay", ["-q", "-D", "labcard:captured", "in.wav"], in: receiver.folder)

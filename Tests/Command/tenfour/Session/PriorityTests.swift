@@ -26,7 +26,7 @@ import Testing
     }
 
     /// Needs root, because the mock sets priorities as RealtimeKit does. Meanwhile the process is not dumpable.
-    @Test(.enabled(if: geteuid() == 0)) func realtimeKitGrantsWhatTheKernelDoesNot() throws {
+    @Test(.needsRoot) func realtimeKitGrantsWhatTheKernelDoesNot() throws {
         let mock = try MockRealtimeKit(.grant)
         let program = try receive(on: mock.address)
         program.wait(.seconds(30)) { policy(of: "tf-audio-play", in: program) == 2 }

@@ -101,7 +101,7 @@ import Testing
         sender.send(SIGINT)
     }
 
-    @Test(.enabled(if: hasLabcard)) func aPlayerIsLedByKeysAfterTheForegroundIsBack() throws {
+    @Test(.needsLabcard) func aPlayerIsLedByKeysAfterTheForegroundIsBack() throws {
         terminal.type("tenfour play long.wav -D labcard:jobs\n")
         #expect(waits { terminal.statuses.last?.hasPrefix("▶") == true && hasKeys }, "\(terminal.shown)")
         try enter("\u{1A}")

@@ -107,7 +107,7 @@ import Testing
 
     /// Two stations, one of which is operated by keys. Each wire of labcard is a separate cable, so the microphone
     /// does not capture what the speaker plays.
-    @Test(.enabled(if: hasLabcard)) func talkBeginsClosedAndIsLedByKeys() throws {
+    @Test(.needsLabcard) func talkBeginsClosedAndIsLedByKeys() throws {
         let before = terminal.localModes
         let partner = try Program(
             "tenfour",
@@ -157,7 +157,7 @@ import Testing
         #expect(abs(heard.frequency - Tone.telling) < 1, "\(heard)")
     }
 
-    @Test(.enabled(if: hasLabcard)) func ctrlCRestoresTheTerminal() throws {
+    @Test(.needsLabcard) func ctrlCRestoresTheTerminal() throws {
         let before = terminal.localModes
         let person = try Program(
             "tenfour", ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "-D", "labcard:ctrl-c"], in: folder,
@@ -169,7 +169,7 @@ import Testing
         #expect(terminal.localModes == before)
     }
 
-    @Test(.enabled(if: hasLabcard)) func withoutAKeyboardTalkSaysHowToOpenTheMicrophone() throws {
+    @Test(.needsLabcard) func withoutAKeyboardTalkSaysHowToOpenTheMicrophone() throws {
         let result = try tenfour(["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "-D", "labcard:mute", "-d", "0.3"])
         #expect(result.end == .code(0) && result.output == "")
         #expect(

@@ -27,7 +27,7 @@ class Screen:
         # The server chooses a free display and writes its number.
         (reader, writer) = os.pipe()
         self.start("Xvfb", "-displayfd", str(writer), "-screen", "0", "1000x600x24", "+extension", "GLX", "-nolisten", "tcp",
-                   pass_fds=[writer])
+                   "-nolisten", "local", pass_fds=[writer])
         os.close(writer)
         with os.fdopen(reader) as number:
             self.environment["DISPLAY"] = f":{number.readline().strip()}"

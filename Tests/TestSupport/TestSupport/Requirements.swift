@@ -1,0 +1,12 @@
+import Glibc
+public import Testing
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test where `Tools/labcard run` does not provide its virtual sound card. `Tools/test` does.
+    public static var needsLabcard: Self {
+        .enabled(if: Program.isSet("TENFOUR_LABCARD"), "needs the virtual sound card of Tools/labcard")
+    }
+
+    /// Skips a test where the user is not root.
+    public static var needsRoot: Self { .enabled(if: geteuid() == 0, "needs root rights") }
+}
