@@ -114,8 +114,14 @@ import Testing
         defer { streamer.close() }
         #expect(waiting(60) { streamer.waveform?.partialBars.readRanges.first?.lowerBound == 0 })
         streamer.seek(to: .seconds(50))
-        #expect(waiting(60) { streamer.waveform?.partialBars.readRanges.count == 2 })
-        let waveform = try #require(streamer.waveform)
+        // The same value is judged as was waited for.
+        var seen: WaveformProgress?
+        try #require(
+            waiting(60) {
+                seen = streamer.waveform
+                return seen?.partialBars.readRanges.count == 2
+            })
+        let waveform = try #require(seen)
         #expect(waveform.partialBars.readRanges[1].lowerBound == 150 && !waveform.isExact)
         #expect(waveform.partialBars.bars.peaks[150] > -20 && waveform.partialBars.bars.peaks[100] == -70)
         #expect(abs(waveform.duration.inSeconds - 100) < 0.01)

@@ -52,7 +52,7 @@ import Testing
         let pressed = move(line, to: true, [(true, 4), (false, 3), (true, 2), (false, 1), (true, 0)])
         log.wait(for: 2)
         let released = move(line, to: false, [(false, 2), (true, 1), (false, 0)])
-        #expect(log.wait(for: 3).dropFirst() == ["pressed", "released"])
+        try #require(log.wait(for: 3).dropFirst() == ["pressed", "released"])
         #expect(log.events[1].time == pressed - .milliseconds(4) && log.events[2].time == released - .milliseconds(2))
         devices.stop()
     }

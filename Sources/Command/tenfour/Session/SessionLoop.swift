@@ -14,6 +14,8 @@ final class SessionLoop {
     private var keys: SessionKeyActions
     private var line: StatusLine
     private var stops = ProcessStopMonitor()
+    /// Whether the key that shows the state was pressed and the state has not been shown yet.
+    private var isStateWanted = false
     /// The waveform of the audio that is sent; nil if no player sends it.
     private let panel: WaveformPanel?
 
@@ -52,9 +54,10 @@ final class SessionLoop {
                 switch keys.action(of: key) {
                 case .quit: return finish()
                 case .show(let lines): show(lines)
-                case .showState: show(state)
+                case .showState: isStateWanted = true
                 }
             }
+            showState()
             show(talkKeys?.notices() ?? [])
             showEvents()
             if let stop = stops.poll() {
@@ -77,12 +80,13 @@ final class SessionLoop {
         finish()
     }
 
-    /// The state as a line of text; empty before the session has begun.
-    private var state: [String] {
-        guard let snapshot = session.snapshot else { return [] }
-        return [
+    /// Shows the state as a line of text if its key was pressed. A key that comes before the session has begun waits.
+    private func showState() {
+        guard isStateWanted, let snapshot = session.snapshot else { return }
+        isStateWanted = false
+        show([
             line.text(snapshot, observer, stops, keys.volumes, answering: channels.answered, playing: runner.streamer)
-        ]
+        ])
     }
 
     private func finish() {

@@ -94,7 +94,8 @@ import Testing
         let robot = try Station("Robot", ["--auto-answer", "--open"], in: folder, hasTerminal: false)
         robot.says("they are accepted at once")
         let bob = try Station("Bob", ["--open"], in: folder)
-        for _ in 0..<2 {
+        var descriptorCounts: [Int] = []
+        for _ in 0..<3 {
             let count = robot.program.errors.split(separator: "hearing Bob").count
             bob.call(robot)
             bob.says("talking with Robot (127.0.0.1)")
@@ -104,6 +105,12 @@ import Testing
             #expect(isHeard, "\(robot.program.errors)")
             bob.type("q")
             bob.says("the call with Robot (127.0.0.1) is over")
+            if descriptorCounts.isEmpty { descriptorCounts = [robot, bob].map(\.program.openDescriptorCount) }
+        }
+        // Each call after the first closes what it has opened.
+        for (station, count) in zip([robot, bob], descriptorCounts) {
+            let areClosed = station.program.wait(.seconds(60)) { station.program.openDescriptorCount <= count }
+            #expect(areClosed, "\(station.program.openDescriptorCount) after \(count)")
         }
         bob.quits()
         robot.program.send(SIGINT)
