@@ -99,6 +99,13 @@ final class ClusterServerTests {
         wait("the others are back") {
             relays.allSatisfy { $0.server.status.cluster?.relays.relayCount == 2 }
         }
+        // The relays subscribe to the channel a moment after they know each other.
+        let before = members.map(\.heard.count)
+        wait("the others hear again") {
+            members[0].speak()
+            run(.milliseconds(20))
+            return (1...2).allSatisfy { members[$0].heard.count > before[$0] }
+        }
         run(.milliseconds(300))
         #expect(say(10, to: 1...3) == [10, 10, 10])
     }
