@@ -1,10 +1,15 @@
 """Runs `swift test` and reports on its tests, for suite.sh.
 
-usage: suite.py [--real-time NAMES] --begin SECONDS COMMAND…        COMMAND ends with `swift test` and its options
+usage: suite.py [--real-time NAMES] [--attempts COUNT] --begin SECONDS COMMAND…
+
+COMMAND ends with `swift test` and its options.
 
 With --real-time the tests of these names, a regular expression, run in a process of their own beside the others: they mostly wait, and
 the others mostly compute. The others have less priority, and their output comes at the end. The minutes in the last line are those since
 --begin, in seconds since 1970.
+
+With --attempts, where all tests have ended and some have failed, those run again, until they pass or have run COUNT times. COMMAND then
+ends with `--filter` and names.
 
 It reads Swift Testing's stream of events beside the output. At the end it prints the failed, the repeated and the skipped tests, and
 the counts. It ends a run in which a test hangs, and names the test. The exit code is that of COMMAND, or 1 where a run was ended or no
@@ -15,6 +20,7 @@ import glob
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -44,6 +50,7 @@ class Results:
         self.failures = []  # pairs of identifier and text
         self.warnings = []
         self.skipped = []
+        self.repeated = set()
 
     def take(self, line):
         """Takes a line of the stream, and returns the kind of its event; None if it is none."""
@@ -81,6 +88,18 @@ class Results:
     def warned(self, text):
         return {test for test, warning in self.warnings if text in warning}
 
+    def forget_failures(self, attempt):
+        """Shows the failures, and returns their tests; none where a test has not ended, or an issue is of no test."""
+        failed = {test for test, _ in self.failures}
+        if self.running or None in failed:
+            return set()
+        for test, text in self.failures:
+            say(f"attempt {attempt} failed: {self.name(test)}: {text}"[:1000])
+        self.failures = []
+        self.ended -= failed
+        self.repeated |= failed
+        return failed
+
     def report(self, seconds):
         if self.running:
             say(f"not ended: {'; '.join(self.name(test) for test in sorted(self.running))}")
@@ -91,7 +110,8 @@ class Results:
         # What InRealTime reports.
         excused = self.warned("Attempt 3 of 3 failed") - failed
         counts = {
-            "passed": len(self.ended - failed - excused), "failed": len(failed), "repeated": len(self.warned("Passed at attempt")),
+            "passed": len(self.ended - failed - excused), "failed": len(failed),
+            "repeated": len(self.warned("Passed at attempt") | self.repeated - failed),
             "failed while the machine stood still": len(excused), "not ended": len(self.running), "skipped": len(self.skipped),
         }
         always = ("passed", "failed", "repeated", "skipped")
@@ -176,21 +196,13 @@ class Part:
         return status if status >= 0 else 128 - status
 
 
-def run(command, real_time, begin):
-    received = []
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-        signal.signal(number, lambda number, _: received.append(number))
-    results = Results()
+def run_parts(parts_of, results, received):
+    """Runs parts side by side until they or the signals received end them. Returns the exit code; None where one had to be ended."""
     failed = False
     parts = []
     try:
-        if real_time:
-            # Everything is built, so both may use the folder at once.
-            command.append("--ignore-lock")
-            parts.append(Part([*command, "--filter", real_time]))
-            parts.append(Part(["nice", *command, "--skip", real_time], tempfile.TemporaryFile()))
-        else:
-            parts.append(Part(command))
+        for command, output in parts_of:
+            parts.append(Part(command, output))
         while not received and any(part.process.poll() is None for part in parts):
             time.sleep(1)
             for part in parts:
@@ -207,6 +219,32 @@ def run(command, real_time, begin):
     codes = [part.finish() for part in parts]
     for part in parts:
         part.read(results)
+    return None if failed else max(codes)
+
+
+def run(command, real_time, attempts, begin):
+    received = []
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, lambda number, _: received.append(number))
+    results = Results()
+    if real_time:
+        # Everything is built, so both may use the folder at once.
+        command.append("--ignore-lock")
+        others = ["nice", *command, "--skip", real_time]
+        code = run_parts([([*command, "--filter", real_time], None), (others, tempfile.TemporaryFile())], results, received)
+    else:
+        code = run_parts([(command, None)], results, received)
+    for attempt in range(1, attempts):
+        tests = set() if received or code is None else results.forget_failures(attempt)
+        if not tests:
+            break
+        # The last part of an identifier is the place in the source.
+        names = "|".join(sorted(re.escape(test.rsplit("/", 1)[0]) for test in tests))
+        code = run_parts([([*command[:-1], f"^({names})", "--skip-build"], None)], results, received)
+        lost = tests - results.ended
+        if lost:
+            say(f"did not run again: {'; '.join(results.name(test) for test in sorted(lost))}")
+            code = None
     results.report(time.time() - begin)
     if received:
         # Who has started this sees by which signal it has ended.
@@ -214,13 +252,13 @@ def run(command, real_time, begin):
         os.kill(os.getpid(), received[0])
     if not results.ended:
         say("no test ran")
-        failed = True
-    return 1 if failed else max(codes)
+        return 1
+    return 1 if code is None else code
 
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    options = {"--real-time": None, "--begin": None}
+    options = {"--real-time": None, "--attempts": "1", "--begin": None}
     while arguments[0] in options:
         options[arguments[0]], arguments = arguments[1], arguments[2:]
-    sys.exit(run(arguments, options["--real-time"], float(options["--begin"])))
+    sys.exit(run(arguments, options["--real-time"], int(options["--attempts"]), float(options["--begin"])))

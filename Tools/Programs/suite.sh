@@ -14,7 +14,7 @@ export TENFOUR_LABCARD=1
 real_time_tests() { python3 "$root/Tools/Programs/real_time_tests.py" "$root" "$root/.build-tests"; }
 
 # suite [OPTION…]: runs the tests on labcard, with wires of their own and with options of `swift test`. Without options it takes
-# what build_tests has built, and runs the tests in real time beside the others.
+# what build_tests has built, and runs the tests in real time beside the others. Tests that fail run up to $attempts times.
 suite() {
     local apart=() real_time
     if (($# == 0)); then
@@ -22,7 +22,7 @@ suite() {
         real_time=$(real_time_tests)
         apart=(--real-time "$real_time")
     fi
-    TENFOUR_TOOL=$tool python3 "$root/Tools/Programs/suite.py" "${apart[@]}" --begin $((EPOCHSECONDS - SECONDS)) \
+    TENFOUR_TOOL=$tool python3 "$root/Tools/Programs/suite.py" "${apart[@]}" --attempts "${attempts:-1}" --begin $((EPOCHSECONDS - SECONDS)) \
         "$root/Tools/labcard" run --private -- swift test "$@"
 }
 

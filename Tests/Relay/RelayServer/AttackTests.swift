@@ -118,7 +118,8 @@ struct AttackTests {
     init(at host: UInt32) { socket = PlainSocket(at: host) }
 }
 
-/// Lets all attackers send on one thread until `stop`.
+/// Lets all attackers send on one thread until `stop`, as fast as the relay reads: its socket's buffer does not overflow, whatever
+/// the speed of the machine.
 private final class Flood: Sendable {
     private let isOver = Atomic(false)
     private let end = DispatchSemaphore(value: 0)
@@ -127,11 +128,21 @@ private final class Flood: Sendable {
         Thread.detachNewThread { [self] in
             while !isOver.load(ordering: .relaxed) {
                 for attacker in attackers { attacker.socket.send(attacker.join, toPort: port) }
-                // Without this pause the socket's buffer would stay full, and the relay would not read the datagrams
-                // of other peers.
-                usleep(30_000)
+                repeat { usleep(30_000) } while !isOver.load(ordering: .relaxed) && Self.hasUnread(port)
             }
             end.signal()
+        }
+    }
+
+    /// Whether datagrams wait in the buffer of the IPv4 socket with this port. `/proc/net/udp` has the local address and port, the remote ones, the
+    /// state, and the bytes in the two queues (proc(5)).
+    private static func hasUnread(_ port: UInt16) -> Bool {
+        guard let table = try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8) else { return false }
+        let hexadecimal = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+        return table.split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ")
+            return fields.count > 4 && fields[1].hasSuffix(suffix) && !fields[4].hasSuffix(":00000000")
         }
     }
 

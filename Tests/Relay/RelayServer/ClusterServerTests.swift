@@ -30,7 +30,7 @@ final class ClusterServerTests {
         wait("all are present and joined") {
             relays.allSatisfy { $0.server.status.cluster?.relays.relayCount == 2 } && members.allSatisfy(\.isJoined)
         }
-        run(.milliseconds(300))
+        waitUntilHeard(by: 1...2)
     }
 
     deinit { for relay in relays { relay.stop() } }
@@ -59,6 +59,21 @@ final class ClusterServerTests {
         while Clocks.now < end {
             for member in members { member.pump() }
             usleep(500)
+        }
+    }
+
+    /// Lets member 0 speak until `listeners` hear its last packet. The relays subscribe to the channel a moment after they know each
+    /// other.
+    private func waitUntilHeard(by listeners: ClosedRange<Int>) {
+        var spoken: Instant?
+        wait("member 0 is heard") {
+            let last = members[0].lastSpoken
+            if last != nil, listeners.allSatisfy({ members[$0].heard.last == last }) { return true }
+            if spoken.map({ Clocks.now - $0 > .milliseconds(100) }) ?? true {
+                members[0].speak()
+                spoken = Clocks.now
+            }
+            return false
         }
     }
 
@@ -99,14 +114,7 @@ final class ClusterServerTests {
         wait("the others are back") {
             relays.allSatisfy { $0.server.status.cluster?.relays.relayCount == 2 }
         }
-        // The relays subscribe to the channel a moment after they know each other.
-        let before = members.map(\.heard.count)
-        wait("the others hear again") {
-            members[0].speak()
-            run(.milliseconds(20))
-            return (1...2).allSatisfy { members[$0].heard.count > before[$0] }
-        }
-        run(.milliseconds(300))
+        waitUntilHeard(by: 1...3)
         #expect(say(10, to: 1...3) == [10, 10, 10])
     }
 

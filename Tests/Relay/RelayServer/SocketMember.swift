@@ -52,6 +52,8 @@ final class SocketMember {
     var isJoined: Bool { channel.isJoined }
     /// The sequence numbers of the media packets opened.
     var heard: [UInt16] { packets.map(\.number) }
+    /// The sequence number of the last media packet sent; nil before the first.
+    var lastSpoken: UInt16? { spokenAt.map { _ in number &- 1 } }
 
     func microphone(isOpen: Bool) {
         channel.microphone(isOpen: isOpen, at: Clocks.now)
