@@ -471,8 +471,8 @@ let package = Package(
         tests(
             "Player/Player",
             uses: [
-                "Rings", "Threads", "Clocks", "AudioCore", "Effects", "AudioFile", "SoundCard", "Waveform",
-                "MediaSource", "Player",
+                "SeededRandom", "Rings", "Threads", "Clocks", "AudioCore", "Effects", "AudioFile", "SoundCard",
+                "Waveform", "MediaSource", "Player",
             ]),
         tests(
             "Player/MPRIS",

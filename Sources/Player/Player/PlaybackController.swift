@@ -236,8 +236,9 @@ extension PlaybackController {
         contents.withLock { contents in
             let report = contents.report.read()
             let moment = now()
-            let segment = report.timeline.segment(at: moment)
-            if let segment, segment.generation == contents.machine.generation, segment.rate > 0 {
+            // A short item may have begun and ended since the last call.
+            let segments = report.timeline.segments(from: &contents.heardSegment, to: moment)
+            for segment in segments where segment.generation == contents.machine.generation && segment.rate > 0 {
                 apply(.hears(item: segment.item), to: &contents)
                 if let track = contents.facts[segment.item]?.track, segment.item != contents.observers.item,
                     let index = contents.machine.order.index(of: segment.item)
@@ -332,6 +333,8 @@ extension PlaybackController {
         /// The facts of the items from the one that is heard to the one that is read, by the item's number.
         var facts: [Int: Facts] = [:]
         var report: LatestReader<RendererReport>
+        /// The number of the timeline's segment that was heard at the last poll.
+        var heardSegment = 0
         /// The first generation since playback was last stopped. The position of earlier ones is not shown any more.
         var firstGeneration = 0
         /// The position at which the present generation begins to be heard.

@@ -54,13 +54,21 @@ struct PlaybackTimeline: BitwiseCopyable, Sendable {
     }
 
     /// The segment that is heard at `moment`; nil before the first segment.
-    func segment(at moment: Instant) -> Segment? {
+    func segment(at moment: Instant) -> Segment? { number(at: moment).map { segments[$0 & 15] } }
+
+    /// The segments from the one with the number `first` to the one that is heard at `moment`, except those that were
+    /// forgotten. Segments are numbered from zero in the order of their records; `first` becomes the number of the
+    /// last one returned.
+    func segments(from first: inout Int, to moment: Instant) -> [Segment] {
+        guard let last = number(at: moment) else { return [] }
+        defer { first = last }
+        return (min(max(first, count - 16), last)...last).map { segments[$0 & 15] }
+    }
+
+    private func number(at moment: Instant) -> Int? {
         guard count > 0 else { return nil }
-        for index in stride(from: count - 1, through: max(count - 16, 0), by: -1) {
-            let segment = segments[index & 15]
-            if segment.start <= moment { return segment }
-        }
-        return segments[max(count - 16, 0) & 15]
+        let oldest = max(count - 16, 0)
+        return (oldest..<count).last { segments[$0 & 15].start <= moment } ?? oldest
     }
 
     /// The latest segment, whose audio may still be in the card's buffer.
