@@ -49,7 +49,8 @@ struct DelayControl: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     func targetDelay(lookAhead: FrameCount) -> FrameCount {
         guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
-        return base + target.playoutDelay(spread: slow - base, lookAhead: lookAhead)
+        let jitter = slow - (delays.baseOfRoute ?? base)
+        return base + target.playoutDelay(spread: slow - base, jitter: jitter, lookAhead: lookAhead)
     }
 
     /// Records an original packet that begins at `start` in the talker's time and arrived at the position `arrival`.

@@ -48,8 +48,10 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var reservePercent: Int { 22 }
     /// The maximum of the reserve if all peaks are equal, in buckets: 2 ms.
     private static var leastReserve: Int { 8 }
-    /// The number of newest peaks that are not raised when a longer route is detected, because they were measured on
-    /// it. Detection takes 1.5 s, which is part of at most four half seconds.
+    /// The reserve for the speed of playout, which changes in steps: an eighth of a millisecond.
+    private static var speedReserve: FrameCount { FrameCount(6) }
+    /// The number of newest peaks that were measured on the new route when a change of the route is detected. Detection
+    /// takes 1.5 s, which is part of at most four half seconds.
     private static var newestPeaks: Int { 4 }
 
     private let window: FrameCount
@@ -100,6 +102,11 @@ public struct DelayEstimate: ~Copyable, Sendable {
         @_noAllocation @_noLocks get { count > 0 ? frames(lowestBucket) : nil }
     }
 
+    /// The delay of the fastest packet of the last ten seconds (`window`) on the present route; nil if none has arrived.
+    var baseOfRoute: FrameCount? {
+        @_noAllocation @_noLocks get { count > 0 ? frames(max(lowestBucket, routeBase)) : nil }
+    }
+
     /// Returns the delay that was exceeded only in the proportion `share` (0…1) of the half seconds, plus a reserve;
     /// nil without packets. If few packets have arrived, the delay is extrapolated, because slower packets will follow.
     @_noAllocation @_noLocks
@@ -108,12 +115,14 @@ public struct DelayEstimate: ~Copyable, Sendable {
         var level = lowestBucket
         // There is no peak yet while the first talkspurt begins.
         if !peaks.isEmpty {
-            let peak = peaks.level(exceptFor: share)
+            // The slowest packet of the last ten seconds is a limit: older peaks may belong to a route that has become
+            // shorter so slowly that no change of the route was detected.
+            let peak = min(peaks.level(exceptFor: share), highestBucket)
             let usual = max(peaks.typical - max(lowestBucket, routeBase), 0) * Self.reservePercent / 100
             level = peak + min(usual, max(peak - peaks.typical, 0) + Self.leastReserve)
         }
         let spread = max(level + 1 - lowestBucket, 0) * max(Self.sampleCountForQuantile - count, 0) / (20 * (count + 5))
-        return frames(max(level, lowestBucket) + 1 + spread)
+        return frames(max(level, lowestBucket) + 1 + spread) + Self.speedReserve
     }
 
     /// The delay of the packet inserted last.
@@ -233,32 +242,25 @@ public struct DelayEstimate: ~Copyable, Sendable {
         lastPoll = now
         var recentCount = 0
         var (fastest, slowest, fastestBefore) = (Int.max, Int.min, Int.max)
-        var (sum, countBefore, sumBefore) = (0, 0, 0)
+        var countBefore = 0
         for index in (0..<count).reversed() {
             let sample = arrivals[(first + index) % Self.capacity]
             guard sample.at >= routeSince else { break }
             if now - sample.at < Self.routeMemory {
                 (fastest, slowest) = (min(fastest, sample.bucket), max(slowest, sample.bucket))
                 recentCount += 1
-                sum += sample.bucket
             } else if now - sample.at >= Self.routeMemory + Self.routeChange {
                 fastestBefore = min(fastestBefore, sample.bucket)
                 countBefore += 1
-                sumBefore += sample.bucket
             }
         }
         guard recentCount >= Self.minimumSampleCount, countBefore > 0 else { return }
-        // Computes the change from means, because the fastest of few packets is usually slower than the fastest of
-        // many.
-        let step = sum / recentCount - sumBefore / countBefore
         if fastestBefore - slowest > Self.routeStep {
-            routeBase = .min
-            peaks.lower(by: -step, above: slowest, notBelow: fastest)
-            routeSince = now - Self.routeMemory
+            peaks.lower(to: fastest, above: slowest, newestCount: Self.newestPeaks)
+            (routeBase, routeSince) = (.min, now - Self.routeMemory)
         } else if fastest - fastestBefore > Self.routeStep, isSlower(fastest, thanMostBefore: now) {
-            routeBase = fastest
-            peaks.raise(by: step, exceptNewest: Self.newestPeaks)
-            routeSince = now - Self.routeMemory
+            peaks.raise(to: fastest, newestCount: Self.newestPeaks)
+            (routeBase, routeSince) = (fastest, now - Self.routeMemory)
         }
     }
 

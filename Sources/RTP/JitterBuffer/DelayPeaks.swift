@@ -14,7 +14,14 @@ struct DelayPeaks: ~Copyable, Sendable {
     /// The number of peaks that is needed to recognize an outlier: 4, which takes 2 s.
     private static var minimumPeakCount: Int { 4 }
 
+    /// The number of newest peaks that show whether the link is quiet: those of seven seconds.
+    private static var quietCount: Int { 14 }
+    /// The maximum difference of the newest peaks of a quiet link, in buckets: 5 ms.
+    private static var quietRange: Int { 20 }
+
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
+    /// The delay of the fastest packet of each half second, in the order of `peaks`.
+    private var floors = FixedBuffer(repeating: 0, count: Self.capacity)
     /// The values of `peaks`, sorted in descending order.
     private var sorted = FixedBuffer(repeating: 0, count: Self.capacity)
     /// The number of peaks.
@@ -44,34 +51,68 @@ struct DelayPeaks: ~Copyable, Sendable {
     mutating func insert(_ bucket: Int, at now: FrameCount) {
         if count == 0 || now - beginning >= Self.length {
             beginning = now
+            forgetLongerRoute()
             newest = count > 0 ? (newest + 1) % Self.capacity : 0
             count = min(count + 1, Self.capacity)
             peaks[newest] = bucket
-        } else if bucket > peaks[newest] {
-            peaks[newest] = bucket
+            floors[newest] = bucket
         } else {
-            return
+            floors[newest] = min(floors[newest], bucket)
+            guard bucket > peaks[newest] else { return }
+            peaks[newest] = bucket
         }
         sort()
     }
 
-    /// Lowers each peak above `limit` by `step`, but not below `least`, because the route has become shorter. All three
-    /// are in buckets.
+    /// Lowers the half seconds of a route that has become shorter, if the link has been quiet since. It may have become
+    /// shorter so slowly that no change of the route was detected. Stalls of the link stay.
+    private mutating func forgetLongerRoute() {
+        guard count > Self.quietCount else { return }
+        var (lowest, highest, base) = (Int.max, Int.min, Int.max)
+        for age in 0..<Self.quietCount {
+            let index = index(ofAge: age)
+            (lowest, highest) = (min(lowest, peaks[index]), max(highest, peaks[index]))
+            base = min(base, floors[index])
+        }
+        guard highest - lowest <= Self.quietRange else { return }
+        lower(to: base, above: highest, newestCount: 0)
+    }
+
+    /// Moves each half second in which all packets were slower than `limit` to the base `base`, because the route has
+    /// become shorter. Its jitter stays. The newest `newestCount` may hold packets of both routes, and are limited to
+    /// `limit`. Both are in buckets.
     @_noAllocation @_noLocks
-    mutating func lower(by step: Int, above limit: Int, notBelow least: Int) {
-        for index in 0..<count where peaks[index] > limit { peaks[index] = max(peaks[index] - step, least) }
+    mutating func lower(to base: Int, above limit: Int, newestCount: Int) {
+        for age in 0..<count {
+            let index = index(ofAge: age)
+            if floors[index] > limit { move(index, to: base) }
+            if age < newestCount { peaks[index] = min(peaks[index], limit) }
+        }
         sort()
     }
 
-    /// Raises all peaks but the newest `newestCount` by `step` buckets, because the route has become longer. The newest
-    /// peaks were measured on the new route.
+    /// Moves each half second to the base `base`, if its fastest packet was faster, because the route has become
+    /// longer. Its jitter stays. The peaks of the newest `newestCount` stay, because they were measured on the new
+    /// route.
     @_noAllocation @_noLocks
-    mutating func raise(by step: Int, exceptNewest newestCount: Int) {
-        for age in newestCount..<max(count, newestCount) {
-            let index = (newest + Self.capacity - age) % Self.capacity
-            peaks[index] += step
+    mutating func raise(to base: Int, newestCount: Int) {
+        for age in 0..<count {
+            let index = index(ofAge: age)
+            if age < newestCount {
+                floors[index] = max(floors[index], min(base, peaks[index]))
+            } else if floors[index] < base {
+                move(index, to: base)
+            }
         }
         sort()
+    }
+
+    /// The index of the half second that is `age` half seconds older than the newest.
+    private func index(ofAge age: Int) -> Int { (newest + Self.capacity - age) % Self.capacity }
+
+    private mutating func move(_ index: Int, to base: Int) {
+        peaks[index] += base - floors[index]
+        floors[index] = base
     }
 
     @_noAllocation @_noLocks

@@ -4,22 +4,30 @@ public import TenfourAudioCore
 ///
 /// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks.
 /// The line is fitted by least squares over up to two minutes; from then on older seconds lose weight. A second that is
-/// much farther from the line than usual is ignored. Two such seconds in a row mean a change of route: the line is
-/// moved, and its slope stays.
+/// much farther from the line than usual is ignored. Two such seconds in a row, both late or both early, mean a change
+/// of route: the line is moved, and its slope stays. So neither a step of the delay nor a slow change is taken for drift.
 ///
 /// When packets come in bursts, the slope is uncertain at first, so the estimate is reduced. It is half of the slope if
 /// the uncertainty equals the usual difference between two clocks (100 ppm), and approaches the slope as the
 /// uncertainty falls.
 public struct DriftEstimate: Sendable {
     /// The difference by which the talker's clock is slower than the card's, in parts per million. A measured delay
-    /// grows at this rate. Values beyond ± 1000 are set to ± 1000.
+    /// grows at this rate. Values beyond ± 500 are set to ± 500.
     public private(set) var partsPerMillion = 0.0
 
     private static var blockLength: Int { 48_000 }
-    private static var routeChange: Double { 480.0 }
+    /// The least distance from the line that may be a change of route, in frames: 1 ms. Two clocks move apart by less
+    /// in a second.
+    private static var routeChange: Double { 144.0 }
     private static var memory: Double { 120.0 }
+    /// The time in which a move of the line and a move back count as jitter, in seconds.
+    private static var longestJitter: Double { 3.0 }
     /// The square of the usual difference of two clocks. The difference is 100 ppm, or 4.8 frames in a second.
     private static var usualSquare: Double { 4.8 * 4.8 }
+
+    /// The greatest difference of two clocks: 500 parts per million, or 24 frames in a second. A delay that changes faster
+    /// shows a change of the route.
+    private static var steepest: Double { 24.0 }
 
     private var blockStart: FrameCount?
     private var least: FrameCount?
@@ -34,6 +42,10 @@ public struct DriftEstimate: Sendable {
     /// The distance between the line and the last second's fastest packet, in frames, if it was too large for random
     /// variation; nil if it was not.
     private var outlier: Double?
+    /// The distance by which the line was moved in the last seconds, in frames; nil if it was not moved.
+    private var move: Double?
+    /// The number of seconds since the line was moved.
+    private var secondsSinceMove = 0.0
 
     @_noAllocation @_noLocks
     public init() {}
@@ -73,32 +85,46 @@ public struct DriftEstimate: Sendable {
             outlier = nil
             return
         }
+        secondsSinceMove += passed
+        if secondsSinceMove > Self.longestJitter { move = nil }
         let farthest = max(Self.routeChange * Self.routeChange, 9 * noise)
         guard error * error <= farthest else { return rejectOutlier(error, of: expected, farthest: farthest) }
+        if let outlier { countAsNoise(outlier, farthest: farthest) }
         outlier = nil
         blocks = min(blocks + 1, Self.memory)
         line = expected + error * 2 * (2 * blocks - 1) / (blocks * (blocks + 1))
         if blocks > 2 {
-            slope += error * 6 / (blocks * (blocks + 1)) / passed
+            slope = min(max(slope + error * 6 / (blocks * (blocks + 1)) / passed, -Self.steepest), Self.steepest)
             noise += (error * error - noise) / (blocks - 2)
         }
         // Computes the variance of the slope after least squares, to compare it with the variance of usual clock
         // differences.
         let doubt = 12 * noise / (blocks * blocks * blocks)
         let believed = slope * Self.usualSquare / (Self.usualSquare + doubt)
-        partsPerMillion = min(max(believed / Double(Self.blockLength) * 1e6, -1_000), 1_000)
+        partsPerMillion = believed / Double(Self.blockLength) * 1e6
     }
 
-    /// Ignores a second that is far from the line, or moves the line if it is the second outlier in a row. The slope
-    /// does not change, whether the packets were late or early. If it did, jitter alone would look like drift.
+    /// Ignores a second that is far from the line, or moves the line if the second before was as far on the same side.
+    /// The slope does not change, whether the packets were late or early. If it did, jitter alone would look like drift.
     private mutating func rejectOutlier(_ error: Double, of expected: Double, farthest: Double) {
-        if let outlier, (error - outlier) * (error - outlier) <= farthest {
+        // Jitter moves the line there and back again within seconds.
+        if let move, move.sign != error.sign, abs(error) > abs(move) / 2 {
+            countAsNoise(move, farthest: farthest)
+            self.move = nil
+        }
+        if let outlier, outlier.sign == error.sign {
             line = expected + error
+            (move, secondsSinceMove) = (error, 0)
             self.outlier = nil
         } else {
+            if let outlier { countAsNoise(outlier, farthest: farthest) }
             line = expected
             outlier = error
-            noise += (min(error * error, 4 * farthest) - noise) / max(blocks, 4)
         }
+    }
+
+    /// Counts a second that was far from the line, and was no change of route.
+    private mutating func countAsNoise(_ error: Double, farthest: Double) {
+        noise += (min(error * error, 4 * farthest) - noise) / max(blocks, 4)
     }
 }

@@ -261,7 +261,8 @@ public struct JitterBuffer: ~Copyable, Sendable {
             if case .scale = step { step = .play }
             return
         }
-        syncBuffer.join(call.place, skipping: call.skipping, replacing: call.replaced)
+        let kept = syncBuffer.join(call.place, skipping: call.skipping, replacing: call.replaced)
+        controller.keepConcealment(kept)
         let frames = FrameCount(max(syncBuffer.count - before, 0))
         meanSquare = syncBuffer.meanSquare(ofLast: frames)
         timeScaling.record(frames, meanSquare: meanSquare)

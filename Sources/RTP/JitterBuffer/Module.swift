@@ -15,7 +15,9 @@
 //     plus a reserve of at most 22 % of the median peak. So a stall counts once, however many packets it holds back. A
 //     single stall in half a minute is left out; stalls every two seconds are buffered.
 //  2. Follow the route. The route has changed if all packets of a second came earlier than any before, or later than
-//     nine tenths of the packets before. The peaks are then shifted, so that the jitter measured before stays valid.
+//     nine tenths of the packets before. The peaks are then moved by the change of each half second's fastest packet,
+//     so that the jitter measured before stays valid. A route that becomes shorter too slowly for this is noticed when
+//     the link has been quiet for seven seconds.
 //  3. Target. `TargetDelay` adds the duration of one pull of the card, and the time that redundancy, retransmission and
 //     in-band FEC need.
 //  4. Tolerate. A delay that exceeds the target by less than an eighth is not changed. When packets come late, playout

@@ -59,8 +59,7 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Whether the target delay includes time for the recovery of lost packets.
     var includesRecovery: Bool { @_noAllocation @_noLocks get { delay.includesRecovery } }
 
-    /// The correction of the playout speed by the resampler, in parts per million of the card's clock; positive plays
-    /// faster.
+    /// The correction of the playout speed, in parts per million of the card's clock; positive plays faster.
     var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { delay.ratePartsPerMillion } }
 
     /// Whether the next operation would decode a packet.
@@ -174,8 +173,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     // MARK: Decision
 
-    /// Decides what to play at `now`: at most `wanted` frames if it is silence. Call this again when that audio is used
-    /// up.
+    /// Decides what to play at `now`: at most `wanted` frames if it is silence. Call it again when that audio ends.
     @_noAllocation @_noLocks
     mutating func nextOperation(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = beginTalkspurt(at: now, wanting: wanted) {
@@ -325,9 +323,8 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// Skips the audio that was due in `frames` of time that the card has lost.
     ///
-    /// `missed` is the duration for which the card was silent, if it differs from `frames` because the length of the
-    /// card's queue has changed. `goesOn` is true if nothing was played since the last loss; both losses are then one
-    /// dropout.
+    /// `missed` is the time for which the card was silent, if the length of its queue has changed. `goesOn` is true if
+    /// nothing was played since the last loss; both losses are then one dropout.
     @_noAllocation @_noLocks
     mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         guard let position = playing?.position else { return }
@@ -341,8 +338,7 @@ struct PlayoutController: ~Copyable, Sendable {
         }
     }
 
-    /// Adds `frames` to the measured delays. The card's clock was adjusted, and the positions of later arrivals are
-    /// greater by this number.
+    /// Adds `frames` to the measured delays, because the card's clock was adjusted by this number.
     @_noAllocation @_noLocks
     mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
 
@@ -370,6 +366,10 @@ struct PlayoutController: ~Copyable, Sendable {
     /// Records that `frames` of audio concealed in an underrun are removed before they are heard.
     @_noAllocation @_noLocks
     mutating func discardConcealment(_ frames: FrameCount) { underrun.accountFor(frames) }
+
+    /// Records that `frames` of the discarded concealment are heard nevertheless.
+    @_noAllocation @_noLocks
+    mutating func keepConcealment(_ frames: FrameCount) { statistics.concealed += frames }
 
     /// Records that the talker has left: playout waits for no further packet.
     @_noAllocation @_noLocks

@@ -73,10 +73,15 @@ struct SyncBuffer: ~Copyable, Sendable {
 
     /// Joins the packet that begins at `place` to the audio before it. The first `skipped` frames of the packet are
     /// removed, because they were concealed already. The last `replaced` frames before the packet are removed, because
-    /// they were concealed while the packet was late.
+    /// they were concealed while the packet was late. If nothing is skipped, at most 2.5 ms of them stay, and playout
+    /// does not become earlier: otherwise, the next packet would be late by this time. Returns the number of concealed
+    /// frames that stay.
     @_noAllocation @_noLocks
-    mutating func join(_ place: Int, skipping skipped: FrameCount, replacing replaced: Int) {
+    mutating func join(_ place: Int, skipping skipped: FrameCount, replacing replaced: Int) -> FrameCount {
         let skipped = min(skipped.rawValue, end - place)
+        if replaced > 0, skipped == 0, end > place {
+            return crossFade(from: place - replaced, intoBeginningOf: place)
+        }
         let overlap = min(replaced, min(Self.overlap, end - place - skipped))
         if overlap > 0 {
             crossFade(from: place - replaced, into: place, around: skipped, over: overlap)
@@ -84,6 +89,7 @@ struct SyncBuffer: ~Copyable, Sendable {
             remove(place..<place + skipped)
             smoothStep(at: place)
         }
+        return .zero
     }
 
     /// Shortens the waiting audio by one pitch period of at most `limit`. Returns the number of frames removed.
@@ -127,19 +133,35 @@ struct SyncBuffer: ~Copyable, Sendable {
     }
 
     /// Fades from concealed audio into the packet over at most 5 ms, at the position in the packet that is most similar
-    /// to the concealed audio.
+    /// to the concealed audio. At most `skipped` frames of the packet are left out.
     private mutating func crossFade(from concealed: Int, into packet: Int, around skipped: Int, over overlap: Int) {
-        let places = max(packet + skipped - Self.search, packet)...min(packet + skipped + Self.search, end - overlap)
+        let places = max(packet + skipped - Self.search, packet)...packet + skipped
         let place = TimeScaler.place(in: samples, of: concealed, among: places, length: overlap, channelCount)
+        fade(from: concealed, into: place, over: overlap)
+    }
+
+    /// Fades from concealed audio into the first frames of the packet over at most 5 ms, at the position in the
+    /// concealed audio that is most similar to them. Returns the number of concealed frames before this position.
+    private mutating func crossFade(from concealed: Int, intoBeginningOf packet: Int) -> FrameCount {
+        let replaced = packet - concealed
+        let overlap = min(min(Self.overlap, end - packet), max(replaced - Self.search, replaced / 2))
+        let places = concealed...concealed + min(Self.search, replaced - overlap)
+        let place = TimeScaler.place(in: samples, of: packet, among: places, length: overlap, channelCount)
+        fade(from: place, into: packet, over: overlap)
+        return FrameCount(place - concealed)
+    }
+
+    /// Fades from the frame `one` to the frame `other` over `overlap` frames, and removes the frames between them.
+    private mutating func fade(from one: Int, into other: Int, over overlap: Int) {
         for frame in 0..<overlap {
             let weight = Float(frame) / Float(overlap)
             for channel in 0..<channelCount {
-                let here = (concealed + frame) * channelCount + channel
-                let there = samples[(place + frame) * channelCount + channel]
+                let here = (one + frame) * channelCount + channel
+                let there = samples[(other + frame) * channelCount + channel]
                 samples[here] += (there - samples[here]) * weight
             }
         }
-        remove(concealed + overlap..<place + overlap)
+        remove(one + overlap..<other + overlap)
     }
 
     /// Spreads the step in the waveform at frame `place` over 2.5 ms, so that nothing clicks.

@@ -14,14 +14,15 @@ struct TargetDelay: Sendable {
     }
 
     /// Returns the target delay. `spread` is the delay of the slow packets less the delay of the fastest packet;
-    /// `lookAhead` is the time that in-band FEC needs.
+    /// `jitter` is the same, but without the packets before the route became longer. `lookAhead` is the time that
+    /// in-band FEC needs.
     @_noAllocation @_noLocks
-    func playoutDelay(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
+    func playoutDelay(spread: FrameCount, jitter: FrameCount, lookAhead: FrameCount) -> FrameCount {
         switch configuration.playoutDelay {
         case .fixed(let playoutDelay):
             return max(playoutDelay, configuration.margin)
         case .adaptive:
-            let needed = spread + margin(spread: spread)
+            let needed = spread + margin(jitter: jitter)
             let copied = needed + max(lookAhead, recovery.lookAhead)
             let retransmitted =
                 recovery.retransmissionTime > .zero ? recovery.retransmissionTime + configuration.margin : .zero
@@ -39,8 +40,8 @@ struct TargetDelay: Sendable {
     /// Returns the time by which a packet must arrive early. The card pulls audio in blocks, so a packet is needed up
     /// to one pull before its audio is due. If all packets arrive at the same time within a pull, this may be a whole
     /// pull. If the arrivals spread over much more than a pull, it is half a pull on average.
-    private func margin(spread: FrameCount) -> FrameCount {
-        let wider = min(max(spread - configuration.margin, .zero), configuration.margin)
-        return configuration.margin - FrameCount(wider.rawValue / 2)
+    private func margin(jitter: FrameCount) -> FrameCount {
+        let wider = max(jitter - configuration.margin, .zero)
+        return configuration.margin - FrameCount(min(wider.rawValue / 4, configuration.margin.rawValue / 2))
     }
 }

@@ -38,3 +38,24 @@ func jitterIsNotTakenForDrift(seed: Int, sigma: Double) {
     #expect(drift.most < 250)
     #expect(abs(drift.last) < 80)
 }
+
+/// Steps and slow ramps in either direction, of a stream that also has drift.
+@Test(arguments: 1...8) func aChangeOfTheDelayIsNotTakenForDrift(seed: Int) {
+    var chance = Chance(state: UInt64(seed))
+    let truth = Double.random(in: -200...200, using: &chance)
+    var changes: [(at: Double, seconds: Double, frames: Double)] = []
+    for number in 0..<4 {
+        let size = Double.random(in: 1_500...7_200, using: &chance)
+        let isUp = Bool.random(using: &chance)
+        changes.append((Double(number * 12 + 10), number % 2 == 0 ? 0 : 5, isUp ? size : -size))
+    }
+    let drift = estimate(seconds: 70, length: 960) { end in
+        let now = Double(end) / 48_000
+        var delay = 20_000 + Double(end) * truth * 1e-6
+        for change in changes where now >= change.at {
+            delay += change.seconds > 0 ? change.frames * min((now - change.at) / change.seconds, 1) : change.frames
+        }
+        return Int(delay) + Int.random(in: 0...48, using: &chance)
+    }
+    #expect(abs(drift.last - truth) < 30, "\(drift.last) instead of \(truth) ppm")
+}

@@ -27,6 +27,8 @@ struct SimulatedTalk: ~Copyable {
 
     /// The card asks for this number of frames at once, one period after another.
     var quantum = Self.period
+    /// The number of frames of one pull, at most `period`.
+    var pullLength = Self.period
 
     /// What was played, in order.
     private(set) var played: [Played] = []
@@ -127,7 +129,7 @@ struct SimulatedTalk: ~Copyable {
     }
 
     private mutating func pull() {
-        let isAudible = decoder.pull(Self.period, from: &buffer, at: FrameCount(pulled), into: &output)
+        let isAudible = decoder.pull(pullLength, from: &buffer, at: FrameCount(pulled), into: &output)
         for call in decoder.takeCalls() {
             switch call {
             case .decode(let payload):
@@ -137,7 +139,7 @@ struct SimulatedTalk: ~Copyable {
             case .conceal(let frames): played.append(.concealed(frames.rawValue))
             }
         }
-        if !isAudible { played.append(.silence(Self.period)) }
-        pulled += Self.period
+        if !isAudible { played.append(.silence(pullLength)) }
+        pulled += pullLength
     }
 }
