@@ -1,3 +1,4 @@
+public import TenfourAudioCore
 public import TenfourPackets
 
 /// An event of an RTP session.
@@ -14,6 +15,9 @@ public enum Event: Equatable, Sendable {
     case sourceLeft(SSRC, reason: String?)
     /// The payloads of a source look encrypted and not like Opus, and are discarded. Posted once.
     case sourceLooksEncrypted(SSRC)
+    /// The timestamps of an Opus source count at this rate and not at 48 000 Hz (RFC 7587 section 4.1). Its packets are
+    /// placed by their sequence numbers and durations. Posted once.
+    case sourceClockIsWrong(SSRC, SampleRate)
     /// A receiver has reported on our stream.
     case receiverReported(SSRC, ReceiverView)
     /// Another participant used our SSRC, so our stream continues under this new one.

@@ -129,8 +129,8 @@ public struct RTPSession: ~Copyable, Sendable {
         configuration.lossProtection.concealment = concealment
     }
 
-    /// Sends BYE under our SSRC and continues under a new random SSRC (never 0), which `identityChanged` reports. Call
-    /// it only for a collision that `receive` cannot detect.
+    /// Sends BYE under our SSRC and continues under a new one, never 0, which `identityChanged` reports. Only for a
+    /// collision that `receive` cannot detect.
     public mutating func takeAnotherSSRC(at now: Instant) {
         sendGoodbye(at: now)
         let old = ssrc
@@ -181,7 +181,7 @@ public struct RTPSession: ~Copyable, Sendable {
             switch error {
             case .discarded(let reason): return .discarded(reason)
             case .unreadable(var header, let encoding):
-                // Counts invalid packets as received, too: about half of all encrypted payloads do not parse as Opus.
+                // Counts invalid packets as received: about half of all encrypted payloads do not parse as Opus.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }
@@ -195,6 +195,7 @@ public struct RTPSession: ~Copyable, Sendable {
         case .source(let index):
             let origin = members[index].packetArrived(
                 &header, media.encoding, media.frameCount, byteCount: datagram.count, at: now)
+            if let rate = members[index].clock.newWrongRate() { events.post(.sourceClockIsWrong(header.ssrc, rate)) }
             if let toc = media.toc, !members[index].payloadDetector.accepts(toc) {
                 if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
@@ -244,8 +245,7 @@ public struct RTPSession: ~Copyable, Sendable {
                 isWhole = false
             }
         }
-        // Counts the size of the datagram, unless it contains a NACK or APP. Those are short and have limits of their
-        // own, so they would falsify the average size of reports.
+        // Counts the size of the datagram, unless it contains a NACK or APP: they are short and have their own limits.
         if !hasShort { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
@@ -372,7 +372,7 @@ public struct RTPSession: ~Copyable, Sendable {
         schedule.expedite(membership, at: moment)
     }
 
-    /// Sends BYE, unless we have sent nothing so far or the session has `crowd` members or more.
+    /// Sends BYE, unless we have sent nothing or the session has `crowd` members or more.
     private mutating func sendGoodbye(at now: Instant) {
         guard sendStream.hasSpoken, membership.memberCount < ReportSchedule.crowd else { return }
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))

@@ -38,7 +38,7 @@ public struct Source: Sendable {
     var payloadDetector = EncryptedPayloadDetector()
     /// The encoding of the newest packet.
     public var encoding: AudioEncoding { clock.encoding }
-    private var clock = SourceClock()
+    var clock = SourceClock()
     var played = PlayedShare()
 
     /// The pause after which a source may continue from another address, or be removed from a full table. Opus is

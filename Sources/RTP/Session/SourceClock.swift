@@ -8,10 +8,16 @@ internal import TenfourPackets
 /// new rate or from another origin. If it continues them, they show the length of a silence before the change. If it
 /// does not, the arrivals show this length.
 ///
+/// The sequence numbers and the durations of the packets correct the timestamps: gateways round them, and some senders
+/// read a clock for them. A packet whose timestamp is nearly the end of the packet before it begins exactly there. A
+/// timestamp that would let two packets in sequence overlap, or that lies in the future by the packet's arrival, is not
+/// believed. Neither is a clock of Opus at another rate than 48 000 Hz (`ClockRateDetector`).
+///
 /// The session converts the timestamps, and not the jitter buffer. For jitter, transit times and the age of redundant
 /// copies need a common clock, too.
 struct SourceClock: Sendable {
     private var newest: Packet?
+    private var rateDetector = ClockRateDetector()
     /// The converted time of timestamp 0 in each encoding; nil before the first packet of that encoding. The index is
     /// the raw value of the encoding.
     private var origins = InlineArray<3, UInt32?>(repeating: nil)
@@ -37,6 +43,13 @@ struct SourceClock: Sendable {
     /// silence.
     private static let shortestSilence = Duration.milliseconds(500)
 
+    /// The largest error of a timestamp that is corrected, in frames: less than the shortest Opus frame (2.5 ms), which
+    /// is the shortest silence of a sender.
+    private static let largestError = FrameCount(119)
+    /// The time by which a packet in sequence may arrive too early by its timestamp: 1 s. The packet before it may have
+    /// been held back by as much.
+    private static let longestLead = FrameCount(48_000)
+
     /// The encoding of the newest packet; Opus before the first.
     var encoding: AudioEncoding { newest?.encoding ?? .opus }
 
@@ -54,7 +67,10 @@ struct SourceClock: Sendable {
             let time = timeAfterChange(of: newest, to: header, encoding, step: step, at: now)
             origins[index] = time.rawValue &- scaled
         }
-        let time = RTPTimestamp(rawValue: scaled &+ (origins[index] ?? 0))
+        var time = RTPTimestamp(rawValue: scaled &+ (origins[index] ?? 0))
+        if let newest, newest.encoding == encoding, step != 0, abs(step) <= Self.maximumMisorder {
+            time = self.time(time, of: header, frameCount, after: newest, step: step, at: now)
+        }
         if isNewest {
             newest = Packet(
                 sequenceNumber: header.sequenceNumber, wireTimestamp: header.timestamp, time: time,
@@ -62,6 +78,32 @@ struct SourceClock: Sendable {
             origins[index] = time.rawValue &- scaled
         }
         return time
+    }
+
+    /// Returns the rate of the source's clock once after it was found to be wrong.
+    mutating func newWrongRate() -> SampleRate? { rateDetector.newRate() }
+
+    /// Returns the time of a packet that is `step` packets after `newest` and has the same encoding. `counted` is its
+    /// time by its timestamp.
+    private mutating func time(
+        _ counted: RTPTimestamp, of header: RTPHeader, _ frameCount: FrameCount?, after newest: Packet, step: Int,
+        at now: Instant
+    ) -> RTPTimestamp {
+        let length = step > 0 ? newest.frameCount : frameCount ?? newest.frameCount
+        let tolerance = min(Self.largestError, FrameCount(length.rawValue / 2))
+        let ticks = counted.distance(after: newest.time)
+        if step == 1, !header.marker, newest.encoding == .opus {
+            rateDetector.insert(
+                ticks: ticks.rawValue, frames: length, tolerance: tolerance, since: newest.arrival, at: now)
+        }
+        let frames = rateDetector.frames(ticks)
+        let expected = FrameCount(length.rawValue * step)
+        let elapsed = FrameCount(now - newest.arrival)
+        let isFollowing = FrameCount(abs((frames - expected).rawValue)) <= tolerance
+        let isImpossible = step == 1 && (frames < expected || frames - elapsed > Self.longestLead)
+        guard isFollowing || isImpossible else { return newest.time.advanced(by: frames) }
+        let isSilence = !isFollowing && (header.marker || elapsed - expected > FrameCount(Self.shortestSilence))
+        return newest.time.advanced(by: isSilence ? max(expected, elapsed) : expected)
     }
 
     /// Returns the converted time of the first packet of another encoding, `step` packets after `newest`.

@@ -20,6 +20,8 @@ public struct SimulatedReceiver: ~Copyable {
     private var sound = [Float](repeating: 0, count: period.rawValue)
     private var transit = Transit()
     private var recordedRun = RecordedRun()
+    /// The rate of the talker's RTP clock if it is wrong; nil if it is right. See `Event.sourceClockIsWrong`.
+    public private(set) var wrongClockRate: SampleRate?
 
     /// The duration of a pull: 2.5 ms at 48 000 Hz.
     public static let period = FrameCount(120)
@@ -144,10 +146,14 @@ public struct SimulatedReceiver: ~Copyable {
 
     private mutating func handleEvents() {
         while let event = session.nextEvent() {
-            guard case .sourceLeft(ssrc, _) = event else { continue }
-            var goodbye = IncomingPacket()
-            goodbye.set(.goodbye, of: ssrc)
-            buffer.insert(goodbye, arrivedAt: position)
+            switch event {
+            case .sourceLeft(ssrc, _):
+                var goodbye = IncomingPacket()
+                goodbye.set(.goodbye, of: ssrc)
+                buffer.insert(goodbye, arrivedAt: position)
+            case .sourceClockIsWrong(ssrc, let rate): wrongClockRate = rate
+            default: break
+            }
         }
     }
 

@@ -18,16 +18,20 @@ public struct RTPStream: Hashable, Sendable {
     /// The number of packets without a marker whose sequence number directly follows the sequence number of a packet
     /// with the same encoding. Such packets are called followers.
     var followers: Int
-    /// The number of followers whose timestamp exceeds the timestamp of the preceding packet by exactly the duration of
-    /// the preceding packet. `followers` is the number of all followers.
+    /// The number of followers whose timestamp exceeds the timestamp of the preceding packet by the duration of the
+    /// preceding packet, to less than 2.5 ms. `followers` is the number of all followers.
     var consistentFollowers: Int
+    /// The number of followers of the same kind on a clock of 8, 12, 16 or 24 kHz, which some senders of Opus use.
+    var slowFollowers: Int
+    /// The number of packets of `payloadType`; `packetCount` includes others, such as telephone events.
+    var mainCount: Int
 
     /// The encoding that the stream appears to have: Opus (RFC 7587) or G.711 (RFC 3551); nil for any other. Nearly any
     /// bytes parse as a packet of either encoding, but only with the right one do the timestamps advance by the
     /// duration of each packet.
     public var encoding: AudioEncoding? {
         guard payloadType >= 96 || AudioEncoding.staticPayloadTypes.contains(payloadType),
-            readableCount * 10 >= packetCount * 9, consistentFollowers * 2 >= followers
+            readableCount * 10 >= mainCount * 9, max(consistentFollowers, slowFollowers) * 2 >= followers
         else { return nil }
         return AudioEncoding(payloadType: payloadType)
     }
@@ -65,6 +69,8 @@ public struct StreamSurvey: Sendable {
         private var redPayloadType: UInt8?
         private var followers = 0
         private var consistentFollowers = 0
+        /// The numbers of followers on a clock that is 2, 3, 4 and 6 times too slow.
+        private var slowFollowers = [2: 0, 3: 0, 4: 0, 6: 0]
         private var last: (header: RTPHeader, encoding: AudioEncoding, frameCount: FrameCount)?
 
         mutating func append(_ header: RTPHeader, _ payload: Span<UInt8>) {
@@ -87,7 +93,11 @@ public struct StreamSurvey: Sendable {
             else { return }
             followers += 1
             let ticks = header.timestamp.distance(after: last.header.timestamp).rawValue
-            if FrameCount(ticks * encoding.framesPerTick) == last.frameCount { consistentFollowers += 1 }
+            let (frames, expected) = (ticks * encoding.framesPerTick, last.frameCount.rawValue)
+            if abs(frames - expected) < min(120, expected / 2) { consistentFollowers += 1 }
+            for factor in slowFollowers.keys where encoding == .opus && frames * factor == expected {
+                slowFollowers[factor, default: 0] += 1
+            }
         }
 
         /// Parses a redundant payload; nil if `payload` does not look redundant. Nearly any bytes parse as a redundant
@@ -108,7 +118,8 @@ public struct StreamSurvey: Sendable {
             return RTPStream(
                 ssrc: key.ssrc, destination: key.destination, payloadType: type, redPayloadType: redPayloadType,
                 packetCount: packetCount, readableCount: readableCounts[type] ?? 0, followers: followers,
-                consistentFollowers: consistentFollowers)
+                consistentFollowers: consistentFollowers, slowFollowers: slowFollowers.values.max() ?? 0,
+                mainCount: packetCounts[type] ?? 0)
         }
     }
 }

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourPackets
+import TenfourSeededRandom
 import Testing
 
 @testable import TenfourSession
@@ -133,5 +134,77 @@ struct SourceClockTests {
             Packet(number: 4, timestamp: 7_320, encoding: .pcmu, arrival: 101),
         ]
         #expect(times(packets) == [0, 1_920, 960, 2_880, 4_800, 3_840])
+    }
+
+    /// Gateways and senders that read a clock: the packets join without a seam, whatever the error of each timestamp.
+    @Test(arguments: 1...6 as ClosedRange<UInt64>, [(AudioEncoding.opus, 9), (.pcmu, 8)])
+    func timestampsThatAreOffByAFewSamplesAreCorrected(seed: UInt64, sender: (encoding: AudioEncoding, error: Int)) {
+        var chance = SeededRandom(seed: seed)
+        let ticks = 960 / sender.encoding.framesPerTick
+        var packets = (0..<200).map { number in
+            let error = Int.random(in: -sender.error...sender.error, using: &chance)
+            return Packet(
+                number: number, timestamp: UInt32(5_000 + number * ticks + error), encoding: sender.encoding,
+                arrival: 20 * number)
+        }
+        // Lost and late packets.
+        packets.remove(at: 150)
+        packets.swapAt(100, 101)
+        #expect(times(packets) == packets.map { 960 * $0.number })
+    }
+
+    /// A timestamp that jumps, forward or back, while the packets follow each other.
+    @Test(arguments: 1...6 as ClosedRange<UInt64>) func jumpsOfTheTimestampAreNotBelieved(seed: UInt64) {
+        var chance = SeededRandom(seed: seed)
+        var offset: UInt32 = 0
+        let packets = (0..<100).map { number in
+            if number % 5 == 4 { offset = UInt32.random(in: .min ... .max, using: &chance) }
+            return Packet(
+                number: number, timestamp: offset &+ UInt32(number * 960), encoding: .opus, arrival: 20 * number)
+        }
+        #expect(times(packets) == packets.map { 960 * $0.number })
+    }
+
+    /// Silence is in the timestamps, and so long between the packets: of 2.5 ms and more.
+    @Test(arguments: [120, 960, 19_200, 480_000]) func silenceIsNoError(frames: Int) {
+        let packets = (0..<40).map { number in
+            Packet(
+                number: number, timestamp: UInt32(number * (960 + frames)), encoding: .opus,
+                arrival: number * (960 + frames) / 48)
+        }
+        #expect(times(packets) == packets.map { ($0.number) * (960 + frames) })
+    }
+
+    /// Clocks that RFC 7587 does not allow. The first packets may count by a clock that is too fast. A clock of 44 100 Hz
+    /// is so near that each of its timestamps is corrected.
+    @Test(arguments: [8_000, 12_000, 16_000, 24_000, 44_100, 96_000]) func aWrongClockOfOpusIsFollowed(rate: Int) {
+        var clock = SourceClock()
+        var rates: [SampleRate] = []
+        let times = (0..<100).map { number in
+            let time = clock.time(
+                of: RTPHeader(
+                    marker: number == 0, payloadType: 111,
+                    sequenceNumber: SequenceNumber(rawValue: 65_500).advanced(by: number),
+                    timestamp: RTPTimestamp(rawValue: .max - 10_000).advanced(by: FrameCount(number * rate / 50)),
+                    ssrc: SSRC(9)), .opus, frameCount: FrameCount(960), at: .start + .milliseconds(20 * number))
+            if let rate = clock.newWrongRate() { rates.append(rate) }
+            return time
+        }
+        #expect(rates.map(\.hertz) == (rate == 44_100 ? [] : [rate]), "it is reported once")
+        let steps = zip(times, times.dropFirst()).map { $1.distance(after: $0).rawValue }
+        #expect(steps.dropFirst(rate > 48_000 ? 12 : 0).allSatisfy { $0 == 960 })
+    }
+
+    /// Opus without speech (DTX) sends a packet of 20 ms every 400 ms.
+    @Test func discontinuousTransmissionIsNoWrongClock() {
+        var clock = SourceClock()
+        for number in 0..<100 {
+            let header = RTPHeader(
+                marker: false, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: UInt16(number)),
+                timestamp: RTPTimestamp(rawValue: UInt32(number * 19_200)), ssrc: SSRC(9))
+            _ = clock.time(
+                of: header, .opus, frameCount: FrameCount(960), at: .start + .milliseconds(400 * number))
+            #expect(clock.newWrongRate() == nil)
+        }
     }
 }

@@ -60,6 +60,13 @@ struct StreamSurveyTests {
         #expect(StreamSurvey(streams.log).streams.map(\.encoding) == [.pcmu, .pcma, nil])
     }
 
+    /// Senders whose timestamps are off by a few samples, and senders of Opus with a clock of another rate.
+    @Test(arguments: [965, 951, 160, 240, 320, 480]) func opusIsKnownInSpiteOfItsClock(step: Int) {
+        var streams = Streams()
+        streams.append(ssrc: 1, step: step)
+        #expect(StreamSurvey(streams.log).streams.map(\.encoding) == [.opus])
+    }
+
     @Test func reportsAreNoStream() {
         var streams = Streams()
         let report = ReceiverReport(ssrc: SSRC(7))

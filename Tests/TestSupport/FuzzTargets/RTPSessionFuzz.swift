@@ -113,7 +113,7 @@ private struct StationTrial: ~Copyable {
                 checkShown(text)
             case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
             case .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft, .sourceLooksEncrypted,
-                .identityChanged, .partnerMoved:
+                .sourceClockIsWrong, .identityChanged, .partnerMoved:
                 break
             }
         }

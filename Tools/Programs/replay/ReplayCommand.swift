@@ -146,6 +146,9 @@ import TenfourTimePitch
         }
         try receiver.finish { sound, pull in try writer.write(sound, pull.counts.playout) }
         try writer.close()
+        if let rate = receiver.wrongClockRate {
+            say(SourceNotice.wrongClock(of: "SSRC \(stream.ssrc.digits)", rate))
+        }
         return receiver.report()
     }
 

@@ -35,6 +35,7 @@ struct EventNotice {
             the stream of \(names[ssrc]) looks encrypted and is not played: if it is SRTP, write srtp:// and give the key with \
             --srtp-key-file
             """
+        case .sourceClockIsWrong(let ssrc, let rate): SourceNotice.wrongClock(of: names[ssrc], rate)
         case .identityChanged(let ssrc):
             verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil
         case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
