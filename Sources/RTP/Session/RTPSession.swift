@@ -13,13 +13,13 @@ public struct RTPSession: ~Copyable, Sendable {
 
     private var identity: Identity
     private var sender: MediaSender
-    private var members = ParticipantTable()
+    var members = ParticipantTable()
     private var feedback = ReceiverFeedback()
-    private var schedule = ReportSchedule()
-    private var loopDetector = LoopDetector()
-    private var nackRequester = NACKRequester()
+    var schedule = ReportSchedule()
+    var loopDetector = LoopDetector()
+    var nackRequester = NACKRequester()
     private var outbox = Outbox()
-    private var events = EventQueue()
+    var events = EventQueue()
     private var applicationPackets = ApplicationPackets()
 
     /// The minimum capacity of a datagram buffer, in bytes. No datagram that we send is longer.
@@ -161,72 +161,10 @@ public struct RTPSession: ~Copyable, Sendable {
         earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline))
     }
 
-    // MARK: - Received media
-
-    private mutating func read(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
-        guard datagram.count >= 2 else { return .discarded(.empty) }
-        if case .only(let addresses) = configuration.accepted, !addresses.contains(sender.address) {
-            return .discarded(.stranger)
-        }
-        guard (128...191).contains(datagram[0]) else { return .discarded(.unknownProtocol) }
-        return RTCPCompound.isRTCP(secondByte: datagram[1])
-            ? readControl(datagram, from: sender, at: now) : readMedia(datagram, from: sender, at: now)
-    }
-
-    private mutating func readMedia(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
-        let media: ParsedMedia
-        do throws(ParsedMedia.Failure) {
-            media = try ParsedMedia(parsing: datagram, configuration)
-        } catch {
-            switch error {
-            case .discarded(let reason): return .discarded(reason)
-            case .unreadable(var header, let encoding):
-                // Counts invalid packets as received: about half of all encrypted payloads do not parse as Opus.
-                if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
-                    _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
-                }
-                return .discarded(.malformedPayload)
-            }
-        }
-        var header = media.header
-        guard header.ssrc != ssrc else { return .discarded(receiveOwnSSRC(header, at: now)) }
-        switch members.source(of: header.ssrc, from: sender, schedule, &events, at: now) {
-        case .refused(let reason): return .discarded(reason)
-        case .source(let index):
-            let origin = members[index].packetArrived(
-                &header, media.encoding, media.frameCount, byteCount: datagram.count, at: now)
-            if let rate = members[index].clock.newWrongRate() { events.post(.sourceClockIsWrong(header.ssrc, rate)) }
-            if let toc = media.toc, !members[index].payloadDetector.accepts(toc) {
-                if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
-                return .discarded(.looksEncrypted)
-            }
-            var packet = MediaPacket(
-                header: header, payload: media.payload, frameCount: media.frameCount, encoding: media.encoding,
-                origin: origin)
-            if let blocks = media.redundancy {
-                members[index].addCopies(
-                    blocks, of: datagram, header, into: &packet, accepting: configuration.acceptedPayloadTypes, at: now)
-            }
-            requestLostPackets(of: index, at: now)
-            nackRequester.updateDeadline(members.sources, configuration)
-            scheduleInitialReport(to: index, at: now)
-            return .media(packet)
-        }
-    }
-
-    private mutating func receiveOwnSSRC(_ header: RTPHeader, at now: Instant) -> DiscardReason {
-        switch loopDetector.examine(header, at: now) {
-        case .loop: return .loop
-        case .collision(let needsNewSSRC):
-            if needsNewSSRC { takeAnotherSSRC(at: now) }
-            return .collision
-        }
-    }
-
     // MARK: - Received RTCP
 
     /// Reads the RTCP packets of a datagram. A malformed packet is skipped; the other packets are still read.
-    private mutating func readControl(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+    mutating func readControl(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
             return .discarded(.malformedRTCP)
         }
@@ -298,7 +236,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - Loss
 
-    private mutating func requestLostPackets(of index: Int, at now: Instant) {
+    mutating func requestLostPackets(of index: Int, at now: Instant) {
         let numbers = nackRequester.poll(&members[index], configuration, at: now)
         if !numbers.isEmpty { sendNACK(for: numbers, to: index, at: now) }
         expediteReportsOnLoss(at: now)
@@ -348,7 +286,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// Schedules a report that answers the first packet of a source (Protocol/03-loss-protection.md). A source that is
     /// not a configured remote must first have sent at least as many bytes as the longest initial report has.
-    private mutating func scheduleInitialReport(to index: Int, at now: Instant) {
+    mutating func scheduleInitialReport(to index: Int, at now: Instant) {
         guard !members[index].hasInitialReport else { return }
         guard
             configuration.isRemote(members[index].endpoint)
