@@ -8,4 +8,6 @@ public enum RTPDefaults {
     /// The payload type of redundant coding (RFC 2198), if no session description states another. Chromium uses 63,
     /// too.
     public static let redPayloadType: UInt8 = 63
+    /// The payload type of comfort noise, which is static (RFC 3389 section 4, RFC 3551 section 6).
+    public static let comfortNoisePayloadType: UInt8 = 13
 }

@@ -18,6 +18,8 @@ public enum Event: Equatable, Sendable {
     /// The timestamps of an Opus source count at this rate and not at 48 000 Hz (RFC 7587 section 4.1). Its packets are
     /// placed by their sequence numbers and durations. Posted once.
     case sourceClockIsWrong(SSRC, SampleRate)
+    /// A source has sent a telephone event: its user has pressed a key. Posted once for each press.
+    case keyPressed(SSRC, TelephoneEvent)
     /// A receiver has reported on our stream.
     case receiverReported(SSRC, ReceiverView)
     /// Another participant used our SSRC, so our stream continues under this new one.

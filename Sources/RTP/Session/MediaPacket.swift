@@ -7,6 +7,7 @@ public import TenfourPackets
 /// as a packet of its own. They are older, so pass them on before this packet.
 public struct MediaPacket: Equatable, Sendable {
     public var ssrc: SSRC
+    /// The sequence number, without those of the source's packets that carry no audio (RFC 4733, RFC 3389).
     public var sequenceNumber: SequenceNumber
     /// The timestamp at 48 000 Hz, whatever the clock of the encoding.
     public var timestamp: RTPTimestamp
@@ -27,10 +28,12 @@ public struct MediaPacket: Equatable, Sendable {
         var description = PacketDescription(offset: 0, byteCount: 0, frameCount: FrameCount(0))
     }
 
-    init(header: RTPHeader, payload: Range<Int>, frameCount: FrameCount, encoding: AudioEncoding, origin: PacketOrigin)
-    {
+    init(
+        header: RTPHeader, sequenceNumber: SequenceNumber, payload: Range<Int>, frameCount: FrameCount,
+        encoding: AudioEncoding, origin: PacketOrigin
+    ) {
         ssrc = header.ssrc
-        sequenceNumber = header.sequenceNumber
+        self.sequenceNumber = sequenceNumber
         timestamp = header.timestamp
         self.encoding = encoding
         marker = header.marker

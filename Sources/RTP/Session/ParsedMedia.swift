@@ -17,6 +17,8 @@ struct ParsedMedia {
 
     enum Failure: Error {
         case discarded(DiscardReason)
+        /// The header is valid, and the payload type is not that of audio which the session accepts.
+        case otherPayloadType(RTPHeader)
         /// The header is valid, but the payload is not a packet of its encoding.
         case unreadable(RTPHeader, AudioEncoding)
     }
@@ -40,13 +42,13 @@ struct ParsedMedia {
     ) throws(Failure) -> (Range<Int>, RedundantPayload?) {
         if configuration.acceptedPayloadTypes.contains(header.payloadType) { return (header.payload, nil) }
         guard header.payloadType == configuration.lossProtection.redPayloadType else {
-            throw .discarded(.unknownPayloadType)
+            throw .otherPayloadType(header)
         }
         guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
             throw .discarded(.malformedPayload)
         }
         guard configuration.acceptedPayloadTypes.contains(blocks.primary.payloadType) else {
-            throw .discarded(.unknownPayloadType)
+            throw .otherPayloadType(header)
         }
         return ((header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound, blocks)
     }

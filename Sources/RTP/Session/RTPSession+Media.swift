@@ -21,6 +21,8 @@ extension RTPSession {
         } catch {
             switch error {
             case .discarded(let reason): return .discarded(reason)
+            case .otherPayloadType(let header):
+                return readOther(header, of: datagram, from: sender, at: now)
             case .unreadable(var header, let encoding):
                 // Counts invalid packets as received: about half of all encrypted payloads do not parse as Opus.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
@@ -42,8 +44,8 @@ extension RTPSession {
                 return .discarded(.looksEncrypted)
             }
             var packet = MediaPacket(
-                header: header, payload: media.payload, frameCount: media.frameCount, encoding: media.encoding,
-                origin: origin)
+                header: header, sequenceNumber: members[index].numbering.number(of: header.sequenceNumber),
+                payload: media.payload, frameCount: media.frameCount, encoding: media.encoding, origin: origin)
             if let blocks = media.redundancy {
                 members[index].addCopies(
                     blocks, of: datagram, header, into: &packet, accepting: configuration.acceptedPayloadTypes, at: now)
@@ -53,6 +55,25 @@ extension RTPSession {
             scheduleInitialReport(to: index, at: now)
             return .media(packet)
         }
+    }
+
+    /// Reads a packet of another payload type than that of audio. Those of a source are received, not lost.
+    private mutating func readOther(
+        _ header: RTPHeader, of datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        guard let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) else {
+            return .discarded(.unknownPayloadType)
+        }
+        members[index].otherPacketArrived(header, byteCount: datagram.count, at: now)
+        // Telephone events have a dynamic payload type, which only a description of the session would tell.
+        if header.payloadType >= 96, let event = TelephoneEvent(parsing: datagram.extracting(header.payload)) {
+            if members[index].keys.isNew(event, timestamp: header.timestamp, at: now) {
+                events.post(.keyPressed(header.ssrc, event))
+            }
+            return .withoutAudio
+        }
+        let isComfortNoise = header.payloadType == RTPDefaults.comfortNoisePayloadType
+        return isComfortNoise ? .withoutAudio : .discarded(.unknownPayloadType)
     }
 
     private mutating func receiveOwnSSRC(_ header: RTPHeader, at now: Instant) -> DiscardReason {

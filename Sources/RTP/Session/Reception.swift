@@ -2,6 +2,8 @@ extension RTPSession {
     /// The result of receiving a datagram.
     public enum Reception: Equatable, Sendable {
         case media(MediaPacket)
+        /// A telephone event or comfort noise of a source. It counts as received.
+        case withoutAudio
         case control
         case discarded(DiscardReason)
 

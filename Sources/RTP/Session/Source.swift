@@ -39,6 +39,8 @@ public struct Source: Sendable {
     /// The encoding of the newest packet.
     public var encoding: AudioEncoding { clock.encoding }
     var clock = SourceClock()
+    var numbering = AudioNumbering()
+    var keys = PressedKeys()
     var played = PlayedShare()
 
     /// The pause after which a source may continue from another address, or be removed from a full table. Opus is
@@ -87,7 +89,26 @@ public struct Source: Sendable {
     mutating func packetArrived(
         _ header: inout RTPHeader, _ encoding: AudioEncoding, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
     ) -> PacketOrigin {
-        header.timestamp = clock.time(of: header, encoding, frameCount: frameCount, at: now)
+        var audio = header
+        audio.sequenceNumber = numbering.number(of: header.sequenceNumber)
+        header.timestamp = clock.time(
+            of: audio, encoding, frameCount: frameCount, after: numbering.othersBefore(header.sequenceNumber), at: now)
+        return arrived(header, frameCount, byteCount: byteCount, at: now)
+    }
+
+    /// Records a packet of this source that carries no audio. Its timestamp is that of an event, and no measure of the
+    /// network.
+    mutating func otherPacketArrived(_ header: RTPHeader, byteCount: Int, at now: Instant) {
+        numbering.skip(header.sequenceNumber)
+        var header = header
+        header.marker = false
+        header.timestamp = clock.time(at: now) ?? header.timestamp
+        _ = arrived(header, nil, byteCount: byteCount, at: now)
+    }
+
+    private mutating func arrived(
+        _ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
+    ) -> PacketOrigin {
         lastHeard = now
         if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now

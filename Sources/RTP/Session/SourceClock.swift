@@ -46,6 +46,9 @@ struct SourceClock: Sendable {
     /// The largest error of a timestamp that is corrected, in frames: less than the shortest Opus frame (2.5 ms), which
     /// is the shortest silence of a sender.
     private static let largestError = FrameCount(119)
+    /// The minimum number of packets of a telephone event that replaces audio. The shortest key press lasts 40 ms and its
+    /// last packet is sent three times (RFC 4733 sections 2.5.1.4 and 2.5.2.3).
+    private static let minimumEvent = 3
     /// The time by which a packet in sequence may arrive too early by its timestamp: 1 s. The packet before it may have
     /// been held back by as much.
     private static let longestLead = FrameCount(48_000)
@@ -53,10 +56,12 @@ struct SourceClock: Sendable {
     /// The encoding of the newest packet; Opus before the first.
     var encoding: AudioEncoding { newest?.encoding ?? .opus }
 
-    /// Returns the timestamp of a packet, converted to 48 000 Hz. `frameCount` is its duration at 48 000 Hz; nil if
+    /// Returns the timestamp of a packet of audio, converted to 48 000 Hz. Packets without audio do not count in its
+    /// sequence number; `otherCount` of them came directly before it. `frameCount` is its duration at 48 000 Hz; nil if
     /// unknown.
     mutating func time(
-        of header: RTPHeader, _ encoding: AudioEncoding, frameCount: FrameCount?, at now: Instant
+        of header: RTPHeader, _ encoding: AudioEncoding, frameCount: FrameCount?, after otherCount: Int = 0,
+        at now: Instant
     ) -> RTPTimestamp {
         // Converts with a multiplication that wraps, so that the distance of any two timestamps is kept.
         let scaled = header.timestamp.rawValue &* UInt32(encoding.framesPerTick)
@@ -69,7 +74,7 @@ struct SourceClock: Sendable {
         }
         var time = RTPTimestamp(rawValue: scaled &+ (origins[index] ?? 0))
         if let newest, newest.encoding == encoding, step != 0, abs(step) <= Self.maximumMisorder {
-            time = self.time(time, of: header, frameCount, after: newest, step: step, at: now)
+            time = self.time(time, of: header, frameCount, after: newest, step: step, otherCount, at: now)
         }
         if isNewest {
             newest = Packet(
@@ -80,6 +85,12 @@ struct SourceClock: Sendable {
         return time
     }
 
+    /// Returns the time of a packet that would arrive now with the delay of the newest packet of audio; nil before that
+    /// one.
+    func time(at now: Instant) -> RTPTimestamp? {
+        newest.map { $0.time.advanced(by: FrameCount(now - $0.arrival)) }
+    }
+
     /// Returns the rate of the source's clock once after it was found to be wrong.
     mutating func newWrongRate() -> SampleRate? { rateDetector.newRate() }
 
@@ -87,7 +98,7 @@ struct SourceClock: Sendable {
     /// time by its timestamp.
     private mutating func time(
         _ counted: RTPTimestamp, of header: RTPHeader, _ frameCount: FrameCount?, after newest: Packet, step: Int,
-        at now: Instant
+        _ otherCount: Int, at now: Instant
     ) -> RTPTimestamp {
         let length = step > 0 ? newest.frameCount : frameCount ?? newest.frameCount
         let tolerance = min(Self.largestError, FrameCount(length.rawValue / 2))
@@ -101,6 +112,11 @@ struct SourceClock: Sendable {
         let elapsed = FrameCount(now - newest.arrival)
         let isFollowing = FrameCount(abs((frames - expected).rawValue)) <= tolerance
         let isImpossible = step == 1 && (frames < expected || frames - elapsed > Self.longestLead)
+        // Some senders stop their clock while they send telephone events instead of audio.
+        let hasStopped =
+            step == 1 && isFollowing && otherCount >= Self.minimumEvent
+            && elapsed - expected >= FrameCount(length.rawValue * otherCount / 2)
+        if hasStopped { return newest.time.advanced(by: elapsed) }
         guard isFollowing || isImpossible else { return newest.time.advanced(by: frames) }
         let isSilence = !isFollowing && (header.marker || elapsed - expected > FrameCount(Self.shortestSilence))
         return newest.time.advanced(by: isSilence ? max(expected, elapsed) : expected)

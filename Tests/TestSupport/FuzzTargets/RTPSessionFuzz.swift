@@ -52,8 +52,11 @@ private struct StationTrial: ~Copyable {
 
     mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint) {
         switch session.receive(datagram, from: sender, at: now) {
-        case .discarded: discardCount += 1
+        case .discarded:
+            discardCount += 1
+            bytesIn[sender, default: 0] += datagram.count
         case .control: break
+        case .withoutAudio: bytesIn[sender, default: 0] += datagram.count
         case .media(let packet):
             bytesIn[sender, default: 0] += datagram.count
             let start = packet.description.offset
@@ -113,7 +116,7 @@ private struct StationTrial: ~Copyable {
                 checkShown(text)
             case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
             case .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft, .sourceLooksEncrypted,
-                .sourceClockIsWrong, .identityChanged, .partnerMoved:
+                .sourceClockIsWrong, .keyPressed, .identityChanged, .partnerMoved:
                 break
             }
         }

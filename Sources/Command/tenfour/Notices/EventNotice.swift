@@ -36,6 +36,7 @@ struct EventNotice {
             --srtp-key-file
             """
         case .sourceClockIsWrong(let ssrc, let rate): SourceNotice.wrongClock(of: names[ssrc], rate)
+        case .keyPressed(let ssrc, let event): "\(names[ssrc]) pressed the key \(event.key)"
         case .identityChanged(let ssrc):
             verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil
         case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
