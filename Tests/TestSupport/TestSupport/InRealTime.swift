@@ -11,16 +11,20 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     private let report: @Sendable (String, Test) -> Void
 
     private static let attempts = 3
+    /// The time before the next run: a machine that stalls does so for a while, and what the last run has opened is closed
+    /// meanwhile.
+    private let pause: Duration
 
     public var isRecursive: Bool { true }
 
     package init(
-        witness: @escaping @Sendable () -> Witness,
+        witness: @escaping @Sendable () -> Witness, pause: Duration = .seconds(3),
         report: @escaping @Sendable (String, Test) -> Void = { text, test in
             Issue.record("\(text)", severity: .warning, sourceLocation: test.sourceLocation)
         }
     ) {
         self.witness = witness
+        self.pause = pause
         self.report = report
     }
 
@@ -46,6 +50,7 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
             }
             hasStalledAlways = hasStalledAlways && run.hasStalled
             report("Attempt \(attempt) of \(Self.attempts) failed: \(failure)", test)
+            if attempt < Self.attempts { try await Task.sleep(for: pause) }
         }
     }
 }

@@ -128,7 +128,7 @@ import Glibc
     @discardableResult
     public static func run(
         _ name: String, _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:],
-        for time: Duration = .seconds(60)
+        for time: Duration = .seconds(300)
     ) throws -> (end: End, output: String, errors: String) {
         let program = try Program(name, arguments, in: folder, environment: environment)
         let end = program.wait(time)

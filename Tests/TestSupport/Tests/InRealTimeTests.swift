@@ -18,7 +18,7 @@ struct InRealTimeTests {
         let count = Mutex(0)
         let lines = Mutex<[String]>([])
         let trait = InRealTime(
-            witness: { Witness { excuse(count.withLock { $0 }) } },
+            witness: { Witness { excuse(count.withLock { $0 }) } }, pause: .zero,
             report: { line, _ in lines.withLock { $0.append(line) } })
         let test = try #require(Test.current)
         try await trait.provideScope(for: test, testCase: Test.Case.current) {
