@@ -63,34 +63,39 @@ extension Recording {
     public struct NotAWAV: Error { public var path: String }
 
     /// Reads a WAV file with 16-bit, 24-bit or float samples. If its length is unknown, the data extends to the end
-    /// of the file.
+    /// of the file. Throws `NotAWAV` for any other file, such as one that is still being written.
     public init(wav path: String) throws {
         let bytes = Folder.bytes(of: path)
-        func number(_ start: Int, _ count: Int) -> Int {
-            var number = 0
-            for index in 0..<count { number |= Int(bytes[start + index]) << (8 * index) }
-            return number
+        func part(_ start: Int, _ count: Int) throws -> ArraySlice<UInt8> {
+            guard start >= 0, count >= 0, start + count <= bytes.count else { throw NotAWAV(path: path) }
+            return bytes[start..<start + count]
         }
-        func isNamed(_ name: String, _ start: Int) -> Bool { bytes[start..<start + 4].elementsEqual(name.utf8) }
-        guard bytes.count >= 44, isNamed("RIFF", 0), isNamed("WAVE", 8) else { throw NotAWAV(path: path) }
+        func number(_ start: Int, _ count: Int) throws -> Int {
+            try part(start, count).reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        func isNamed(_ name: String, _ start: Int) throws -> Bool { try part(start, 4).elementsEqual(name.utf8) }
+        guard try isNamed("RIFF", 0), try isNamed("WAVE", 8) else { throw NotAWAV(path: path) }
 
         var start = 20
         var fmt: Int?
         while start <= bytes.count {
-            let size = min(number(start - 4, 4), bytes.count - start)
-            if isNamed("fmt ", start - 8) { fmt = start }
-            if isNamed("data", start - 8), let fmt {
-                let channelCount = number(fmt + 2, 2)
-                let byteCount = number(fmt + 14, 2) / 8
-                let tag = number(fmt, 2) == 0xFFFE ? number(fmt + 24, 2) : number(fmt, 2)
+            let size = min(try number(start - 4, 4), bytes.count - start)
+            if try isNamed("fmt ", start - 8) { fmt = start }
+            if try isNamed("data", start - 8), let fmt {
+                let channelCount = try number(fmt + 2, 2)
+                let byteCount = try number(fmt + 14, 2) / 8
+                guard channelCount > 0, (1...4).contains(byteCount) else { throw NotAWAV(path: path) }
+                let tag = try number(fmt, 2) == 0xFFFE ? number(fmt + 24, 2) : number(fmt, 2)
                 let frameCount = size / byteCount / channelCount
                 let shift = UInt32(32 - 8 * byteCount)
                 self.init(
-                    rate: number(fmt + 4, 4),
+                    rate: try number(fmt + 4, 4),
                     channels: (0..<channelCount).map { channel in
                         (0..<frameCount).map { frame in
                             let sample = start + (frame * channelCount + channel) * byteCount
-                            let bits = UInt32(number(sample, byteCount)) << shift
+                            var bits: UInt32 = 0
+                            for index in 0..<byteCount { bits |= UInt32(bytes[sample + index]) << UInt32(8 * index) }
+                            bits <<= shift
                             return tag == 3 ? Float(bitPattern: bits) : Float(Int32(bitPattern: bits)) / 0x1p31
                         }
                     })

@@ -156,8 +156,13 @@ package final class SimulatedMember {
         self.keys = keys
         self.role = role
         self.endpoint = endpoint
-        randomness = SeededRandom(
-            seed: seed &+ UInt64(endpoint.port) << 32 &+ UInt64(endpoint.address.hashValue & 0xFFFF))
+        // Not the hash value: it differs from run to run, and 16 bits of it are the same for some of a hundred hosts.
+        let host: UInt64 =
+            switch endpoint.address {
+            case .v4(let number): UInt64(number)
+            case .v6(let high, let low, _): high &* 31 &+ low
+            }
+        randomness = SeededRandom(seed: seed &+ UInt64(endpoint.port) << 32 &+ host)
         ssrc = SSRC(UInt32(truncatingIfNeeded: randomness.next()))
     }
 
