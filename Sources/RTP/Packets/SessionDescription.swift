@@ -2,7 +2,7 @@ public import TenfourAudioCore
 
 /// The destination and encoding of an audio stream, as in SDP (RFC 8866).
 ///
-/// If a description has several streams, the first audio stream is read. All text is made safe for a terminal, on
+/// If a description has several streams, the first audio stream that can be played is read. All text is made safe for a terminal, on
 /// reading and on writing.
 public struct SessionDescription: Hashable, Sendable {
     public var origin: Origin
@@ -58,17 +58,17 @@ public struct SessionDescription: Hashable, Sendable {
     }
 
     /// The first format that is Opus; nil if there is none.
-    public var opus: Format? { formats.first { $0.encoding?.isNamed("opus") ?? false } }
+    public var opus: Format? { formats.first { $0.audioEncoding == .opus } }
 
-    /// The payload type of `encoding`; nil if the description does not offer this encoding. G.711 counts only under the
-    /// payload type that RFC 3551 assigns to it.
+    /// The payload types of Opus and G.711, and the encoding of each. G.711 may have a dynamic payload type.
+    public var payloadTypes: [UInt8: AudioEncoding] {
+        let pairs = formats.compactMap { format in format.audioEncoding.map { (format.payloadType, $0) } }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    /// The first payload type of `encoding`; nil if the description does not offer this encoding.
     public func payloadType(of encoding: AudioEncoding) -> UInt8? {
-        guard let assigned = encoding.staticPayloadType else { return opus?.payloadType }
-        let isOffered = formats.contains { format in
-            format.payloadType == assigned && format.encoding?.isNamed(encoding.name) ?? false
-                && format.encoding?.clockRate == 8_000
-        }
-        return isOffered ? assigned : nil
+        formats.first { $0.audioEncoding == encoding }?.payloadType
     }
 
     /// The first format that is redundant coding (RED, RFC 2198) of `opus` only; nil if there is none.
@@ -150,6 +150,9 @@ extension SessionDescription {
         case avpf = "RTP/AVPF"
         case savp = "RTP/SAVP"
         case savpf = "RTP/SAVPF"
+
+        /// Whether the media is encrypted.
+        public var isSecure: Bool { self == .savp || self == .savpf }
     }
 
     /// The direction of the audio, as seen by the creator of the description.
@@ -176,8 +179,8 @@ extension SessionDescription {
         public static let nack = Feedback(kind: "nack")
     }
 
-    /// An SRTP key (`a=crypto`, RFC 4568). Only lines with one key, without a key index and without session parameters,
-    /// are supported.
+    /// An SRTP key (`a=crypto`, RFC 4568). Only lines with one key, without an MKI and without session parameters, are
+    /// supported.
     public struct Crypto: Hashable, Sendable {
         public var tag: UInt32
         /// The crypto suite by its name in RFC 4568 or later: a cipher and an authentication.
@@ -205,6 +208,14 @@ extension SessionDescription {
             self.payloadType = payloadType
             self.encoding = encoding
             self.parameters = parameters
+        }
+
+        /// The encoding, if it is Opus, or G.711 with one channel at 8 000 Hz; nil for any other.
+        public var audioEncoding: AudioEncoding? {
+            guard let encoding, let named = AudioEncoding.allCases.first(where: { encoding.isNamed($0.name) }) else {
+                return nil
+            }
+            return named == .opus || encoding.clockRate == 8_000 && encoding.channelCount == 1 ? named : nil
         }
 
         /// Opus by RFC 7587: always 48 000 Hz and two channels; the real values are in `parameters`.
@@ -252,63 +263,23 @@ extension SessionDescription {
             switch payloadType {
             case 0: Encoding(name: "PCMU", clockRate: 8_000)
             case 3: Encoding(name: "GSM", clockRate: 8_000)
+            case 4: Encoding(name: "G723", clockRate: 8_000)
+            case 5: Encoding(name: "DVI4", clockRate: 8_000)
+            case 6: Encoding(name: "DVI4", clockRate: 16_000)
+            case 7: Encoding(name: "LPC", clockRate: 8_000)
             case 8: Encoding(name: "PCMA", clockRate: 8_000)
             case 9: Encoding(name: "G722", clockRate: 8_000)
             case 10: Encoding(name: "L16", clockRate: 44_100, channelCount: 2)
             case 11: Encoding(name: "L16", clockRate: 44_100)
+            case 12: Encoding(name: "QCELP", clockRate: 8_000)
             case 13: Encoding(name: "CN", clockRate: 8_000)
             case 14: Encoding(name: "MPA", clockRate: 90_000)
+            case 15: Encoding(name: "G728", clockRate: 8_000)
+            case 16: Encoding(name: "DVI4", clockRate: 11_025)
+            case 17: Encoding(name: "DVI4", clockRate: 22_050)
             case 18: Encoding(name: "G729", clockRate: 8_000)
             default: nil
             }
         }
-    }
-}
-
-extension SessionDescription {
-    /// The description as text for a file or an announcement. RFC 8866 ends lines with CR LF; PulseAudio accepts only
-    /// LF.
-    public func text(endingLinesWith lineEnd: String = "\r\n") -> String {
-        var lines = [
-            "v=0",
-            "o=\(origin.username) \(origin.sessionID) \(origin.version) IN \(origin.address.text)",
-            "s=\(name.isEmpty ? "-" : name)",
-            "c=IN \(connection.text)",
-            "t=0 0",
-            "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
-        ]
-        // Writes the most preferred format last, because ffmpeg uses only the last one.
-        for format in formats.reversed() {
-            if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
-            if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }
-        }
-        if let packetTime { lines.append("a=ptime:\(packetTime.wholeMilliseconds)") }
-        if let maximumPacketTime { lines.append("a=maxptime:\(maximumPacketTime.wholeMilliseconds)") }
-        if let rtcpPort { lines.append("a=rtcp:\(rtcpPort)") }
-        if multiplexesRTCP { lines.append("a=rtcp-mux") }
-        for feedback in feedback.prefix(Self.maximumFormatCount) {
-            lines.append("a=rtcp-fb:\(feedback.payloadType.map { String($0) } ?? "*") \(feedback.kind)")
-        }
-        for crypto in cryptos.prefix(Self.maximumFormatCount) {
-            lines.append("a=crypto:\(crypto.tag) \(crypto.suite) inline:\(crypto.key)")
-        }
-        lines.append("a=\(direction.rawValue)")
-        return lines.map { String(fromPeer: $0, limit: Self.maximumByteCount) + lineEnd }.joined()
-    }
-}
-
-extension SessionDescription.Connection {
-    fileprivate var text: String { "\(family.rawValue) \(address)" + (timeToLive.map { "/\($0)" } ?? "") }
-}
-
-extension SessionDescription.Encoding {
-    fileprivate var text: String { "\(name)/\(clockRate)" + (channelCount == 1 ? "" : "/\(channelCount)") }
-}
-
-extension Duration {
-    /// The duration in whole milliseconds, rounded up.
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }
 }
