@@ -7,16 +7,6 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
     /// G.711 A-law (RFC 3551 section 4.5.14).
     case pcma
 
-    /// Returns the encoding of `payloadType`: 0 is PCMU and 8 is PCMA (RFC 3551 table 4); any other payload type is
-    /// treated as Opus.
-    public init(payloadType: UInt8) {
-        switch payloadType {
-        case 0: self = .pcmu
-        case 8: self = .pcma
-        default: self = .opus
-        }
-    }
-
     /// The name in SDP: `opus`, `PCMU`, `PCMA`.
     public var name: String {
         switch self {
@@ -26,8 +16,13 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
         }
     }
 
-    /// The payload types of G.711, which need no SDP.
-    public static let staticPayloadTypes: Set<UInt8> = [0, 8]
+    /// The payload types of G.711, which need no SDP (RFC 3551 table 4).
+    public static let staticPayloadTypes: [UInt8: AudioEncoding] = [0: .pcmu, 8: .pcma]
+
+    /// The payload types that a stream without SDP is assumed to have: the static ones, and Opus under the dynamic ones
+    /// (96…127).
+    package static let assumedPayloadTypes = staticPayloadTypes.merging(
+        (96...127).map { (UInt8($0), AudioEncoding.opus) }, uniquingKeysWith: { assigned, _ in assigned })
 
     /// The payload type that RFC 3551 table 4 assigns to the encoding; nil for Opus, whose payload type is dynamic.
     public var staticPayloadType: UInt8? {

@@ -25,8 +25,7 @@ struct ParsedMedia {
 
     init(parsing datagram: Span<UInt8>, _ configuration: RTPSessionConfiguration) throws(Failure) {
         guard let header = try? RTPHeader(parsing: datagram) else { throw .discarded(.malformedRTP) }
-        (payload, redundancy) = try Self.primary(of: datagram, header, configuration)
-        encoding = AudioEncoding(payloadType: redundancy?.primary.payloadType ?? header.payloadType)
+        (encoding, payload, redundancy) = try Self.primary(of: datagram, header, configuration)
         let opus = encoding == .opus ? try? OpusPacket(parsing: datagram.extracting(payload)) : nil
         guard let frameCount = opus?.frameCount ?? encoding.frameCount(ofByteCount: payload.count) else {
             throw .unreadable(header, encoding)
@@ -39,18 +38,20 @@ struct ParsedMedia {
 
     private static func primary(
         of datagram: Span<UInt8>, _ header: RTPHeader, _ configuration: RTPSessionConfiguration
-    ) throws(Failure) -> (Range<Int>, RedundantPayload?) {
-        if configuration.acceptedPayloadTypes.contains(header.payloadType) { return (header.payload, nil) }
+    ) throws(Failure) -> (AudioEncoding, Range<Int>, RedundantPayload?) {
+        if let encoding = configuration.acceptedPayloadTypes[header.payloadType] {
+            return (encoding, header.payload, nil)
+        }
         guard header.payloadType == configuration.lossProtection.redPayloadType else {
             throw .otherPayloadType(header)
         }
         guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
             throw .discarded(.malformedPayload)
         }
-        guard configuration.acceptedPayloadTypes.contains(blocks.primary.payloadType) else {
+        guard let encoding = configuration.acceptedPayloadTypes[blocks.primary.payloadType] else {
             throw .otherPayloadType(header)
         }
-        return ((header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound, blocks)
+        return (encoding, (header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound, blocks)
     }
 }
 

@@ -7,10 +7,11 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public var remotes: [Endpoint]
     /// The addresses whose datagrams are accepted.
     public var accepted: Accepted
-    /// The payload type that we send: a dynamic one, 96…127, for Opus, or 0 or 8 for G.711.
+    /// The payload type that we send: a dynamic one, 96…127, for Opus; 0, 8 or a dynamic one for G.711.
     public var payloadType: UInt8
-    /// The payload types that we accept. Default: `payloadType` alone.
-    public var acceptedPayloadTypes: Set<UInt8>
+    /// The payload types that we accept, and the encoding of each. Default: `payloadType` alone, which is that of Opus
+    /// unless RFC 3551 assigns it to G.711.
+    public var acceptedPayloadTypes: [UInt8: AudioEncoding]
     /// The port that RTCP uses.
     public var controlPort: ControlPort
     /// The name that our reports state; nil if the user gives none.
@@ -37,13 +38,14 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
 
     public init(
         remotes: [Endpoint] = [], accepted: Accepted = .anyone, payloadType: UInt8 = 111,
-        acceptedPayloadTypes: Set<UInt8>? = nil, controlPort: ControlPort = .multiplexed,
+        acceptedPayloadTypes: [UInt8: AudioEncoding]? = nil, controlPort: ControlPort = .multiplexed,
         name: String? = nil, lossProtection: LossProtectionConfiguration = .init(), hearsGroup: Bool = false
     ) {
         self.remotes = remotes
         self.accepted = accepted
         self.payloadType = payloadType
-        self.acceptedPayloadTypes = acceptedPayloadTypes ?? [payloadType]
+        self.acceptedPayloadTypes =
+            acceptedPayloadTypes ?? [payloadType: AudioEncoding.staticPayloadTypes[payloadType] ?? .opus]
         self.controlPort = controlPort
         self.name = name
         self.lossProtection = lossProtection
@@ -51,7 +53,14 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     }
 
     /// The encoding that we send.
-    public var encoding: AudioEncoding { AudioEncoding(payloadType: payloadType) }
+    public var encoding: AudioEncoding {
+        acceptedPayloadTypes[payloadType] ?? AudioEncoding.staticPayloadTypes[payloadType] ?? .opus
+    }
+
+    /// Accepts G.711 under its static payload types, unless these are assigned to another encoding.
+    package mutating func acceptStaticPayloadTypes() {
+        acceptedPayloadTypes.merge(AudioEncoding.staticPayloadTypes) { assigned, _ in assigned }
+    }
 
     /// Whether `sender` has the address of a configured remote; its port may differ. Only receivers at these addresses
     /// influence our stream.

@@ -34,7 +34,7 @@ extension RadioConfiguration {
         var rtpSession = rtpSession
         rtpSession.remotes = [endpoint]
         rtpSession.accepted = .only([endpoint.address])
-        rtpSession.acceptedPayloadTypes.formUnion(AudioEncoding.staticPayloadTypes)
+        rtpSession.acceptStaticPayloadTypes()
         var configuration = Self(local: Endpoint(.anyV6, port: localPort), rtpSession: rtpSession)
         configuration.callRole = role
         return configuration

@@ -139,11 +139,14 @@ public struct RadioConfiguration: Sendable {
     /// `playout` need.
     var rtpSessionAsCoded: RTPSessionConfiguration {
         var rtpSession = rtpSession
-        if let payloadType = coding.encoding.staticPayloadType {
+        // A description may have assigned a dynamic payload type to G.711, which then stays.
+        if let payloadType = coding.encoding.staticPayloadType,
+            rtpSession.acceptedPayloadTypes[rtpSession.payloadType] != coding.encoding
+        {
             rtpSession.payloadType = payloadType
             // Accepts the payload type that we send. If it were not accepted, our own packets would be discarded when
             // they are looped back, and a collision of SSRCs would not be noticed.
-            rtpSession.acceptedPayloadTypes.insert(payloadType)
+            rtpSession.acceptedPayloadTypes[payloadType] = coding.encoding
         }
         rtpSession.lossProtection.bitRate = coding.payloadBitRate
         rtpSession.lossProtection.frameCount = FrameCount(coding.frame)

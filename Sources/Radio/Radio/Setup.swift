@@ -1,7 +1,6 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
 internal import TenfourChannelMember
-internal import TenfourOpusCodec
 public import TenfourPackets
 public import TenfourSession
 internal import TenfourUV
@@ -40,7 +39,7 @@ extension RadioConfiguration {
         let local =
             address.host.isEmpty ? Endpoint(.anyV6, port: address.port) : try endpoint(of: address)
         var configuration = Self(local: local, rtpSession: rtpSession)
-        configuration.rtpSession.acceptedPayloadTypes.formUnion(AudioEncoding.staticPayloadTypes)
+        configuration.rtpSession.acceptStaticPayloadTypes()
         if local.address.isMulticast {
             configuration.rtpSession.hearsGroup = true
             configuration.multicast = Multicast(group: local.address, interface: multicastInterface)
@@ -63,7 +62,7 @@ extension RadioConfiguration {
         var rtpSession = rtpSession
         rtpSession.remotes = [remote]
         rtpSession.accepted = .only(Set(endpoints.map(\.address)))
-        rtpSession.acceptedPayloadTypes.formUnion(AudioEncoding.staticPayloadTypes)
+        rtpSession.acceptStaticPayloadTypes()
         var configuration = Self(local: Endpoint(.anyV6, port: localPort), rtpSession: rtpSession)
         configuration.partner = Partner(address: address)
         return configuration
@@ -137,22 +136,17 @@ extension RadioConfiguration {
         _ description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(),
         multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
-        guard AudioEncoding.allCases.contains(where: { description.payloadType(of: $0) != nil }) else {
-            throw RadioError(
-                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), the codecs that tenfour plays")
-        }
+        guard !description.payloadTypes.isEmpty else { throw description.refusal(ofCodecsThatTenfour: "plays") }
         var rtpSession = rtpSession
-        if let opus = description.opus {
-            rtpSession.payloadType = opus.payloadType
-            rtpSession.acceptedPayloadTypes = [opus.payloadType]
-        }
+        if let opus = description.opus { rtpSession.payloadType = opus.payloadType }
+        rtpSession.acceptedPayloadTypes = description.payloadTypes
         rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
         rtpSession.lossProtection.sourcesSupportNACK = description.supportsNACK
         if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }
         let isMulticast = description.connection.isMulticast
         let address = StreamAddress(host: isMulticast ? description.connection.address : "", port: description.port)
         var configuration = try receiving(on: address, rtpSession: rtpSession, multicastInterface: multicastInterface)
-        configuration.protection = Protection(srtp: try srtpKey(of: description))
+        configuration.protection = Protection(srtp: try description.srtpKey())
         return configuration
     }
 
@@ -165,7 +159,7 @@ extension RadioConfiguration {
     ) throws(RadioError) -> Self {
         var rtpSession = rtpSession
         rtpSession.payloadType = try payloadType(of: encoding, in: description)
-        rtpSession.acceptedPayloadTypes = [rtpSession.payloadType]
+        rtpSession.acceptedPayloadTypes = [rtpSession.payloadType: encoding]
         rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
         rtpSession.lossProtection.remoteCapabilities = Capabilities(of: description)
         if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }
@@ -174,23 +168,8 @@ extension RadioConfiguration {
             localPort: localPort, multicastInterface: multicastInterface,
             timeToLive: description.connection.timeToLive ?? timeToLive)
         configuration.coding.encoding = encoding
-        configuration.protection = Protection(srtp: try srtpKey(of: description))
+        configuration.protection = Protection(srtp: try description.srtpKey())
         return configuration
-    }
-
-    /// Returns the first key that we support; nil if the stream is not encrypted. A stream with a key counts as
-    /// encrypted even if the SDP states the profile RTP/AVP, as some programs do.
-    private static func srtpKey(of description: SessionDescription) throws(RadioError) -> SRTPMasterKey? {
-        for crypto in description.cryptos {
-            guard let suite = SRTPSuite(name: crypto.suite) else { continue }
-            if let key = SRTPMasterKey(suite, base64: crypto.key) { return key }
-        }
-        guard description.cryptos.isEmpty, description.profile == .avp || description.profile == .avpf else {
-            let suites = SRTPSuite.allCases.map(\.name).joined(separator: " or ")
-            throw RadioError(
-                .unavailable, "this SDP is for SRTP, but has no usable key (a=crypto) for \(suites)")
-        }
-        return nil
     }
 
     /// Returns the payload type under which a receiver accepts `encoding`. Throws `.unavailable` with the codec that it
@@ -200,8 +179,7 @@ extension RadioConfiguration {
     ) throws(RadioError) -> UInt8 {
         if let payloadType = description.payloadType(of: encoding) { return payloadType }
         guard let other = AudioEncoding.allCases.first(where: { description.payloadType(of: $0) != nil }) else {
-            throw RadioError(
-                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), the codecs that tenfour sends")
+            throw description.refusal(ofCodecsThatTenfour: "sends")
         }
         throw RadioError(
             .unavailable,
@@ -214,49 +192,6 @@ extension RadioConfiguration {
 
     private static func endpoints(of address: StreamAddress) throws(RadioError) -> [Endpoint] {
         do { return try Resolver.resolve(address.host, port: address.port) } catch { throw RadioError(error) }
-    }
-}
-
-extension SessionDescription {
-    /// The destination address, if it is neither an address of this machine nor a multicast group. It is nil for these,
-    /// and for a name that cannot be looked up. The lookup may block until a name server answers.
-    public var addressElsewhere: IPAddress? {
-        guard !connection.isMulticast, let endpoints = try? Resolver.resolve(connection.address, port: port),
-            !endpoints.contains(where: \.address.isLocal)
-        else { return nil }
-        return endpoints.first?.address
-    }
-
-    /// Creates the description that others need to receive the stream that `configuration` sends.
-    public init(of configuration: RadioConfiguration, name: String) {
-        let remote = configuration.rtpSession.remotes.first ?? configuration.local
-        let address = Connection("\(remote.address)")
-        var connection = address
-        if address.isMulticast, case .v4 = remote.address {
-            connection.timeToLive = configuration.multicast?.timeToLive ?? 1
-        }
-        var parameters = OpusParameters()
-        parameters.usesInBandFEC =
-            configuration.coding.settings.inBandFEC
-            || configuration.rtpSession.lossProtection.mode == .auto
-                && configuration.rtpSessionAsCoded.lossProtection.hasInBandFEC
-        parameters.sendsStereo = configuration.coding.channelCount > 1
-        let lossProtection = configuration.rtpSession.lossProtection
-        let encoding = configuration.coding.encoding
-        let mayCopy =
-            encoding == .opus && !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .copy)
-        let mayAnswer = !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .nack)
-        let opus = configuration.rtpSession.payloadType
-        var formats = [Format.g711(encoding) ?? .opus(payloadType: opus, parameters)]
-        if mayCopy { formats.append(.redundant(payloadType: lossProtection.redPayloadType, opus: opus)) }
-        let key = configuration.protection.srtpKey
-        self.init(
-            origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name,
-            connection: connection, port: remote.port, profile: key == nil ? .avp : .savp,
-            formats: formats, packetTime: configuration.coding.frame,
-            multiplexesRTCP: configuration.rtpSession.controlPort == .multiplexed, direction: .receiveOnly,
-            feedback: mayAnswer ? [.nack] : [],
-            cryptos: key.map { [Crypto(suite: $0.suite.name, key: $0.base64Text)] } ?? [])
     }
 }
 

@@ -41,9 +41,8 @@ public struct SimulatedReceiver: ~Copyable {
         of ssrc: SSRC, payloadType: UInt8 = RTPDefaults.opusPayloadType, redPayloadType: UInt8? = nil,
         playout: PlayoutSettings = .init()
     ) throws(RadioError) {
-        var configuration = RTPSessionConfiguration(
-            payloadType: payloadType, acceptedPayloadTypes: AudioEncoding.staticPayloadTypes.union([payloadType]),
-            controlPort: .none)
+        var configuration = RTPSessionConfiguration(payloadType: payloadType, controlPort: .none)
+        configuration.acceptStaticPayloadTypes()
         if let redPayloadType { configuration.lossProtection.redPayloadType = redPayloadType }
         let session = RTPSession(
             identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)

@@ -30,10 +30,10 @@ public struct RTPStream: Hashable, Sendable {
     /// bytes parse as a packet of either encoding, but only with the right one do the timestamps advance by the
     /// duration of each packet.
     public var encoding: AudioEncoding? {
-        guard payloadType >= 96 || AudioEncoding.staticPayloadTypes.contains(payloadType),
+        guard let encoding = AudioEncoding.assumedPayloadTypes[payloadType],
             readableCount * 10 >= mainCount * 9, max(consistentFollowers, slowFollowers) * 2 >= followers
         else { return nil }
-        return AudioEncoding(payloadType: payloadType)
+        return encoding
     }
 }
 
@@ -82,7 +82,7 @@ public struct StreamSurvey: Sendable {
                 primary = redundant.primary.offset..<payload.count
             }
             packetCounts[type, default: 0] += 1
-            let encoding = AudioEncoding(payloadType: type)
+            let encoding = AudioEncoding.assumedPayloadTypes[type] ?? .opus
             guard let frameCount = encoding.frameCount(of: payload.extracting(primary)) else { return }
             readableCounts[type, default: 0] += 1
             defer { last = (header, encoding, frameCount) }

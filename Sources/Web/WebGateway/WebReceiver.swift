@@ -64,7 +64,7 @@ final class WebReceiver {
             configuration.lossProtection.sourcesSupportNACK = true
         } else {
             // The relay forwards no reports, so there is nobody to report to.
-            configuration.acceptedPayloadTypes = Set(96...127).union(AudioEncoding.staticPayloadTypes)
+            configuration.acceptedPayloadTypes = AudioEncoding.assumedPayloadTypes
             configuration.controlPort = .none
             configuration.hearsGroup = true
         }

@@ -76,7 +76,7 @@ struct G711SendingTests {
     @Test(arguments: [(0, 160, 48), (111, 960, 288)] as [(UInt8, Int, Int)])
     func jitterIsReportedAtTheClockOfTheEncoding(payloadType: UInt8, ticks: Int, expected: Int) throws {
         var listener = session(
-            1, RTPSessionConfiguration(remotes: [alice], acceptedPayloadTypes: [111, 0, 8]))
+            1, RTPSessionConfiguration(remotes: [alice], acceptedPayloadTypes: [111: .opus, 0: .pcmu, 8: .pcma]))
         var jitter: [Int] = []
         for number in 0..<1_000 {
             let now = seconds(Double(number) / 50 + (number % 2 == 0 ? 0 : 0.006))

@@ -16,7 +16,7 @@ struct G711Tests {
         }
     }
 
-    private func receiver(_ types: Set<UInt8>) -> RTPSession {
+    private func receiver(_ types: [UInt8: AudioEncoding]) -> RTPSession {
         RTPSession(
             identity: Identity(ssrc: SSRC(1), seed: 1),
             configuration: RTPSessionConfiguration(acceptedPayloadTypes: types),
@@ -25,7 +25,7 @@ struct G711Tests {
 
     @Test(arguments: [(0, AudioEncoding.pcmu), (8, .pcma)] as [(UInt8, AudioEncoding)])
     func timestampsComeAt48000HertzAndWithoutABreakAtTheWrap(type: UInt8, encoding: AudioEncoding) throws {
-        var session = receiver([111, 0, 8])
+        var session = receiver([111: .opus, 0: .pcmu, 8: .pcma])
         var before: RTPTimestamp?
         for number in 0..<10 {
             let now = Instant.start + .milliseconds(20 * number)
@@ -43,7 +43,7 @@ struct G711Tests {
     }
 
     @Test func unacceptedPayloadTypesAreDiscarded() {
-        var session = receiver([111])
+        var session = receiver([111: .opus])
         let datagram = datagram(0, 0)
         #expect(
             session.receive(datagram.span, from: SimulatedLink.endpoint(0), at: .start)
@@ -51,7 +51,7 @@ struct G711Tests {
     }
 
     @Test(arguments: [0, 961]) func aPacketOfNoLengthIsMalformed(byteCount: Int) {
-        var session = receiver([0])
+        var session = receiver([0: .pcmu])
         let datagram = datagram(0, 0, byteCount: byteCount)
         #expect(
             session.receive(datagram.span, from: SimulatedLink.endpoint(0), at: .start) == .discarded(.malformedPayload)

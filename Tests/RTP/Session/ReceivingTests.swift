@@ -56,7 +56,8 @@ struct ReceivingTests {
     }
 
     @Test func payloadTypesThatWereAnnouncedAreTakenAndOthersAreNot() {
-        var listener = session(1, RTPSessionConfiguration(payloadType: 111, acceptedPayloadTypes: [96, 111]))
+        var listener = session(
+            1, RTPSessionConfiguration(payloadType: 111, acceptedPayloadTypes: [96: .opus, 111: .opus]))
         for (type, isTaken) in [(96, true), (111, true), (97, false), (0, false), (127, false)] as [(UInt8, Bool)] {
             let reception = listener.receive(media(SSRC(9), payloadType: type), from: alice, at: .start)
             #expect((reception == .discarded(.unknownPayloadType)) != isTaken)

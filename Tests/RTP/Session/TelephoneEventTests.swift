@@ -40,7 +40,7 @@ struct TelephoneEventTests {
     }
 
     @Test func comfortNoiseAndOtherTypesOfASourceAreReceived() throws {
-        var listener = session(1, RTPSessionConfiguration(acceptedPayloadTypes: [0]))
+        var listener = session(1, RTPSessionConfiguration(acceptedPayloadTypes: [0: .pcmu]))
         #expect(
             listener.receive(media(SSRC(9), payloadType: 13, payload: [60]), from: alice, at: .start)
                 == .discarded(.unknownPayloadType))

@@ -36,7 +36,7 @@ func feedTransmissions(_ bytes: Span<UInt8>) {
         let packet = ReceivedPacket(
             ssrc: SSRC(UInt32(bytes[start + 1] % 4)), sequenceNumber: SequenceNumber(rawValue: sequence),
             timestamp: RTPTimestamp(rawValue: timestamp), frameCount: FrameCount(120 << Int(kind >> 1 & 3)),
-            encoding: AudioEncoding(payloadType: kind >> 3 & 15),
+            encoding: AudioEncoding(rawValue: kind >> 3 & 3) ?? .opus,
             origin: PacketOrigin(rawValue: kind >> 6) ?? .original)
         history.insert(bytes.extracting((start + 9)..<(start + 9 + Int(bytes[start + 8] % 8))), packet, at: now)
         now = now + .microseconds(Int(bytes[start + 15]) * 10_000)

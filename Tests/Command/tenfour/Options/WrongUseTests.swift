@@ -29,6 +29,9 @@ struct Misuse: CustomTestStringConvertible {
         folder.write("v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nc=IN IP4 nonsense here\r\n", to: "bad.sdp")
         folder.write("v=0\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n", to: "video.sdp")
         folder.write("v=0\nc=IN IP4 127.0.0.1\nm=audio 5004 RTP/AVP 9\na=rtpmap:9 G722/8000\n", to: "g722.sdp")
+        folder.write("v=0\nc=IN IP4 127.0.0.1\nm=audio 9 UDP/TLS/RTP/SAVPF 0\n", to: "webrtc.sdp")
+        let key = "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:QUJD|1:4\n"
+        folder.write("v=0\nc=IN IP4 127.0.0.1\nm=audio 5004 RTP/SAVP 0\n" + key, to: "mki.sdp")
         folder.write("<html>", to: "page.sdp")
     }
 
@@ -52,8 +55,10 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv rtp://@239.1.2.3 --interface nosuch -o x.wav", 69, "nosuch", "this machine has", "lo"),
         Misuse("recv missing.sdp", 69, "missing.sdp", "name another SDP file"),
         Misuse("recv bad.sdp", 69, "bad.sdp", "line 4"),
-        Misuse("recv video.sdp", 69, "video.sdp", "no audio"),
-        Misuse("recv g722.sdp", 69, "neither Opus nor G.711"),
+        Misuse("recv video.sdp", 69, "video.sdp", "no audio", "only video"),
+        Misuse("recv g722.sdp", 69, "offers G722/8000", "neither Opus nor G.711", "ask for one of these"),
+        Misuse("recv webrtc.sdp", 69, "webrtc.sdp", "DTLS-SRTP", "ask the sender for plain RTP"),
+        Misuse("recv mki.sdp", 69, "mki.sdp", "MKI", "ask the sender for a key without it"),
         Misuse("recv page.sdp", 69, "page.sdp", "line 1"),
 
         Misuse("send --input good.wav http://127.0.0.1", 2, "http://", "write rtp://HOST:PORT"),
