@@ -92,7 +92,7 @@ struct QuietLink: CustomStringConvertible {
         max(packet, FrameCount(480)) + FrameCount(pull + spareMargin) + TimeScaler.shortest
     }
 
-    /// What playout did after it had time to settle.
+    /// The concealed audio and the delay five seconds after the last change.
     struct Outcome {
         /// The number of concealed pieces.
         var concealments = 0

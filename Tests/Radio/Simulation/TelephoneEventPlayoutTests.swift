@@ -11,7 +11,7 @@ import Testing
 
 /// G.711 with telephone events and comfort noise in the same sequence, from datagrams to audio.
 struct TelephoneEventPlayoutTests {
-    /// What replaces the audio of some packets.
+    /// The kind of packets that are sent in the place of some packets of audio.
     enum Other: CaseIterable {
         /// Events of 15 packets, while the timestamps go on.
         case event
