@@ -275,7 +275,8 @@ let package = Package(
             ]),
 
         module(
-            "Command/CommandSupport", uses: ["AudioCore", "AudioFile", "UV", "NetworkEmulator", "Radio"],
+            "Command/CommandSupport",
+            uses: ["AudioCore", "AudioFile", "Packets", "Session", "UV", "NetworkEmulator", "Radio"],
             others: [argumentParser]),
 
         .executableTarget(
@@ -497,7 +498,10 @@ let package = Package(
             others: ["CAllocations"], isOptimized: true),
         tests(
             "Radio/Simulation",
-            uses: ["JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"],
+            uses: [
+                "SeededRandom", "JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio",
+                "Simulation",
+            ],
             isOptimized: true),
         tests("Radio/Call", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Call"]),
         tests(

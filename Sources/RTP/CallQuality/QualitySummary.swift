@@ -96,6 +96,11 @@ extension QualitySummary {
     public var recoveredByFECShare: Double? { share(playout.recovered) }
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByRetransmissionShare: Double? { share(playout.recoveredByRetransmission) }
+    /// The proportion of the arrived and due audio that was dropped, because it arrived faster than it lasts or did not
+    /// fit the stream.
+    public var droppedShare: Double? {
+        share(playout.dropped.rawValue, of: (playout.due + playout.dropped).rawValue)
+    }
     public var stretchedShare: Double? { share(playout.timeScaled) }
     /// The proportion of the due audio that the card did not play, because the card stood still or was lost.
     public var missingShare: Double? { share(playout.missing) }
@@ -123,10 +128,11 @@ extension QualitySummary {
     /// The E-model with the measured delay and loss, and the codec of the received speech; nil if nothing was heard.
     public var model: EModel? {
         guard hasSound, let concealedShare else { return nil }
+        let dropped = droppedShare ?? 0
         let network = (roundTrip ?? .zero) / 2
         let chance = 1 - (lostShare ?? 0)
         return EModel(
-            delay: network + (delays.mean ?? .zero) + codingDelay, lossShare: concealedShare,
+            delay: network + (delays.mean ?? .zero) + codingDelay, lossShare: concealedShare * (1 - dropped) + dropped,
             burstRatio: (burstLength ?? 1) * chance, missingShare: missingShare ?? 0, holeLength: holeLength ?? .zero,
             codec: EModel.Codec(
                 encoding, bitRate: codecBitRate ?? EModel.Codec.usualBitRate, frame: packetFrame ?? .milliseconds(20),
@@ -152,6 +158,8 @@ extension QualitySummary {
             ("late_share", .decimal(lateShare, places: 5)),
             ("concealed_share", .decimal(concealedShare, places: 5)),
             ("deep_plc_share", .decimal(deepShare, places: 3)),
+            ("dropped_ms", milliseconds(playout.dropped.duration())),
+            ("dropped_share", .decimal(droppedShare, places: 5)),
             ("missing_share", .decimal(missingShare, places: 5)), ("holes", .integer(playout.holes)),
             ("recovered_share", .decimal(recoveredShare, places: 5)),
             (
@@ -203,6 +211,7 @@ extension PlayoutStatistics {
         late += now.late - before.late
         duplicates += now.duplicates - before.duplicates
         discarded += now.discarded - before.discarded
+        dropped += now.dropped - before.dropped
         spareRecoveries += now.spareRecoveries - before.spareRecoveries
         lateRecoveries += now.lateRecoveries - before.lateRecoveries
         resyncs += now.resyncs - before.resyncs

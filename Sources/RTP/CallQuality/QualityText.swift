@@ -15,6 +15,11 @@ extension QualitySummary {
             return (lines + ["played      nothing: the stream had no sound"]).joined(separator: "\n")
         }
         lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), recovered \(recoveredText)")
+        if playout.dropped > .zero {
+            lines.append(
+                "dropped     \(seconds(playout.dropped))\(percent(droppedShare)): it arrived faster than it lasts, or its "
+                    + "numbers did not fit the stream")
+        }
         if playout.missing > .zero {
             lines.append(
                 "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "

@@ -15,19 +15,20 @@ internal import TenfourPackets
 /// Use it on the playback thread only. Nothing is allocated after `init`.
 @usableFromInline
 struct PlayoutController: ~Copyable, Sendable {
-    private(set) var statistics = PlayoutStatistics()
+    var statistics = PlayoutStatistics()
 
-    private var queue: PacketQueue
+    var queue: PacketQueue
     private var timeline = TimestampUnwrapper()
-    private var delay: DelayControl
+    var delay: DelayControl
+    var lead: TalkerLead
     private var missing = MissingPackets()
     private var underrun = Underrun()
-    private var playing: PlayoutPosition?
+    var playing: PlayoutPosition?
     /// The packet that was decoded or skipped last. No audio before its end is decoded any more.
-    private var last: DecodedPacket?
+    var last: DecodedPacket?
     /// The end of the audio that was skipped because the card stood still, in the talker's time; nil if none was
     /// skipped. A packet that begins before this position does not count as late.
-    private var skippedTo: FrameCount?
+    var skippedTo: FrameCount?
     /// The position of the newest packet that starts a talkspurt, in the talker's time.
     private var talkspurtStart: FrameCount?
 
@@ -40,6 +41,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     init(configuration: PlayoutConfiguration) {
         delay = DelayControl(configuration: configuration)
+        lead = TalkerLead(maximumDelay: configuration.maximum)
         queue = PacketQueue(capacity: configuration.packetCapacity)
     }
 
@@ -112,10 +114,12 @@ struct PlayoutController: ~Copyable, Sendable {
         let outcome: Arrival
         switch place {
         case .outlier:
+            statistics.dropped += packet.frameCount
             outcome = .outlier
         case .known(let sequence, let start):
             outcome = insertOriginal(payload, packet, sequence, start, arrivedAt: arrival)
         case .jumped(let sequence, let start):
+            dropQueue()
             restart()
             statistics.resyncs += 1
             _ = insertOriginal(payload, packet, sequence, start, arrivedAt: arrival)
@@ -129,7 +133,7 @@ struct PlayoutController: ~Copyable, Sendable {
         _ payload: Span<UInt8>, _ packet: PacketInfo, _ sequence: Int64, _ start: FrameCount,
         arrivedAt arrival: FrameCount
     ) -> Arrival {
-        delay.insert(start: start, at: arrival, startsTalkspurt: packet.startsTalkspurt)
+        let gain = insertDelay(of: packet, start: start, at: arrival)
         if packet.startsTalkspurt { talkspurtStart = start }
         if let last, sequence <= last.sequence {
             let isDuplicate = sequence == last.sequence && !missing.isMissing(sequence)
@@ -144,9 +148,13 @@ struct PlayoutController: ~Copyable, Sendable {
             return .late(by: playing.position - start)
         }
         switch queue.insert(payload, packet, sequence: sequence, start: start) {
-        case .queued: return .queued
+        case .queued:
+            limitLead(gain, start: start, at: arrival)
+            return .queued
         case .duplicate: return .duplicate
-        case .full: return .refused
+        case .full:
+            statistics.dropped += packet.frameCount
+            return .refused
         }
     }
 
@@ -310,44 +318,14 @@ struct PlayoutController: ~Copyable, Sendable {
 
     /// The target delay: the time on the card's clock at which audio is to be played, less its position in the talker's
     /// time.
-    private func targetDelay(at now: FrameCount) -> FrameCount { delay.targetDelay(lookAhead: lookAhead(at: now)) }
+    @_noAllocation @_noLocks
+    func targetDelay(at now: FrameCount) -> FrameCount { delay.targetDelay(lookAhead: lookAhead(at: now)) }
 
     /// The time that in-band FEC needs. If packets were lost recently, it is the duration of one packet, so that the
     /// next packet with its in-band FEC arrives in time. Zero if none were lost.
     private func lookAhead(at now: FrameCount) -> FrameCount {
         guard let last, missing.hasLoss(at: now) else { return .zero }
         return last.frameCount
-    }
-
-    // MARK: The card
-
-    /// Skips the audio that was due in `frames` of time that the card has lost.
-    ///
-    /// `missed` is the time for which the card was silent, if the length of its queue has changed. `goesOn` is true if
-    /// nothing was played since the last loss; both losses are then one dropout.
-    @_noAllocation @_noLocks
-    mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
-        guard let position = playing?.position else { return }
-        statistics.countSkipped(missed ?? frames, goesOn: goesOn)
-        guard frames > .zero else { return }
-        playing?.position = position + frames
-        skippedTo = position + frames
-        while let head = queue.head, head.end <= position + frames {
-            last = DecodedPacket(head)
-            queue.removeHead()
-        }
-    }
-
-    /// Adds `frames` to the measured delays, because the card's clock was adjusted by this number.
-    @_noAllocation @_noLocks
-    mutating func shiftArrivals(by frames: FrameCount) { delay.shift(by: frames) }
-
-    /// Records that the card does not play `frames` of the pulled audio. `goesOn` is true if nothing was played since
-    /// the last loss; both losses are then one dropout.
-    @_noAllocation @_noLocks
-    mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
-        guard playing != nil, frames > .zero else { return }
-        statistics.countUnplayed(frames, goesOn: goesOn)
     }
 
     // MARK: What was performed
@@ -394,6 +372,7 @@ struct PlayoutController: ~Copyable, Sendable {
         playing = nil
         last = nil
         underrun = Underrun()
+        lead.reset()
         skippedTo = nil
         missing.removeAll()
     }

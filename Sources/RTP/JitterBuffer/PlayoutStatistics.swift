@@ -38,11 +38,15 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var duplicates = 0
     /// The number of packets that were not queued, because they are too long or do not fit the talker's other packets.
     public var discarded = 0
+    /// The number of frames that arrived in time and are not played: more audio arrived at once than a call may be
+    /// delayed by, the packets were not queued (`discarded`), or playout restarted before they were due.
+    public var dropped = FrameCount(0)
     /// The number of copies and retransmissions of packets that had arrived already.
     public var spareRecoveries = 0
     /// The number of copies and retransmissions that arrived after their audio was due.
     public var lateRecoveries = 0
-    /// The number of times that playout restarted because the talker's sequence numbers or timestamps jumped.
+    /// The number of times that playout restarted because the talker's sequence numbers or timestamps jumped, or went on
+    /// at a later packet because the talker sent too fast.
     public var resyncs = 0
     /// The playout delay, measured from the arrival of the fastest packet.
     public var delay = FrameCount.zero

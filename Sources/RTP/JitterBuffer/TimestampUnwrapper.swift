@@ -25,8 +25,9 @@ public struct TimestampUnwrapper: Sendable {
     /// The maximum step between the sequence numbers of two packets. A larger step counts as a restart (RFC 3550
     /// appendix A.1).
     private static var longestSequenceStep: Int { 3_000 }
-    /// The minimum plausible delay of a packet, relative to the fastest packet of the last seconds: −200 ms.
-    private static var earliest: FrameCount { FrameCount(-9_600) }
+    /// The minimum plausible delay of a packet out of sequence, relative to the fastest packet of the last seconds: −200
+    /// ms.
+    static var earliest: FrameCount { @_noAllocation @_noLocks get { FrameCount(-9_600) } }
     /// The maximum delay of a packet, relative to the fastest packet: 10 s. After a longer stall the stream counts as a
     /// new one.
     private static var latest: FrameCount { FrameCount(480_000) }
@@ -51,7 +52,10 @@ public struct TimestampUnwrapper: Sendable {
         let step = sequenceNumber.distance(after: newest.sequenceNumber)
         let frames = timestamp.distance(after: newest.timestamp)
         let read = (sequence: sequence + Int64(step), start: start + frames)
-        if fits(step, frames, delay: arrival - read.start, fastest) {
+        let delay = arrival - read.start
+        // The next packet in sequence fits however early it is: the talker sends faster than it speaks.
+        let isNext = step == 1 && frames > .zero && frames <= Self.longestPacket
+        if fits(step, frames, delay: delay, isNext ? fastest.map { min($0, delay) } : fastest) {
             if step > 0 {
                 self.newest = numbers
                 (sequence, start) = read

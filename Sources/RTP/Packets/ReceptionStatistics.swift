@@ -85,6 +85,14 @@ public struct ReceptionStatistics: Sendable {
         return reception
     }
 
+    /// Begins the counts again with the next packet, because another sender continues the source.
+    package mutating func restart() {
+        guard receivedCount > 0 else { return }
+        begin(at: highestSequenceNumber)
+        lastSenderReport = nil
+        restartCount += 1
+    }
+
     /// Records a sender report of this source, to be answered in the next block.
     public mutating func senderReportArrived(_ report: SenderReport, at now: Instant) {
         lastSenderReport = (report.time.short, now)

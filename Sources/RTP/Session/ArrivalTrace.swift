@@ -111,6 +111,13 @@ struct ArrivalTrace: Sendable {
         farthestCopy = (distance, now)
     }
 
+    /// Begins again, because another sender continues the source.
+    mutating func restart() {
+        begin()
+        roundTrip = RoundTrip()
+        farthestCopy = nil
+    }
+
     private mutating func begin() {
         pattern.reset()
         missing.reset()

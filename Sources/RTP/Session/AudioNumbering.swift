@@ -7,6 +7,7 @@ struct AudioNumbering: Sendable {
     private var newest: SequenceNumber?
     /// Bit n stands for the packet that is n packets before `newest`: whether it carried no audio.
     private var others: UInt128 = 0
+    /// The difference between the number of a packet and that of its audio: the number of packets without audio before.
     private var otherCount: UInt16 = 0
 
     /// The number of packets that `others` covers. A step of as many packets or more is a jump.
@@ -30,6 +31,14 @@ struct AudioNumbering: Sendable {
         _ = age(of: packet)
         others |= 1
         otherCount &+= 1
+    }
+
+    /// Continues with a packet of audio of another stream: its audio has the number after the newest packet's.
+    mutating func restart(with packet: SequenceNumber) {
+        guard let newest else { return }
+        // The number after that of the newest audio, whether the newest packet carried audio or not.
+        let next = number(of: newest).advanced(by: 1)
+        (self.newest, others, otherCount) = (packet, 0, packet.rawValue &- next.rawValue)
     }
 
     /// Returns how many packets this one is older than the newest. It becomes the newest if it is newer or has jumped.

@@ -53,6 +53,9 @@ struct ClockRateDetector: Sendable {
         return FrameCount(ticks.rawValue * proportion.frames / proportion.ticks)
     }
 
+    /// Forgets the packets so far, because another sender continues the source.
+    mutating func restart() { (run, proportion) = (nil, nil) }
+
     /// Returns the rate of a wrong clock once after it was detected.
     mutating func newRate() -> SampleRate? {
         guard let proportion, !hasBeenReported else { return nil }

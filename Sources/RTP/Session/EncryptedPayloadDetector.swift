@@ -12,6 +12,7 @@ struct EncryptedPayloadDetector: Sendable {
     private var count = 0
     /// Whether the TOCs of eight packets ever differed too much, so that the user was to be warned.
     private(set) var hasBeenDoubted = false
+    private var hasBeenReported = false
 
     private static let window = 8
     private static let bitCount = 6
@@ -29,8 +30,12 @@ struct EncryptedPayloadDetector: Sendable {
     mutating func isNewlyDoubted() -> Bool {
         guard !hasBeenDoubted, count == Self.window, differentCount > allowedCount else { return false }
         hasBeenDoubted = true
-        return true
+        defer { hasBeenReported = true }
+        return !hasBeenReported
     }
+
+    /// Forgets the packets so far, because another sender continues the source.
+    mutating func restart() { (recent, count, hasBeenDoubted) = (0, 0, false) }
 
     /// The maximum number of different TOCs among the last packets (at most eight) with which the newest packet is
     /// played. Eight random TOCs contain five or more different ones in 999 of 1000 cases; an encoder uses two or

@@ -18,6 +18,11 @@ public enum Event: Equatable, Sendable {
     /// The timestamps of an Opus source count at this rate and not at 48 000 Hz (RFC 7587 section 4.1). Its packets are
     /// placed by their sequence numbers and durations. Posted once.
     case sourceClockIsWrong(SSRC, SampleRate)
+    /// Two senders use one SSRC (RFC 3550 section 8.2). Packets from `other` are discarded while `kept` sends. Posted once.
+    case sourcesCollide(SSRC, kept: Endpoint, other: Endpoint)
+    /// A source sends its audio faster than it lasts, and more than a second ahead is dropped. It should send one packet
+    /// in each `interval`. Posted once.
+    case sourceSendsTooFast(SSRC, interval: Duration)
     /// A source has sent a telephone event: its user has pressed a key. Posted once for each press.
     case keyPressed(SSRC, TelephoneEvent)
     /// A receiver has reported on our stream.

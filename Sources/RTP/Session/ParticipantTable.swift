@@ -69,12 +69,18 @@ struct ParticipantTable: Sendable {
 
     // MARK: - Arrivals
 
-    /// Finds the source of a packet of media, or adds it.
+    /// Finds the source of a packet of audio, or adds it.
     mutating func source(
-        of ssrc: SSRC, from sender: Endpoint, _ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant
+        of header: RTPHeader, _ encoding: AudioEncoding, from sender: Endpoint, _ schedule: ReportSchedule,
+        _ events: inout EventQueue, at now: Instant
     ) -> SourceLookup {
+        let ssrc = header.ssrc
         if let index = index(of: ssrc) {
-            return sources[index].sends(from: sender, at: now) ? .source(index) : .refused(.collision)
+            if sources[index].sends(header, encoding, from: sender, at: now) { return .source(index) }
+            if let other = sources[index].collision.newCollision() {
+                events.post(.sourcesCollide(ssrc, kept: sources[index].endpoint, other: other))
+            }
+            return .refused(.collision)
         }
         guard evictSource(&events, at: now) else { return .refused(.tooManySources) }
         listeners.remove(ssrc)

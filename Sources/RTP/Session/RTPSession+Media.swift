@@ -25,7 +25,9 @@ extension RTPSession {
                 return readOther(header, of: datagram, from: sender, at: now)
             case .unreadable(var header, let encoding):
                 // Counts invalid packets as received: about half of all encrypted payloads do not parse as Opus.
-                if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
+                if let index = members.index(of: header.ssrc),
+                    members[index].continues(header, encoding, from: sender, at: now)
+                {
                     _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }
                 return .discarded(.malformedPayload)
@@ -33,12 +35,15 @@ extension RTPSession {
         }
         var header = media.header
         guard header.ssrc != ssrc else { return .discarded(receiveOwnSSRC(header, at: now)) }
-        switch members.source(of: header.ssrc, from: sender, schedule, &events, at: now) {
+        switch members.source(of: header, media.encoding, from: sender, schedule, &events, at: now) {
         case .refused(let reason): return .discarded(reason)
         case .source(let index):
             let origin = members[index].packetArrived(
                 &header, media.encoding, media.frameCount, byteCount: datagram.count, at: now)
             if let rate = members[index].clock.newWrongRate() { events.post(.sourceClockIsWrong(header.ssrc, rate)) }
+            if members[index].pacing.isNewlyTooFast() {
+                events.post(.sourceSendsTooFast(header.ssrc, interval: media.frameCount.duration()))
+            }
             if let toc = media.toc, !members[index].payloadDetector.accepts(toc) {
                 if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
@@ -61,7 +66,8 @@ extension RTPSession {
     private mutating func readOther(
         _ header: RTPHeader, of datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
     ) -> Reception {
-        guard let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) else {
+        guard let index = members.index(of: header.ssrc), members[index].continues(header, nil, from: sender, at: now)
+        else {
             return .discarded(.unknownPayloadType)
         }
         members[index].otherPacketArrived(header, byteCount: datagram.count, at: now)

@@ -42,6 +42,8 @@ public struct Source: Sendable {
     var numbering = AudioNumbering()
     var keys = PressedKeys()
     var played = PlayedShare()
+    var collision = CollisionDetector()
+    var pacing = PacingDetector()
 
     /// The pause after which a source may continue from another address, or be removed from a full table. Opus is
     /// silent for at most 400 ms within a talkspurt.
@@ -51,6 +53,12 @@ public struct Source: Sendable {
     private static let timeout = Duration.seconds(10)
     /// The time after a BYE at which the source is removed: the BYE may have overtaken its last packets.
     private static let grace = Duration.milliseconds(200)
+    /// The number of packets, a second of audio, by which a sequence number may be ahead of the expected one.
+    private static let spareStep = 50
+    /// The time by which a timestamp may be ahead of the expected one: 1 s. The packet before may have been held back.
+    private static let spareTime = FrameCount(48_000)
+    /// The maximum delay of a copy of the stream on another path: 250 ms.
+    private static let latestCopy = FrameCount(12_000)
     /// The maximum of `credit`, in bytes. Further received bytes are not counted.
     private static let maximumCredit = 65_536
 
@@ -72,15 +80,72 @@ public struct Source: Sendable {
             sendingChanged: isSending ? sendingSince : lastPacket)
     }
 
-    /// Returns whether a packet from `sender` belongs to this source. The source may move to another address, but not
-    /// while packets from the old address still arrive. If they do, another participant has chosen the same SSRC, and
-    /// the first one is kept (RFC 3550 section 8.2).
-    mutating func sends(from sender: Endpoint, at now: Instant) -> Bool {
-        guard sender != endpoint else { return true }
-        guard now - lastPacket > Self.longestPause else { return false }
+    /// Returns whether a packet of audio from `sender` belongs to this source. The source may move to another address,
+    /// but not while packets from the old address still arrive. If they do, another participant has chosen the same
+    /// SSRC, and the first one is kept (RFC 3550 section 8.2).
+    ///
+    /// A packet from another address that continues the source's numbers is of the same stream. Other numbers are those
+    /// of another stream: after two packets in sequence, it becomes the stream of this source, and all counting begins
+    /// again.
+    mutating func sends(
+        _ header: RTPHeader, _ encoding: AudioEncoding, from sender: Endpoint, at now: Instant
+    ) -> Bool {
+        if continues(header, encoding, from: sender, at: now) { return true }
+        let isPausing = now - lastPacket > Self.longestPause
+        if !isPausing, isOfStream(header, encoding, afterPause: false, at: now) { return false }
+        guard collision.insert(header.sequenceNumber, from: sender, at: now), isPausing else { return false }
+        move(to: sender)
+        beginStream(with: header, encoding, at: now)
+        return true
+    }
+
+    /// Returns whether a packet from `sender` belongs to the present stream of this source: it comes from the source's
+    /// address, or after a pause from another one, and continues the source's numbers. `encoding` is nil if the
+    /// packet carries no audio; its timestamp then says nothing.
+    mutating func continues(
+        _ header: RTPHeader, _ encoding: AudioEncoding?, from sender: Endpoint, at now: Instant
+    ) -> Bool {
+        guard sender != endpoint else {
+            collision.sourcePacketArrived()
+            return true
+        }
+        guard now - lastPacket > Self.longestPause, isOfStream(header, encoding, afterPause: true, at: now) else {
+            return false
+        }
+        move(to: sender)
+        return true
+    }
+
+    /// Whether the numbers of a packet are near those of the source's newest one: at most twice the packets and the time
+    /// since then, and a second more. After a pause an older packet is not near.
+    private func isOfStream(
+        _ header: RTPHeader, _ encoding: AudioEncoding?, afterPause: Bool, at now: Instant
+    ) -> Bool {
+        let step = header.sequenceNumber.distance(after: reception.highestSequenceNumber)
+        let sentCount = Int(min((now - lastPacket) / trace.frame, Double(ReceptionStatistics.maximumDropout)))
+        let most = min(sentCount * 2 + Self.spareStep, ReceptionStatistics.maximumDropout - 1)
+        guard step <= most, step > (afterPause ? 0 : -Self.spareStep) else { return false }
+        guard let encoding, let distance = clock.distance(to: header, encoding, at: now) else { return true }
+        return distance.frames <= distance.elapsed + Self.spareTime
+            && distance.frames > (afterPause ? .zero : .zero - Self.latestCopy)
+    }
+
+    private mutating func move(to sender: Endpoint) {
         endpoint = sender
         credit = 0
-        return true
+        collision.sourceMoved()
+    }
+
+    /// Begins a new stream with this packet of audio. Its time follows that of the stream before by arrival, and its
+    /// audio is numbered on from there.
+    private mutating func beginStream(with header: RTPHeader, _ encoding: AudioEncoding, at now: Instant) {
+        reception.restart()
+        trace.restart()
+        clock.restart(with: header, encoding, at: now)
+        numbering.restart(with: header.sequenceNumber)
+        payloadDetector.restart()
+        pacing.restart()
+        keys = PressedKeys()
     }
 
     /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its
@@ -93,6 +158,7 @@ public struct Source: Sendable {
         audio.sequenceNumber = numbering.number(of: header.sequenceNumber)
         header.timestamp = clock.time(
             of: audio, encoding, frameCount: frameCount, after: numbering.othersBefore(header.sequenceNumber), at: now)
+        if let frameCount { pacing.insert(header.timestamp, frameCount, at: now) }
         return arrived(header, frameCount, byteCount: byteCount, at: now)
     }
 

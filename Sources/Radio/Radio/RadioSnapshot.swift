@@ -115,6 +115,8 @@ public struct RadioSnapshot: Sendable {
         var duplicateCount = 0
         var losses = BurstMetrics()
         var recovery = RecoveryCounts()
+        /// The number of times that the talker restarted with other sequence numbers.
+        var restartCount = 0
     }
 
     /// The state of capture.
@@ -221,10 +223,13 @@ extension RadioSnapshot.TalkerSnapshot {
     init(ssrc: SSRC) { self.ssrc = ssrc }
 
     fileprivate mutating func update(_ source: Source) {
+        let restartCount = source.reception.restartCount
+        let hasRestarted = endpoint != nil && restartCount > stay.restartCount
         let hasComeBack = endpoint == nil || source.reception.receivedCount < stay.receivedCount
-        if hasComeBack {
+        if hasRestarted || hasComeBack {
             earlier = earlier + stay
-            earlier.addLosses(before: source.reception.firstSequenceNumber)
+            // Nothing was lost between two streams whose numbers have nothing to do with each other.
+            if !hasRestarted { earlier.addLosses(before: source.reception.firstSequenceNumber) }
         }
         name = source.name
         endpoint = source.endpoint
@@ -256,6 +261,7 @@ extension RadioSnapshot.Stay {
         duplicateCount = source.reception.duplicateCount
         losses = source.reception.losses
         recovery = source.recovery
+        restartCount = source.reception.restartCount
     }
 
     /// Counts the packets between the talker's last stay and `next`, the first packet of a new stay, as lost. A jump of

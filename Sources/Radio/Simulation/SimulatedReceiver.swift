@@ -20,8 +20,8 @@ public struct SimulatedReceiver: ~Copyable {
     private var sound = [Float](repeating: 0, count: period.rawValue)
     private var transit = Transit()
     private var recordedRun = RecordedRun()
-    /// The rate of the talker's RTP clock if it is wrong; nil if it is right. See `Event.sourceClockIsWrong`.
-    public private(set) var wrongClockRate: SampleRate?
+    /// The events about mistakes of the talker's sender: a wrong clock, a shared SSRC, missing pacing. At most 16.
+    public private(set) var senderMistakes: [Event] = []
 
     /// The duration of a pull: 2.5 ms at 48 000 Hz.
     public static let period = FrameCount(120)
@@ -127,7 +127,7 @@ public struct SimulatedReceiver: ~Copyable {
         for index in 0..<packet.copyCount { insert(packet.copy(index), of: datagram, arrivedAt: arrival) }
         insert(packet, of: datagram, arrivedAt: arrival)
         guard let source = session.sources.first(where: { $0.ssrc == ssrc }) else { return }
-        recordedRun.reception = source.reception
+        recordedRun.update(source.reception)
         recordedRun.isPlayable = !source.looksEncrypted
         recordedRun.retransmittedCount = source.recovery.retransmittedCount
         buffer.setRecoveryDemand(RecoveryDemand(source.repair))
@@ -150,7 +150,8 @@ public struct SimulatedReceiver: ~Copyable {
                 var goodbye = IncomingPacket()
                 goodbye.set(.goodbye, of: ssrc)
                 buffer.insert(goodbye, arrivedAt: position)
-            case .sourceClockIsWrong(ssrc, let rate): wrongClockRate = rate
+            case .sourceClockIsWrong(ssrc, _), .sourcesCollide(ssrc, _, _), .sourceSendsTooFast(ssrc, _):
+                if senderMistakes.count < 16 { senderMistakes.append(event) }
             default: break
             }
         }
@@ -210,7 +211,9 @@ private struct Transit {
 /// The values that are collected during a run for its report. The delays are computed at the end, because only then the
 /// smallest transit time is known.
 private struct RecordedRun {
-    var reception: ReceptionStatistics?
+    private var reception: ReceptionStatistics?
+    /// The counts before the talker last restarted with other sequence numbers.
+    private var earlier = (expected: 0, received: 0, lossRuns: 0)
     /// The number of packets that arrived as retransmissions, after a request.
     var retransmittedCount = 0
     var isPlayable = true
@@ -221,13 +224,26 @@ private struct RecordedRun {
     private var observations: [(elapsed: Duration, counts: QualityCounts)] = []
     private var last: (elapsed: Duration, counts: QualityCounts)?
 
+    /// Stores the reception of the talker's packets so far.
+    mutating func update(_ reception: ReceptionStatistics) {
+        if let before = self.reception,
+            reception.restartCount != before.restartCount || reception.receivedCount < before.receivedCount
+        {
+            earlier.expected += before.expectedCount
+            earlier.received += before.receivedCount - before.duplicateCount
+            earlier.lossRuns += before.losses.runCount
+        }
+        self.reception = reception
+    }
+
     func counts(_ playout: PlayoutStatistics) -> QualityCounts {
         guard let reception else { return QualityCounts(playout: playout) }
-        let unique = reception.receivedCount - reception.duplicateCount
+        let received = earlier.received + reception.receivedCount - reception.duplicateCount
+        let expected = earlier.expected + reception.expectedCount
         return QualityCounts(
-            expected: reception.expectedCount, lost: reception.expectedCount - unique + retransmittedCount,
-            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), isPlayable: isPlayable,
-            playout: playout)
+            expected: expected, lost: expected - received + retransmittedCount,
+            lossRuns: earlier.lossRuns + reception.losses.runCount, jitter: reception.jitter.duration(),
+            isPlayable: isPlayable, playout: playout)
     }
 
     /// Stores `counts`, in place of earlier counts of the same second.

@@ -9,7 +9,10 @@ struct ParticipantTableTests {
 
     private func add(_ ssrc: UInt32, to table: inout ParticipantTable, at now: Instant) -> Int? {
         var events = EventQueue()
-        switch table.source(of: SSRC(ssrc), from: bob, schedule, &events, at: now) {
+        let header = RTPHeader(
+            marker: false, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: 0),
+            timestamp: RTPTimestamp(rawValue: 0), ssrc: SSRC(ssrc))
+        switch table.source(of: header, .opus, from: bob, schedule, &events, at: now) {
         case .source(let index): return index
         case .refused: return nil
         }

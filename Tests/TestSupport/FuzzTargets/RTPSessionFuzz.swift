@@ -116,7 +116,7 @@ private struct StationTrial: ~Copyable {
                 checkShown(text)
             case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
             case .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft, .sourceLooksEncrypted,
-                .sourceClockIsWrong, .keyPressed, .identityChanged, .partnerMoved:
+                .sourceClockIsWrong, .sourcesCollide, .sourceSendsTooFast, .keyPressed, .identityChanged, .partnerMoved:
                 break
             }
         }

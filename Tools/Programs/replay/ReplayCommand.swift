@@ -146,8 +146,8 @@ import TenfourTimePitch
         }
         try receiver.finish { sound, pull in try writer.write(sound, pull.counts.playout) }
         try writer.close()
-        if let rate = receiver.wrongClockRate {
-            say(SourceNotice.wrongClock(of: "SSRC \(stream.ssrc.digits)", rate))
+        for mistake in receiver.senderMistakes {
+            if let line = SourceNotice.line(for: mistake, of: "SSRC \(stream.ssrc.digits)") { say(line) }
         }
         return receiver.report()
     }

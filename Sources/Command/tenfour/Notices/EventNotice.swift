@@ -35,7 +35,8 @@ struct EventNotice {
             the stream of \(names[ssrc]) looks encrypted and is not played: if it is SRTP, write srtp:// and give the key with \
             --srtp-key-file
             """
-        case .sourceClockIsWrong(let ssrc, let rate): SourceNotice.wrongClock(of: names[ssrc], rate)
+        case .sourceClockIsWrong(let ssrc, _), .sourcesCollide(let ssrc, _, _), .sourceSendsTooFast(let ssrc, _):
+            SourceNotice.line(for: event, of: names[ssrc])
         case .keyPressed(let ssrc, let event): "\(names[ssrc]) pressed the key \(event.key)"
         case .identityChanged(let ssrc):
             verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil

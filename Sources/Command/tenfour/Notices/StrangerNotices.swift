@@ -49,6 +49,7 @@ struct StrangerNotices {
         case .sourceAppeared(_, let endpoint), .reporterAppeared(_, _, let endpoint): return isStranger(endpoint)
         case .sourceNamed(let ssrc, _), .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _),
             .sourceLooksEncrypted(let ssrc), .sourceClockIsWrong(let ssrc, _),
+            .sourcesCollide(let ssrc, _, _), .sourceSendsTooFast(let ssrc, _),
             .keyPressed(let ssrc, _):
             return names.endpoint(of: ssrc).map(isStranger) ?? true
         case .partnerMoved(let endpoint):

@@ -45,6 +45,9 @@ extension SessionReport {
         let missing = whole.missingShare.flatMap { share in
             share >= 0.0005 ? ", \(decimal(share * 100, places: 1))% not played" : nil
         }
+        let dropped = whole.droppedShare.flatMap { share in
+            share >= 0.0005 ? ", \(decimal(share * 100, places: 1))% dropped" : nil
+        }
         if talker.looksEncrypted {
             return "received \(count(received, "packet")) from \(names[talker.ssrc]), which look encrypted: not played"
         }
@@ -54,6 +57,7 @@ extension SessionReport {
             ? " on the way, \(retransmitted) of these \(max(whole.lost, retransmitted)) retransmitted" : ""
         let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1))% lost\(again)" } ?? ""
         let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
-        return "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(missing ?? "")\(score)"
+        return
+            "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(dropped ?? "")\(missing ?? "")\(score)"
     }
 }
