@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TenfourAudioCore
 
 /// A file descriptor. Reading and writing block until all bytes are transferred, and are retried after EINTR.
 internal struct Descriptor {
@@ -18,7 +19,7 @@ internal struct Descriptor {
 
     /// Opens the file at `path` for writing; creates it if it does not exist.
     init(writing path: String) throws(AudioFileError) {
-        number = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        number = path.withPath { unsafe open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
         name = path
         guard number >= 0 else { throw AudioFileError(errno: errno, in: "open", name: path, isWriting: true) }
     }

@@ -20,7 +20,7 @@ internal struct OpenedAudio {
             self = try Self(input, rawFormat: rawFormat)
             return
         }
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let number = path.withPath { unsafe open($0, O_RDONLY | O_CLOEXEC) }
         guard number >= 0 else { throw AudioFileError(errno: errno, in: "open", name: path) }
         do throws(AudioFileError) {
             let descriptor = Descriptor(number: number, name: path)

@@ -1,10 +1,13 @@
 internal import Glibc
+internal import TenfourAudioCore
 public import TenfourRadio
 
 /// Standard output for data, standard error for messages.
 public enum Console {
     /// Prints a message line to standard error.
-    public static func log(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+    public static func log(_ line: String) {
+        write(line.replacingPathBytes + "\n", to: STDERR_FILENO)
+    }
 
     /// Writes data to standard output. Exits with 1 if the data cannot be written, because a new secret must not be
     /// lost silently. Exits with 0 if the reader of the pipe, such as `head`, has ended. From the first call on,

@@ -27,7 +27,8 @@ public final class FileByteSource: PeekableByteSource {
         // `stop` can end that wait.
         let descriptor =
             path == "-"
-            ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+            ? fcntl(0, F_DUPFD_CLOEXEC, 0)
+            : path.withPath { unsafe Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard descriptor >= 0 else { throw refusal(of: path, errno) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {

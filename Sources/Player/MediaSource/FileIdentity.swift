@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TenfourAudioCore
 
 /// Tells a file from all others, whatever its path and whatever links lead to it: its device and inode.
 package struct FileIdentity: Hashable, Sendable {
@@ -10,7 +11,7 @@ package struct FileIdentity: Hashable, Sendable {
     /// The identity of the regular file at `path`; nil if there is none. The C function is `stat`.
     package init?(regularFileAt path: String) {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard path.withPath({ unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         self.init(status)
     }
 

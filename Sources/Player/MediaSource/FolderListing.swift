@@ -15,7 +15,7 @@ package struct FolderListing: Sendable {
 
     /// A reason why something in the folder is not in its listing.
     package enum Omission: Hashable, Sendable {
-        case tooMany, tooDeep, unreadable, unnamed
+        case tooMany, tooDeep, unreadable
 
         /// A clause for people, with the remedy.
         package var description: String {
@@ -25,7 +25,6 @@ package struct FolderListing: Sendable {
             case .tooDeep:
                 "folders more than \(FolderListing.maximumDepth) levels down are left out, so play these by themselves"
             case .unreadable: "a folder in it cannot be read, so ask its owner, or `chmod` it"
-            case .unnamed: "names that are not UTF-8 are left out, so rename them"
             }
         }
     }
@@ -69,7 +68,7 @@ package struct FolderListing: Sendable {
 
     private static func status(of path: String) -> stat? {
         var status = stat()
-        return unsafe stat(path, &status) == 0 ? status : nil
+        return path.withPath { unsafe stat($0, &status) } == 0 ? status : nil
     }
 
     private mutating func omit(_ reason: Omission) {
@@ -142,7 +141,7 @@ extension FolderListing {
 
     /// Returns the names in a folder that are not hidden; nil if it cannot be read.
     private mutating func names(in path: String) -> [String]? {
-        guard let folder = unsafe opendir(path) else { return nil }
+        guard let folder = path.withPath({ unsafe opendir($0) }) else { return nil }
         defer { unsafe closedir(folder) }
         var names: [String] = []
         while !isCancelled(), let entry = unsafe readdir(folder) {
@@ -152,11 +151,7 @@ extension FolderListing {
             }
             examined += 1
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
-            }
-            guard let name else {
-                omit(.unnamed)
-                continue
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(path: $0) }
             }
             if !name.hasPrefix(".") { names.append(name) }
         }

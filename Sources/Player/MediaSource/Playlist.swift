@@ -1,8 +1,9 @@
+internal import Glibc
 internal import TenfourAudioCore
 
-/// The entries of a playlist file (`.m3u`, `.m3u8`, `.pls`).
+/// The entries of a playlist file (`.m3u`, `.m3u8`, `.pls`, `.xspf`), or the enclosures of a feed of a podcast (RSS, Atom).
 ///
-/// It is our own code: both formats are lines of text, parsed here in 60 lines, and Debian's library for them,
+/// It is our own code: the formats are lines of text or a few elements of XML, and Debian's library for them,
 /// libtotem-plparser, brings GLib and fetches addresses itself.
 public struct Playlist: Equatable, Sendable {
     public struct Entry: Equatable, Sendable {
@@ -20,6 +21,8 @@ public struct Playlist: Equatable, Sendable {
 
     /// The largest size of a playlist, in bytes; a longer one is refused without reading it.
     public static let maximumByteCount = 1 << 20
+    /// The largest size of a playlist in XML, in bytes: 16 MiB, since feeds describe each entry at length.
+    public static let maximumFeedByteCount = 1 << 24
     /// The largest number of entries; later entries are dropped.
     public static let maximumEntryCount = 10_000
     /// The largest number of playlists nested in each other. There is a limit because two playlists may refer to each
@@ -32,16 +35,22 @@ public struct Playlist: Equatable, Sendable {
     /// A playlist of HTTP Live Streaming, whose entries are parts of one stream, is refused: the module
     /// `TenfourHLSSource` reads it.
     public init(parsing bytes: Span<UInt8>, from resource: Resource) throws(PlaylistError) {
-        guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
-        let lines = Self.lines(of: bytes)
-        let found =
-            lines.first { !$0.isEmpty }?.lowercased() == "[playlist]" ? Self.parsePLS(lines) : try Self.parseM3U(lines)
+        let isFeed = PlaylistFeed.isFeed(bytes)
+        guard bytes.count <= (isFeed ? Self.maximumFeedByteCount : Self.maximumByteCount) else { throw .tooLong }
+        let found: [Reference]
+        if isFeed {
+            found = PlaylistFeed(bytes).references
+        } else {
+            let lines = Self.lines(of: bytes)
+            let isPLS = lines.first { !$0.text.isEmpty }?.text.lowercased() == "[playlist]"
+            found = isPLS ? Self.parsePLS(lines) : try Self.parseM3U(lines)
+        }
         var refusal: ResourceError?
         entries = []
-        for (reference, title) in found {
+        for reference in found {
             do throws(ResourceError) {
-                let shown = title.map { String(fromPeer: $0) }
-                entries.append(Entry(resource: try resource.resolving(reference), title: shown))
+                let shown = reference.title.map { String(fromPeer: $0) }
+                entries.append(Entry(resource: try reference.resolved(at: resource), title: shown))
             } catch {
                 refusal = refusal ?? error
             }
@@ -49,17 +58,46 @@ public struct Playlist: Equatable, Sendable {
         if entries.isEmpty { throw refusal.map { .unplayable($0) } ?? .empty }
     }
 
+    /// What a playlist says of an entry.
+    struct Reference {
+        /// The address or path as text.
+        var text: String
+        /// The path by its bytes, if the playlist is no UTF-8.
+        var path: String?
+        var title: String?
+
+        /// Resolves the reference against the playlist at `base`. A local path means the file of that name; if there is
+        /// none, that of its text in Windows-1252 or of its percent-encoding, as VLC writes it.
+        func resolved(at base: Resource) throws(ResourceError) -> Resource {
+            if case .http = base { return try base.resolving(text) }
+            let first = try base.resolving(path ?? text)
+            guard case .file(let name) = first, !Self.exists(name) else { return first }
+            let others = [text, Resource.percentDecoded((path ?? text)[...])].compactMap(\.self)
+            for other in others {
+                if case .file(let name)? = try? base.resolving(other), Self.exists(name) { return .file(path: name) }
+            }
+            return try base.resolving(text)
+        }
+
+        /// The C function is `access`.
+        private static func exists(_ path: String) -> Bool { path.withPath { unsafe access($0, F_OK) } == 0 }
+    }
+
     /// Returns whether a resource is a playlist, by its media type, first bytes and name.
     public static func isPlaylist(_ beginning: Span<UInt8>, contentType: String?, from resource: Resource?) -> Bool {
-        let prefix = beginning.extracting(first: 512)
+        let prefix = beginning.extracting(first: sniffedByteCount)
         guard prefix.count > 0, isText(prefix) else { return false }
-        let first = lines(of: prefix).first { !$0.isEmpty }?.lowercased() ?? ""
+        if PlaylistFeed.isFeed(beginning) { return true }
+        let first = lines(of: prefix).first { !$0.text.isEmpty }?.text.lowercased() ?? ""
         if first.hasPrefix("#extm3u") || first == "[playlist]" { return true }
         let type = contentType?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         if contentTypes.contains(String(type)) { return true }
         // Refuses HTML, since a web page about a playlist may have a playlist's name, too.
         return !first.hasPrefix("<") && resource.map(isNamedPlaylist) == true
     }
+
+    /// The number of bytes that tell a playlist from audio. XML may need more, up to `PlaylistFeed.sniffedByteCount`.
+    private static let sniffedByteCount = 512
 
     private static let contentTypes: Set<String> = [
         "audio/x-mpegurl", "audio/mpegurl", "application/x-mpegurl", "application/mpegurl",
@@ -75,7 +113,7 @@ public struct Playlist: Equatable, Sendable {
         case .http(let address): name = address.prefix { $0 != "?" }
         }
         let end = name.suffix(5).lowercased()
-        return end.hasSuffix(".m3u") || end.hasSuffix(".m3u8") || end.hasSuffix(".pls")
+        return [".m3u", ".m3u8", ".pls"].contains(where: end.hasSuffix)
     }
 
     private static func isText(_ bytes: Span<UInt8>) -> Bool {
@@ -85,23 +123,34 @@ public struct Playlist: Equatable, Sendable {
         return true
     }
 
+    private typealias Line = (text: Substring, path: String?)
+
     /// Returns the lines, trimmed of white space.
-    private static func lines(of bytes: Span<UInt8>) -> [Substring] {
-        var text = Substring(String(utf8OrWindows1252: bytes))
-        if text.first == "\u{FEFF}" { text.removeFirst() }
-        return text.split(omittingEmptySubsequences: false) { $0.isNewline }.map { line in
-            var line = line.drop(while: \.isWhitespace)
-            while line.last?.isWhitespace == true { line.removeLast() }
-            return line
+    private static func lines(of bytes: Span<UInt8>) -> [Line] {
+        var lines: [Line] = []
+        let hasMark = bytes.holds("\u{FEFF}", at: 0)
+        let rest = bytes.extracting((hasMark ? 3 : 0)...)
+        let isUTF8 = unsafe rest.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) } != nil
+        var start = 0
+        for index in 0...rest.count where index == rest.count || rest[index] == 0x0A || rest[index] == 0x0D {
+            var (first, end) = (start, index)
+            while first < end, isSpace(rest[first]) { first += 1 }
+            while first < end, isSpace(rest[end - 1]) { end -= 1 }
+            let line = rest.extracting(first..<end)
+            let text = Substring(String(utf8OrWindows1252: line))
+            let path = isUTF8 ? nil : String(pathBytes: (0..<line.count).map { line[$0] })
+            lines.append((text, path))
+            start = index + 1
         }
+        return lines
     }
 
-    private typealias Found = [(reference: String, title: String?)]
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    private static func parseM3U(_ lines: [Substring]) throws(PlaylistError) -> Found {
-        var found: Found = []
+    private static func parseM3U(_ lines: [Line]) throws(PlaylistError) -> [Reference] {
+        var found: [Reference] = []
         var title: String?
-        for line in lines {
+        for (line, path) in lines {
             if line.hasPrefix("#") {
                 let directive = line.prefix(8).uppercased()
                 if directive.hasPrefix("#EXT-X-") { throw .httpLiveStreaming }
@@ -111,28 +160,36 @@ public struct Playlist: Equatable, Sendable {
                 }
             } else if !line.isEmpty {
                 if found.count == maximumEntryCount { break }
-                found.append((String(line), title))
+                found.append(Reference(text: String(line), path: path, title: title))
                 title = nil
             }
         }
         return found
     }
 
-    private static func parsePLS(_ lines: [Substring]) -> Found {
-        var files: [Int: String] = [:]
+    private static func parsePLS(_ lines: [Line]) -> [Reference] {
+        var files: [Int: Reference] = [:]
         var titles: [Int: String] = [:]
-        for line in lines {
-            guard let equals = line.firstIndex(of: "=") else { continue }
-            let key = line[..<equals].lowercased()
-            let value = line[line.index(after: equals)...].drop(while: \.isWhitespace)
-            guard !value.isEmpty else { continue }
+        for (line, path) in lines {
+            guard let (key, value) = pair(line), !value.isEmpty else { continue }
             if key.hasPrefix("file"), let number = Int(key.dropFirst(4)), files.count < maximumEntryCount {
-                files[number] = String(value)
+                files[number] = Reference(text: value, path: path.flatMap { pair($0[...])?.value })
             } else if key.hasPrefix("title"), let number = Int(key.dropFirst(5)), titles.count < maximumEntryCount {
-                titles[number] = String(value)
+                titles[number] = value
             }
         }
-        return files.sorted { $0.key < $1.key }.map { ($0.value, titles[$0.key]) }
+        return files.sorted { $0.key < $1.key }.map { number, reference in
+            var reference = reference
+            reference.title = titles[number]
+            return reference
+        }
+    }
+
+    /// Splits a line at its equals sign, which may have spaces around it. The key is in lower case.
+    private static func pair(_ line: Substring) -> (key: String, value: String)? {
+        guard let equals = line.firstIndex(of: "=") else { return nil }
+        let key = line[..<equals].lowercased().filter { !$0.isWhitespace }
+        return (key, String(line[line.index(after: equals)...].drop(while: \.isWhitespace)))
     }
 }
 
@@ -183,10 +240,12 @@ extension Playlist {
     /// Reads a playlist into `bytes`, one byte more than the largest size if it is longer. Returns false if the bytes are
     /// no playlist; they can then be read again as audio. Blocks.
     package static func read(_ byteSource: any ByteSource, into bytes: inout [UInt8]) throws(ByteSourceError) -> Bool {
-        try read(byteSource, upTo: 512, &bytes)
+        try read(byteSource, upTo: sniffedByteCount, &bytes)
+        if PlaylistFeed.mayBeFeed(bytes.span) { try read(byteSource, upTo: PlaylistFeed.sniffedByteCount, &bytes) }
         let state = byteSource.state
         guard isPlaylist(bytes.span, contentType: state.contentType, from: state.resource) else { return false }
-        try read(byteSource, upTo: maximumByteCount + 1, &bytes)
+        let limit = PlaylistFeed.isFeed(bytes.span) ? maximumFeedByteCount : maximumByteCount
+        try read(byteSource, upTo: limit + 1, &bytes)
         return true
     }
 

@@ -190,9 +190,10 @@ extension Resource {
         return "/" + parts.joined(separator: "/")
     }
 
-    private static func percentDecoded(_ text: Substring) -> String? {
+    /// Returns the path that `text` percent-encodes; nil if it is no such encoding.
+    static func percentDecoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = String(text).pathBytes[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
@@ -204,6 +205,6 @@ extension Resource {
             bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(pathBytes: bytes)
     }
 }

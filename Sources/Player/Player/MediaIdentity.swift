@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TenfourAudioCore
 internal import TenfourMediaSource
 
 /// What tells an item from others and from its own later versions: its address, size and time, and where it begins.
@@ -47,10 +48,12 @@ extension MediaIdentity {
         case .http(let address): self.init(address: address, byteCount: state.byteCount, start: start)
         case .file(let path):
             var status = stat()
-            guard unsafe stat(path, &status) == 0, let absolute = unsafe realpath(path, nil) else { return nil }
+            guard path.withPath({ unsafe stat($0, &status) }) == 0,
+                let absolute = path.withPath({ unsafe realpath($0, nil) })
+            else { return nil }
             defer { unsafe free(absolute) }
             self.init(
-                address: unsafe String(cString: absolute), byteCount: Int(status.st_size),
+                address: unsafe String(path: absolute), byteCount: Int(status.st_size),
                 modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec), start: start)
         }
     }

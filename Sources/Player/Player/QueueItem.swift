@@ -17,6 +17,8 @@ public struct QueueItem: Equatable, Sendable {
     let typed: Resource?
     /// The number of nested playlists that contain the item; 0 for a typed address.
     let depth: Int
+    /// The playlists that contain the item, the outermost first.
+    let lists: [PlaylistPlace]
     /// The part of the resource that is played, as a CUE sheet divides it; nil for all of it.
     let part: MediaPart?
     /// The bytes of the program's own; nil if they come from `resource`.
@@ -31,7 +33,7 @@ public struct QueueItem: Equatable, Sendable {
         resource = Result { () throws(ResourceError) in try Resource(address) }
         name = (try? resource.get().description) ?? String(fromPeer: address)
         typed = try? resource.get()
-        (title, depth, part, ownBytes) = (nil, 0, nil, nil)
+        (title, depth, lists, part, ownBytes) = (nil, 0, [], nil, nil)
     }
 
     /// Creates an item whose bytes come from the program. `name` is shown, with control characters replaced. `open`
@@ -44,7 +46,7 @@ public struct QueueItem: Equatable, Sendable {
         self.name = String(fromPeer: name)
         resource = .success(.standardInput)
         typed = .standardInput
-        (title, depth, part, ownBytes) = (nil, 0, nil, OwnBytes(open))
+        (title, depth, lists, part, ownBytes) = (nil, 0, [], nil, OwnBytes(open))
     }
 
     /// Creates an item from an address that another program named. It has no typed origin, so the user's headers go to
@@ -53,11 +55,12 @@ public struct QueueItem: Equatable, Sendable {
         resource = Result { () throws(ResourceError) in try Resource(address) }
         name = (try? resource.get().description) ?? String(fromPeer: address)
         typed = .standardInput
-        (title, depth, part, ownBytes) = (nil, 0, nil, nil)
+        (title, depth, lists, part, ownBytes) = (nil, 0, [], nil, nil)
     }
 
-    /// Creates an item for an entry of the playlist `parent`.
-    init(_ entry: Playlist.Entry, in parent: QueueItem) {
+    /// Creates an item for an entry of the playlist `parent`, which lies at `place`.
+    init(_ entry: Playlist.Entry, in parent: QueueItem, at place: PlaylistPlace? = nil) {
+        lists = parent.lists + [place].compactMap { $0 }
         name = entry.resource.description
         title = entry.title
         resource = .success(entry.resource)
@@ -73,6 +76,7 @@ public struct QueueItem: Equatable, Sendable {
 
     /// Creates an item for a track of the CUE sheet `parent`.
     init(_ track: CueSheet.Track, in parent: QueueItem) {
+        lists = parent.lists
         name = "\(track.resource.description) (track \(track.part.number))"
         title = track.part.title.map { text in track.part.artist.map { "\($0) – \(text)" } ?? text }
         resource = .success(track.resource)
@@ -96,6 +100,17 @@ public struct QueueItem: Equatable, Sendable {
             case .success(let other) = item.resource
         else { return false }
         return resource == other && before.end == part.start
+    }
+}
+
+/// What tells a playlist from others: the file, or its address.
+struct PlaylistPlace: Hashable, Sendable {
+    private var file: FileIdentity?
+    private var address: Resource?
+
+    init(_ byteSource: any ByteSource) {
+        file = (byteSource as? FileByteSource)?.identity
+        address = file == nil ? byteSource.state.resource : nil
     }
 }
 

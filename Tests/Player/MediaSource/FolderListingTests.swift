@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TenfourAudioCore
 import TenfourMediaSource
 import TestSupport
 import Testing
@@ -92,17 +93,24 @@ struct FolderListingTests {
 
     @Test func eachOmissionHasARemedyOfItsOwn() throws {
         try make([String(repeating: "d/", count: 9) + "out.mp3", "a.mp3"])
-        // 0xFF is in no UTF-8.
-        let name = Array("\(root)/".utf8) + [0xFF, 0]
-        let file = unsafe name.withUnsafeBytes {
-            unsafe creat($0.baseAddress!.assumingMemoryBound(to: CChar.self), 0o600)
-        }
-        #expect(file >= 0 && close(file) == 0)
         defer { try? FileManager.default.removeItem(atPath: root) }
         #expect(
             try #require(FolderListing(of: root)).omissionText
-                == "names that are not UTF-8 are left out, so rename them; "
-                + "folders more than 8 levels down are left out, so play these by themselves")
+                == "folders more than 8 levels down are left out, so play these by themselves")
+    }
+
+    /// 0xE9 is an é in Latin-1, and no UTF-8.
+    @Test func namesAreBytes() throws {
+        let folder = Folder()
+        let path = folder(String(pathBytes: Array("latin".utf8) + [0xE9] + Array(".wav".utf8)))
+        let file = path.withPath { unsafe creat($0, 0o600) }
+        #expect(file >= 0 && close(file) == 0)
+        defer { _ = path.withPath { unsafe unlink($0) } }
+        let listing = try #require(FolderListing(of: folder.path))
+        #expect(listing.paths == [path] && listing.omissionText == nil)
+        #expect("\(Resource.file(path: path))".hasSuffix("/latin\u{FFFD}.wav"))
+        #expect(Resource.file(path: path).url?.hasSuffix("/latin%E9.wav") == true)
+        #expect(try Resource(try #require(Resource.file(path: path).url)) == .file(path: path))
     }
 
     @Test func aFolderThatIsNoneIsRefused() {

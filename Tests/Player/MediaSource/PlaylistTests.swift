@@ -49,12 +49,85 @@ struct PlaylistTests {
         #expect(list.entries == [.init(resource: .file(path: "/Björk"))])
     }
 
+    @Test func aPLSMayHaveSpaces() throws {
+        #expect(
+            try entries("[playlist]\r\n File2 = b\r\nTitle1 = One \r\nFile1\t=  http://a/1\r\n")
+                == ["http://a/1 One", "http://host/radio/b -"])
+    }
+
+    @Test func anXSPFListsItsTracks() throws {
+        let text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!-- made by hand: <track> -->
+            <playlist version="1" xmlns="http://xspf.org/ns/0/"><title>All</title><trackList>
+            <track><title>One &amp; &#233;&#x1b;</title><location> http://a/1?x=1&amp;y=2 </location>
+              <location>http://a/other</location></track>
+            <track><location><![CDATA[two.mp3]]></location></track><track><title>none</title></track>
+            </trackList></playlist>
+            """
+        #expect(
+            try entries(text) == ["http://a/1?x=1&y=2 One & é\u{FFFD}", "http://host/radio/two.mp3 -"])
+    }
+
+    @Test func theEnclosuresOfAFeedAreTheEntries() throws {
+        let text = """
+            <rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>
+            <title>A podcast</title><item><title>First</title><itunes:title>Other</itunes:title>
+            <enclosure url="http://a/cover.jpg" type="image/jpeg" length="9"/>
+            <enclosure url='http://a/1.mp3' length="1" type="audio/mpeg" /></item>
+            <item><enclosure length="1" type="audio/mpeg" url="two.m4a"></enclosure><title>Second</title></item>
+            <item><title>Only text</title></item></channel></rss>
+            """
+        #expect(try entries(text) == ["http://a/1.mp3 First", "http://host/radio/two.m4a Second"])
+        let atom = """
+            <feed xmlns="http://www.w3.org/2005/Atom"><title>All</title><entry><title>One</title><link href="http://a/"/>
+            <link rel="enclosure" type="audio/ogg" href="http://a/1.ogg"/></entry></feed>
+            """
+        #expect(try entries(atom) == ["http://a/1.ogg One"])
+        #expect(throws: PlaylistError.empty) { try entries("<rss><channel></channel></rss>") }
+        let long = "<rss>" + String(repeating: "<item><enclosure url='http://a/1.mp3'/></item>\n", count: 40_000)
+        #expect(try entries(long).count == Playlist.maximumEntryCount)
+    }
+
+    /// XML of any bytes ends somehow.
+    @Test func brokenXMLEndsSomehow() {
+        for text in [
+            "<rss", "<rss><", "<rss><item><enclosure url=", "<rss><item><enclosure url='", "<rss><!--",
+            "<rss><![CDATA[",
+            "<rss>&#xFFFFFFFF;&#0;&x;", "<playlist><track><location>", "<rss><item></item></item></rss>",
+            "<feed / / = '' >",
+        ] {
+            #expect(throws: PlaylistError.self) { try entries(text) }
+        }
+    }
+
+    /// The literal name comes first; then the percent-encoding, as VLC writes it; then Windows-1252.
+    @Test func aLocalEntryIsTheFileThatExists() throws {
+        let folder = Folder()
+        func found(_ line: [UInt8]) throws -> Resource? {
+            try Playlist(parsing: (line + [10]).span, from: .file(path: folder("list.m3u"))).entries.first?.resource
+        }
+        folder.write("", to: "My Song.wav")
+        #expect(try found(Array("My%20Song.wav".utf8)) == .file(path: folder("My Song.wav")))
+        folder.write("", to: "My%20Song.wav")
+        #expect(try found(Array("My%20Song.wav".utf8)) == .file(path: folder("My%20Song.wav")))
+        folder.write("", to: "Björk.wav")
+        #expect(try found(Array("Bj".utf8) + [0xF6] + Array("rk.wav".utf8)) == .file(path: folder("Björk.wav")))
+        #expect(try found(Array("Bj%C3%B6rk.wav".utf8)) == .file(path: folder("Björk.wav")))
+        #expect(try found(Array("none%20.wav".utf8)) == .file(path: folder("none%20.wav")))
+        #expect(try found(Array("100%.wav".utf8)) == .file(path: folder("100%.wav")))
+    }
+
     @Test func aPlaylistIsRecognisedByItsBeginning() {
         func isPlaylist(_ text: String, _ type: String? = nil, _ resource: Resource = .standardInput) -> Bool {
             Playlist.isPlaylist(Array(text.utf8).span, contentType: type, from: resource)
         }
         #expect(isPlaylist("#EXTM3U"))
         #expect(isPlaylist("\n[playlist]\n"))
+        #expect(
+            isPlaylist("<?xml version='1.0'?>\n<!-- \(String(repeating: "x", count: 2_000)) -->\n<rss version='2.0'>"))
+        #expect(isPlaylist("\u{FEFF} <playlist xmlns='http://xspf.org/ns/0/'>") && isPlaylist("<feed>"))
+        #expect(!isPlaylist("<?xml version='1.0'?><html><rss>") && !isPlaylist("<?xml version='1.0'?>"))
         #expect(isPlaylist("http://a", "audio/x-mpegurl; charset=utf-8"))
         #expect(isPlaylist("http://a", "text/plain", .http(address: "http://host/radio.M3U?x")))
         #expect(!isPlaylist("http://a", "text/plain"))

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import TenfourAudioCore
 
 /// Removes secrets from the arguments and the environment when the program starts, so that neither `ps` nor an error
 /// message shows the secrets.
@@ -19,7 +20,7 @@ enum Secrets {
     /// process's argument memory, which every user of the machine can read.
     static func extractFromArguments() -> [String] {
         // Copies the arguments before the original is overwritten.
-        let arguments = CommandLine.arguments
+        let arguments = bytewiseArguments
         var shown: [String] = []
         for index in arguments.indices.dropFirst() {
             let argument = arguments[index]
@@ -28,9 +29,18 @@ enum Secrets {
                 continue
             }
             shown.append(hide(secret, of: argument))
-            wipe(argument: index, secret.range)
+            // In an argument that is no UTF-8, the range is another one.
+            let isPlain = argument.pathBytes.count == argument.utf8.count
+            wipe(argument: index, isPlain ? secret.range : 0..<Int.max)
         }
         return shown
+    }
+
+    /// The arguments, with the bytes of paths that are no UTF-8.
+    private static var bytewiseArguments: [String] {
+        (0..<Int(CommandLine.argc)).map { index in
+            unsafe CommandLine.unsafeArgv[index].map { unsafe String(path: $0) } ?? ""
+        }
     }
 
     /// Returns `argument` with `…` in place of its secret. `revealed` returns the original.
