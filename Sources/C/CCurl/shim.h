@@ -58,6 +58,11 @@ static inline long tenfour_curl_number(struct tenfour_curl curl, CURL *easy, CUR
     return curl.curl_easy_getinfo(easy, what, &value) == CURLE_OK ? value : 0;
 }
 
+static inline curl_off_t tenfour_curl_offset(struct tenfour_curl curl, CURL *easy, CURLINFO what) {
+    curl_off_t value = 0;
+    return curl.curl_easy_getinfo(easy, what, &value) == CURLE_OK ? value : 0;
+}
+
 /* Returns text owned by libcurl, valid until the handle's next operation; NULL if there is none. */
 static inline const char *tenfour_curl_text(struct tenfour_curl curl, CURL *easy, CURLINFO what) {
     char *value = NULL;

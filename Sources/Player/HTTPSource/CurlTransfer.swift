@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// Performs requests one after another on one handle, so that an open connection is reused. Use it only on the loop's
 /// thread. The C type is `CURL`.
@@ -75,6 +76,15 @@ internal import CCurl
 
     var status: Int { unsafe tenfour_curl_number(curl, easy, CURLINFO_RESPONSE_CODE) }
 
+    /// The largest number of bytes that the body so far may hold after decompression: a hundred times its bytes, of which
+    /// libcurl has counted all but those of its buffer.
+    var largestUnpackedByteCount: Int {
+        let received = unsafe Int(tenfour_curl_offset(curl, easy, CURLINFO_SIZE_DOWNLOAD_T))
+        return (max(received, 0) + Self.pieceByteCount) * Self.maximumExpansion
+    }
+
+    private static let maximumExpansion = 100
+
     func finish(_ code: CURLcode) {
         guard isRunning else { return }
         isRunning = false
@@ -115,6 +125,10 @@ extension CurlTransfer {
         // Accepts `ICY` in place of `HTTP`, as some radio stations send it.
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.statusLineAliases)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // Keeps the cookies of this handle in memory (RFC 6265), so that those of a redirect reach its target.
+        set(CURLOPT_COOKIEFILE, "")
+        // Asks for an uncompressed body, and decompresses one that comes compressed all the same.
+        if request.decompresses { set(CURLOPT_ACCEPT_ENCODING, "identity") }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_RANGE, request.range)
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTPHEADER, headers)
@@ -123,7 +137,11 @@ extension CurlTransfer {
             // Prevents `no_proxy` in the environment from bypassing the typed proxy.
             set(CURLOPT_NOPROXY, "")
         }
-        if let certificates = options.certificates { set(CURLOPT_CAINFO, certificates) }
+        if let certificates = options.certificates ?? Self.certificates("SSL_CERT_FILE") {
+            set(CURLOPT_CAINFO, certificates)
+        } else if let folder = Self.certificates("SSL_CERT_DIR") {
+            set(CURLOPT_CAPATH, folder)
+        }
         set(CURLOPT_CONNECTTIMEOUT_MS, options.timeoutMilliseconds)
         set(CURLOPT_BUFFERSIZE, Self.pieceByteCount)
         set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -141,6 +159,12 @@ extension CurlTransfer {
     }
 
     private static let pieceByteCount = 32 << 10
+
+    /// The file or folder of certificates that the environment names, as for the program curl; nil if it names none.
+    private static func certificates(_ name: String) -> String? {
+        guard let value = unsafe getenv(name).map({ unsafe String(cString: $0) }), !value.isEmpty else { return nil }
+        return value
+    }
 
     /// The status lines accepted in place of `HTTP`. Never freed, since libcurl keeps no copy.
     private nonisolated(unsafe) static let statusLineAliases = unsafe curl.curl_slist_append(nil, "ICY 200 OK")

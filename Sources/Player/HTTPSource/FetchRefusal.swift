@@ -40,9 +40,9 @@ struct FetchRefusal {
         case CURLE_OPERATION_TIMEDOUT:
             "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
         case CURLE_PEER_FAILED_VERIFICATION:
-            "the certificate of \(host) is not trusted, so another server may pretend to be \(host); check the address and this machine's clock, or ask the owner to renew the certificate"
+            "the certificate of \(host) is not trusted, so another server may pretend to be \(host); check the address and this machine's clock, or name a certificate of your own with --ca-file"
         case CURLE_SSL_CACERT_BADFILE:
-            "the trusted root certificates cannot be read; install them with `apt-get install ca-certificates`"
+            "the trusted root certificates cannot be read; install them with `apt-get install ca-certificates`, or correct --ca-file or SSL_CERT_FILE"
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
             "the TLS connection to \(host) failed; check that the port of the address is for https, or use http://"
         case CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2:
@@ -121,10 +121,16 @@ struct FetchRefusal {
         }
     }
 
-    /// Returns the error of a body that is compressed although it was requested uncompressed.
+    /// Returns the error of a body whose compression libcurl does not know, or whose compressed bytes are damaged.
     func packed(_ coding: String) -> ByteSourceError {
         .failed(
-            "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`",
+            "\(host) sends compressed data (\(coding)) although it was asked not to, and they cannot be decompressed; ask its operator",
+            kind: .invalidResponse)
+    }
+
+    var expandsTooMuch: ByteSourceError {
+        .failed(
+            "\(host) sends compressed data that become more than a hundred times larger, which no audio does; ask its operator",
             kind: .invalidResponse)
     }
 

@@ -29,6 +29,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var foundEnd: Int?
     /// Whether the server rejects range requests instead of ignoring them.
     private var avoidsRanges = false
+    /// Whether libcurl decompresses a body. It refuses one whose header names no compression that it knows.
+    private var decompresses = true
     /// Whether any bytes have arrived. From then on a broken connection is retried.
     private var hasWorked = false
     private var isPaused = false
@@ -55,6 +57,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         var skipLeft = 0
         var demultiplexer: ICYDemultiplexer?
         var byteCount = 0
+        /// The number of bytes of the body so far, after decompression.
+        var unpackedByteCount = 0
         /// Whether the transfer is paused because the window is full.
         var isPausedByWindow = false
         /// The error that the window reported when bytes were stored.
@@ -139,8 +143,9 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         let validator = request.hasRange && offset > 0 ? known?.validator : nil
         request.isConditional = validator != nil
         let range = request.hasRange ? "\(offset)-\(bound.map { String($0 - 1) } ?? "")" : nil
-        guard let next = options.request(for: redirect.target, askedFor: resource, range: range, ifRange: validator)
+        guard var next = options.request(for: redirect.target, askedFor: resource, range: range, ifRange: validator)
         else { return }
+        next.decompresses = decompresses
         transfer?.start(next)
         expectProgress()
     }
@@ -207,6 +212,11 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             return request.byteCount <= Self.pageLimit ? .accepted : .aborted
         }
         guard case .useBody = action else { return .aborted }
+        request.unpackedByteCount += bytes.count
+        if request.head.packing != nil, request.unpackedByteCount > transfer.largestUnpackedByteCount {
+            request.failure = refusal.expandsTooMuch
+            return .aborted
+        }
         lastProgress = loop.now
         // Pauses before any byte is consumed, since libcurl delivers all of `bytes` again.
         if request.skipLeft < bytes.count, window.isFull {
@@ -272,6 +282,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
                 known?.isSeekable = false
             }
         }
+        if avoidsRanges { known?.isSeekable = false }
         request.demultiplexer = request.head.metadataInterval.flatMap { ICYDemultiplexer(interval: $0) }
         let head = request.head
         let place = redirect.target
@@ -297,6 +308,13 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         stallTimer?.disarm()
         if let failure = request.failure { return fail(failure) }
         if request.hasAll { return finish() }
+        if end.code == CURLE_BAD_CONTENT_ENCODING {
+            if let packing = request.head.packing { return fail(refusal.packed(packing)) }
+            // The header names no compression, such as a character set.
+            guard decompresses else { return connectionBroke(end) }
+            decompresses = false
+            return sendRequest(from: request.offset)
+        }
         let action = end.code == CURLE_OK ? responseAction(status: end.status) : request.action
         switch action {
         case .useBody: if end.code == CURLE_OK { bodyEnded() } else { connectionBroke(end) }
@@ -306,7 +324,6 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             sendRequest(from: request.offset)
         case .changed: fail(refusal.changed)
         case .moved(let location): follow(location)
-        case .packed(let packing): fail(refusal.packed(packing))
         case .refused(let isLasting):
             if hasWorked && !isLasting { retry() } else { fail(refusal.error(status: end.status)) }
         case nil: connectionBroke(end)

@@ -21,7 +21,8 @@ public struct HTTPOptions: Sendable {
     public var giveUpAfter: Duration? = .seconds(60)
     /// The limit `giveUpAfter` for a live stream, whose missed audio cannot be fetched later; nil: no limit.
     public var giveUpLiveAfter: Duration?
-    /// A PEM file of certificates to trust instead of the system's.
+    /// A PEM file of certificates to trust instead of the system's; nil: the file that SSL_CERT_FILE names in the
+    /// environment, or the folder in SSL_CERT_DIR, or the system's.
     public var certificates: String?
 
     public init(
@@ -54,17 +55,15 @@ struct FetchRequest {
     var range: String?
     /// The validator of `If-Range`: the server sends the range only if the resource still matches it.
     var ifRange: String?
+    /// Whether a compressed body is decompressed.
+    var decompresses = true
 
     static let maximumRedirectCount = 10
 
     var headers: [String] {
         // Drops lines with control characters, which would end the header line and begin another.
         var lines = typedHeaders.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-        // Requests an uncompressed body: offsets count uncompressed bytes, so a compressed download could not be
-        // resumed.
-        if !lines.contains(where: { $0.lowercased().hasPrefix("accept-encoding:") }) {
-            lines.append("Accept-Encoding: identity")
-        }
+        if !decompresses { lines.append("Accept-Encoding: identity") }
         lines.append("Icy-MetaData: 1")
         if let ifRange { lines.append("If-Range: \(ifRange)") }
         return lines

@@ -17,18 +17,23 @@ package struct Representation: Equatable {
     package init(_ head: ResponseHead, isPart: Bool) {
         // Ignores the length that a station states, since its stream has no offsets.
         let isStation = head.metadataInterval != nil
-        byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
+        // A compressed body states its own length and offsets, which are not those of the bytes in it.
+        byteCount = isStation || head.packing != nil ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
         entityTag = head.entityTag
         lastModified = head.lastModified
         // Status 200 with `Accept-Ranges` is sufficient, since some servers answer 200 to a range that covers the whole
         // resource.
         isSeekable = byteCount != nil && (isPart || head.acceptsRanges == true)
-        self.isStation = isStation || (head.isStation && byteCount == nil)
+        self.isStation = isStation || (head.isStation && byteCount == nil && head.packing == nil)
+        isPacked = head.packing != nil
     }
+
+    /// Whether the body is compressed, and so can be read in order only.
+    var isPacked: Bool
 
     /// Whether a second request may return other bytes: true for a radio station, and for a resource without length,
     /// entity tag and modification time.
-    var isLive: Bool { isStation || (byteCount == nil && entityTag == nil && lastModified == nil) }
+    var isLive: Bool { isStation || (!isPacked && byteCount == nil && entityTag == nil && lastModified == nil) }
 
     /// Returns whether this and `other` describe the same resource, so that an offset means the same byte in both
     /// responses. Several servers behind one name may send different tags for one file, but not different lengths or
@@ -59,8 +64,6 @@ package enum ResponseAction: Equatable {
     case changed
     /// The resource lies at another address.
     case moved(to: String)
-    /// The body is compressed, so its bytes are not the requested bytes. The value is the compression.
-    case packed(String)
     /// The request failed. `isLasting` is true if a later request would fail too.
     case refused(isLasting: Bool)
 
@@ -69,7 +72,8 @@ package enum ResponseAction: Equatable {
     package static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
         -> ResponseAction
     {
-        if let packing = head.packing, 200..<300 ~= status { return .packed(packing) }
+        // The bytes of a compressed body from elsewhere than the start cannot be decompressed.
+        if head.packing != nil, status == 206, offset > 0 { return .retryWithoutRange }
         switch status {
         case 301, 302, 303, 307, 308: return head.location.map { .moved(to: $0) } ?? .refused(isLasting: true)
         case 200, 203:
@@ -94,6 +98,11 @@ package enum ResponseAction: Equatable {
                 return .ended
             }
             return .changed
+        // Some servers refuse each range instead of leaving it out of account.
+        case 400, 403, 405, 406, 412, 417, 501:
+            let mayBeRange = offset == 0 && hasRange && known == nil
+            return mayBeRange
+                ? .retryWithoutRange : .refused(isLasting: status != 501 && known?.isLive != true)
         case 408, 425, 429, 500...: return .refused(isLasting: false)
         default:
             // Takes the refusal of a radio station as temporary, since the station may be off the air for a while.

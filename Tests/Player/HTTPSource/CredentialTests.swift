@@ -102,11 +102,6 @@ import Testing
         #expect(try Resource("http://h:99999/").origin == nil)
     }
 
-    @Test func anUnrequestedContentEncodingIsNamed() throws {
-        let refusal = try HTTPByteSource(first.address("song", "packed")).refusal() ?? "none"
-        #expect(refusal.contains("compressed data (gzip)") && refusal.contains("curl --compressed"), "\(refusal)")
-    }
-
     @Test func aConnectionThatStaysAwayIsGivenUp() throws {
         var options = HTTPOptions(timeout: .milliseconds(300))
         options.giveUpAfter = .milliseconds(900)

@@ -18,6 +18,10 @@ Parts of the path in front of the file's name, between slashes, select how it is
   icy=N         as a station: a metadata block with a rising number after every N bytes
   html          as an HTML page
   packed        compressed with gzip, whatever was requested
+  bomb=SIZE     SIZE zeros, compressed with gzip
+  encoding=TEXT the file as it is, with this Content-Encoding
+  cookie        redirects and sets a cookie, without which the target answers 403
+  refuserange=STATUS   this status for any request with a range, and the file without ranges for others
   changing      with another tag in each response
   type=X        with the content type X, in which `+` stands for a slash
 
@@ -25,6 +29,7 @@ Each request is written to standard error: method, path, Range, the number of th
 """
 import gzip, os, re, socketserver, ssl, sys, threading, time
 from http.server import BaseHTTPRequestHandler
+from urllib.parse import unquote
 
 folder = sys.argv[1]
 seen = {}
@@ -71,6 +76,18 @@ class Handler(BaseHTTPRequestHandler):
             if left != 0:
                 rest = "/".join(p for p in parts if not p.startswith("redirect"))
                 return self.lead("/redirect=%d/%s%s" % (left - 1, rest + "/" if rest else "", name))
+        if "cookie" in how:
+            self.send_response(302)
+            self.send_header("Location", "/guarded/" + name)
+            self.send_header("Set-Cookie", "sid=abc; Path=/")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        if "guarded" in how and "sid=abc" not in self.headers.get("Cookie", ""):
+            return self.whole(403, b"no", "text/plain")
+        if "refuserange" in how:
+            if "Range" in self.headers:
+                return self.whole(int(how["refuserange"]), b"no", "text/plain")
+            how["norange"] = ""
         status = how.get("status") or (how.get("laterstatus") if round else None)
         if status:
             return self.whole(int(status), b"no", "text/plain")
@@ -80,6 +97,12 @@ class Handler(BaseHTTPRequestHandler):
             if "packed" in how:
                 with open(os.path.join(folder, name), "rb") as file:
                     return self.whole(200, gzip.compress(file.read(), 1), "audio/mpeg", ("Content-Encoding", "gzip"))
+            if "bomb" in how:
+                body = gzip.compress(bytes(int(how["bomb"])), 9)
+                return self.whole(200, body, "audio/mpeg", ("Content-Encoding", "gzip"))
+            if "encoding" in how:
+                with open(os.path.join(folder, name), "rb") as file:
+                    return self.whole(200, file.read(), "audio/mpeg", ("Content-Encoding", unquote(how["encoding"])))
             with open(os.path.join(folder, name), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 self.file(file, size, how, round)
