@@ -82,10 +82,12 @@ package struct WAVHeaderParser {
     /// Returns the size of the samples in bytes, computed from `stated`, the size in the chunk's header; nil if the
     /// program that wrote the header did not know it. In this case GStreamer, arecord, sox and ffmpeg state 0, almost 2
     /// GiB or almost 4 GiB: in a pipe, and often in a file while they are still writing it. `available` is the number
-    /// of bytes that follow in the file; nil if unknown.
+    /// of bytes that follow in the file; nil if unknown. Almost 4 GiB are not believed either if more follows, as in a
+    /// recording of more than 4 GiB whose size was never filled in.
     package func sampleByteCount(stated: Int, available: Int? = nil) -> Int? {
         if stated == 0xFFFF_FFFF, let longByteCount { return longByteCount }
-        let isPlaceholder = stated == 0 || stated >= 0x7FFF_0000 && available.map { $0 < stated } ?? true
+        let isPlaceholder =
+            stated == 0 || stated >= 0xFFFF_0000 || stated >= 0x7FFF_0000 && available.map { $0 < stated } ?? true
         return isPlaceholder ? nil : stated
     }
 

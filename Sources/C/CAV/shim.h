@@ -35,6 +35,7 @@
     F(av_packet_free) \
     F(av_packet_get_side_data) \
     F(av_packet_unref) \
+    F(av_probe_input_format3) \
     F(av_read_frame) \
     F(av_rescale_q) \
     F(av_sample_fmt_is_planar) \
@@ -55,6 +56,7 @@
     F(avcodec_send_packet) \
     F(avformat_alloc_context) \
     F(avformat_close_input) \
+    F(avformat_find_stream_info) \
     F(avformat_index_get_entries_count) \
     F(avformat_index_get_entry) \
     F(avformat_index_get_entry_from_timestamp) \

@@ -31,6 +31,12 @@
             track.pictures = tag.pictures + pictures
         }
 
+        /// Returns a tag of the stream itself, safe to display.
+        func ofStream(_ key: String) -> String? {
+            unsafe Self.text(key, in: handle.pointee.streams[Int(streamIndex)]?.pointee.metadata, limit: 256)
+                .flatMap { shown($0) }
+        }
+
         private func shownText(_ key: String) -> String? { text(key).flatMap { shown($0) } }
 
         private func text(_ key: String, limit: Int = longest) -> String? {

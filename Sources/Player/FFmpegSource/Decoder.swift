@@ -14,10 +14,6 @@
 
         init(_ parameters: CodecParameters, timeBase: AVRational) throws(ReaderError) {
             let name = parameters.name
-            guard Self.isPlayed(unsafe parameters.handle.pointee.codec_id) else {
-                throw .undecodable(
-                    "the codec \(name) is not supported: convert the file with ffmpeg first")
-            }
             guard let codec = unsafe av.avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
                 throw .undecodable(
                     "the installed FFmpeg has no decoder for \(name): convert the file to another format")
@@ -97,16 +93,5 @@
         /// Whether a reset decoder returns nothing of the audio before. The decoder of AC-3 and E-AC-3 keeps the second
         /// half of its last block.
         var forgetsAll: Bool { unsafe ![AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3].contains(handle.pointee.codec_id) }
-
-        /// Limits decoding to common codecs, since each further decoder is code that untrusted bytes reach.
-        private static func isPlayed(_ codec: AVCodecID) -> Bool {
-            let played = [
-                AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3, AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC,
-                AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3,
-                AV_CODEC_ID_WAVPACK, AV_CODEC_ID_MUSEPACK7, AV_CODEC_ID_MUSEPACK8,
-            ]
-            return AV_CODEC_ID_FIRST_AUDIO.rawValue..<AV_CODEC_ID_ADPCM_IMA_QT.rawValue ~= codec.rawValue
-                || played.contains(codec)
-        }
     }
 #endif

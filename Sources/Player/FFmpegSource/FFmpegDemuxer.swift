@@ -74,8 +74,13 @@
         private static let openingLimit = 1 << 26
 
         /// Opens the container in `stream`. `tag` is the ID3 tag before the container, empty if there is none.
-        init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
-            guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
+        /// `probed` is the format if libavformat recognised it; `choice` is the audio track, nil for the one that the file
+        /// marks.
+        init(
+            _ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag, probed: InputFormat? = nil,
+            track choice: AudioTrackChoice? = nil
+        ) throws(ReaderError) {
+            guard let format = probed ?? Self.demultiplexer(of: container).flatMap({ InputFormat(named: $0) }),
                 let packet = Packet(), let codec = CodecParameters()
             else {
                 throw .undecodable(
@@ -85,12 +90,15 @@
             self.packet = packet
             self.codec = codec
             stream.allowance = Self.openingLimit
-            unsafe file = try ContainerFile(stream, format, name)
+            file = try ContainerFile(stream, format, isProbed: probed != nil)
             unsafe handle = file.handle
             stream.allowance = .max
-            guard let index = file.firstAudioStream, let chosen = unsafe handle.pointee.streams[Int(index)] else {
+            let alternatives = file.audioTracks
+            guard let number = try Self.index(of: choice, in: alternatives) else {
                 throw .demuxer(.malformed("this file contains no audio: name another file", kind: .notAudio))
             }
+            let index = file.audioStreams[number]
+            let chosen = unsafe handle.pointee.streams[Int(index)]!
             guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
                 throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()), kind: .resourcesExhausted)
             }
@@ -101,15 +109,17 @@
             }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
             startsBelowZero = container == .mpegTS
-            startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
+            startsAtFirstPacket = [.ogg, .mpegTS, .matroska, .other].contains(container)
             // Ogg needs a longer preroll: after a seek, the first page has no exact timestamp, and a page may last over
             // a second.
             preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
             trustsDurations = container == .mp4
-            holdsOthers = container == .mpegTS || container == .matroska
+            holdsOthers = [.mpegTS, .matroska, .other].contains(container)
             self.container = container
             track = Track(codec: codec.name, format: codec.format ?? LPCMFormat())
             unsafe ContainerTags(handle, streamIndex: index).fill(&track, after: tag)
+            track.alternatives = alternatives
+            track.alternatives[number].isRead = true
             unsafe Self.discardAllBut(index, of: handle)
             statedEnd = unsafe ContainerTags(handle, streamIndex: index).statedEnd
             if container == .mpegTS { measured = endOfTransportStream() }
@@ -213,7 +223,10 @@
                 }
             }
             let whole = unsafe handle.pointee.duration
-            if whole != none, whole > 0 { return Estimate(.microseconds(min(whole, 1 << 55)), isExact: true) }
+            if whole != none, whole > 0 {
+                let isGuess = unsafe handle.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
+                return Estimate(.microseconds(min(whole, 1 << 55)), isExact: !isGuess)
+            }
             guard let byteCount = stream.byteSource.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else {
                 return nil
             }
@@ -316,6 +329,22 @@
     // MARK: Opening
 
     extension FFmpegDemuxer {
+        /// Returns the index of the track to read: the chosen one, or the first that the file marks and that can be
+        /// decoded. nil if there is no audio.
+        private static func index(
+            of choice: AudioTrackChoice?, in tracks: [AudioTrack]
+        ) throws(ReaderError) -> Int? {
+            guard let choice, !tracks.isEmpty else {
+                return tracks.firstIndex { $0.isDefault } ?? tracks.indices.first
+            }
+            if let index = choice.index(in: tracks) { return index }
+            let names = tracks.map { "\($0.number)" + ($0.language.map { " (\($0))" } ?? "") }
+            throw .demuxer(
+                .malformed(
+                    "this file has no such audio track, but \(names.joined(separator: ", ")): choose one of them with --track, or leave it out",
+                    kind: .notAudio))
+        }
+
         /// Makes FFmpeg discard all streams except the one at `index`, and frees attached pictures.
         private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
             let count = unsafe handle.pointee.nb_streams

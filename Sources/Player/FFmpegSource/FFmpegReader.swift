@@ -18,6 +18,7 @@
         private var converter: Converter?
         private var state = State.reading
         private var damagedInARow = 0
+        private var loss = DecodingLoss()
         private var hasDecoded = false
         /// The decoder's sample rate.
         private var rate = SampleRate.opus
@@ -65,6 +66,7 @@
             if let fresh { decoder = fresh } else { decoder.reset() }
             converter = nil
             (rest, damagedInARow) = (0..<0, 0)
+            loss = DecodingLoss()
             state = .reading
             return self.position
         }
@@ -104,6 +106,11 @@
                 case .ended:
                     if drain() { return true }
                     state = .ended
+                    if hasDecoded, let text = loss.text {
+                        throw .undecodable(
+                            "\(text) cannot be decoded, since it is damaged or belongs to another recording: download the file again, or convert it with ffmpeg",
+                            kind: .damaged)
+                    }
                     if !hasDecoded, damagedPacketCount > 0 {
                         throw .undecodable(
                             "none of its \(damagedPacketCount) packets can be decoded, since the file is damaged: download it again",
@@ -129,6 +136,7 @@
         private func countDamage() throws(ReaderError) {
             damagedPacketCount += 1
             damagedInARow += 1
+            loss.count(isDamaged: true, at: converted.position)
             guard state == .reading else {
                 state = .ended
                 return
@@ -148,6 +156,7 @@
             let hertz = unsafe Int(frame.pointee.sample_rate)
             guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
             damagedInARow = 0
+            loss.count(isDamaged: false, at: converted.position)
             guard !decoder.isFrameSkipped else { return }
             if !hasDecoded || rate.hertz != hertz { adopt(rate: SampleRate(hertz: hertz), channels) }
             let second = AVRational(num: 1, den: Int32(clamping: hertz))
@@ -185,6 +194,8 @@
         private func convertRest() -> Bool {
             let frame = unsafe decoder.frame
             if !(unsafe converter?.accepts(frame) ?? false) {
+                // The end of the audio before a change of the rate or the channels comes first.
+                if drain() { return true }
                 unsafe converter = Converter(from: frame, to: format)
             }
             let count = min(rest.count, Converter.inputLimit)

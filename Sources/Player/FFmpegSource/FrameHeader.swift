@@ -21,6 +21,14 @@ package struct FrameHeader: Equatable {
 
     package static let longest = 8_192
     static let headerByteCount = 7
+    /// The unit of durations and positions: a multiple of every sample rate in hertz, since the rate may change within
+    /// a stream.
+    static let ticksPerSecond = 28_224_000
+
+    /// The duration of one sample in ticks.
+    var sampleDuration: Int { Self.ticksPerSecond / rate }
+    /// The duration of the frame in ticks.
+    var duration: Int { frameCount * sampleDuration }
 
     /// Parses the header at `offset`. Returns nil if no frame begins there.
     package init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
@@ -38,7 +46,16 @@ package struct FrameHeader: Equatable {
         }
     }
 
-    /// Returns whether both headers may belong to one stream.
+    /// The size in bytes of the longest frame of this coding.
+    var longestFrame: Int {
+        switch coding {
+        case .layer1, .layer2, .layer3: 1_792
+        case .ac3, .eac3: 4_096
+        case .adts: Self.longest
+        }
+    }
+
+    /// Returns whether both headers may belong to one stream whose rate and channels do not change.
     func fits(_ other: FrameHeader) -> Bool { signature == other.signature && coding == other.coding }
 
     init(

@@ -1,13 +1,14 @@
-/// An index of frame offsets, one entry per second, for all packets parsed from the start on.
+/// An index of frame offsets, one entry per second, for all packets parsed from the start on. Positions are in ticks of
+/// `FrameHeader`.
 struct FrameIndex {
     struct Entry: Equatable {
         var offset: Int
-        /// The number of the frame, counted from the first packet, encoder delay included.
-        var frame: Int
+        /// The position in ticks, counted from the first packet, encoder delay included.
+        var time: Int
     }
 
     private(set) var entries: [Entry]
-    /// The offset and frame number of the first packet that is not parsed yet.
+    /// The offset and position of the first packet that is not parsed yet.
     private(set) var end: Entry
     /// Whether `end` is the end of the stream.
     private(set) var isComplete = false
@@ -17,32 +18,32 @@ struct FrameIndex {
     private static let limit = 1 << 17
 
     init(from offset: Int, spacing: Int) {
-        end = Entry(offset: offset, frame: 0)
+        end = Entry(offset: offset, time: 0)
         entries = [end]
         self.spacing = max(spacing, 1)
     }
 
     /// Appends a packet that begins at byte `offset`: at `end`, or later if other bytes lie before the packet.
-    mutating func append(offset: Int, byteCount: Int, frameCount: Int) {
+    mutating func append(offset: Int, byteCount: Int, duration: Int) {
         end.offset = offset
-        if end.frame - entries[entries.count - 1].frame >= spacing {
+        if end.time - entries[entries.count - 1].time >= spacing {
             entries.append(end)
             if entries.count > Self.limit {
                 entries = stride(from: 0, to: entries.count, by: 2).map { entries[$0] }
                 spacing *= 2
             }
         }
-        end = Entry(offset: offset + byteCount, frame: end.frame + frameCount)
+        end = Entry(offset: offset + byteCount, time: end.time + duration)
     }
 
     mutating func complete() { isComplete = true }
 
-    /// Returns the last entry at or before `frame`.
-    func entry(atOrBefore frame: Int) -> Entry {
+    /// Returns the last entry at or before `time`.
+    func entry(atOrBefore time: Int) -> Entry {
         var (low, high) = (0, entries.count)
         while high - low > 1 {
             let middle = (low + high) / 2
-            if entries[middle].frame <= frame { low = middle } else { high = middle }
+            if entries[middle].time <= time { low = middle } else { high = middle }
         }
         return entries[low]
     }

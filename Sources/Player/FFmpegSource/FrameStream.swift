@@ -12,30 +12,33 @@ package struct FrameStream: ~Copyable {
     package let begin: Int
     package let first: FrameHeader
     var index: FrameIndex
-    /// The measurements of the frame density, in frames per byte, each with its offset. The duration and seek positions
+    /// The headers of the formats that were confirmed in this stream, `first` among them: rate and channels change where
+    /// files were joined.
+    var formats: [FrameHeader]
+    /// The measurements of the density, in ticks per byte, each with its offset. The duration and seek positions
     /// are estimated from them.
     private(set) var samples: [(offset: Int, density: Double)] = []
     /// The bit rate in bit/s if all frames so far had the same bit rate; otherwise nil.
     private var constantBitRate: Int?
 
-    /// The largest number of bytes to search for the first frame. If there is no frame in them, the file is refused.
-    private static let beginningLimit = 1 << 20
     /// The largest number of bytes to search for the next frame after a gap. If there is no frame in them, the stream
     /// counts as ended.
     private static let gapLimit = 1 << 24
-    /// The largest number of elements of `samples`: measurements of the frame density.
+    /// The largest number of elements of `formats`.
+    private static let formatLimit = 16
+    /// The largest number of elements of `samples`: measurements of the density.
     private static let sampleLimit = 64
-    /// The number of bytes that are parsed for one measurement of the frame density.
+    /// The number of bytes that are parsed for one measurement of the density.
     private static let sampledByteCount = 8_192
     /// The number of consecutive frames with equal bit rate after which the bit rate is assumed constant.
     static let trustedPacketCount = 50
     /// The largest number of buffered bytes to scan for one seek: 64 MiB. An hour of MP3 fits into it, and is scanned
     /// in some tens of milliseconds.
     static let scannedByteCount = 1 << 26
-    /// The number of measurements of the frame density that are always attempted, up to the time limit `patience`. Each
+    /// The number of measurements of the density that are always attempted, up to the time limit `patience`. Each
     /// may need a request.
     private static let usualSampleCount = 16
-    /// The time limit for the first `usualSampleCount` measurements of the frame density, in total.
+    /// The time limit for the first `usualSampleCount` measurements of the density, in total.
     private static let patience = Duration.seconds(1)
     /// The number of bytes that must be buffered beyond the last parsed frame when the next frame is parsed.
     private static let margin = 2_048
@@ -43,23 +46,29 @@ package struct FrameStream: ~Copyable {
     /// moment after each read, until its writer refills it.
     private static let arrivalPatience = Duration.milliseconds(50)
 
-    /// Finds the first frame at or after `start`, and continues reading from `window`.
-    package init(_ given: consuming ByteWindow, from start: Int) throws(DemuxerError) {
+    /// Finds the first frame at or after `start`, and continues reading from `window`. `isNamed` tells that the user
+    /// named the format, so that less is asked of the bytes.
+    package init(_ given: consuming ByteWindow, from start: Int, isNamed: Bool = false) throws(DemuxerError) {
         var window = given
-        guard
-            let found = try Self.search(
-                &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
-        else {
-            throw .malformed(
-                "this is not a known audio format, or the file is damaged: convert it with ffmpeg, or download it again",
-                kind: .unknownFormat)
+        guard let found = try FrameSearch.first(in: &window, from: start, isNamed: isNamed) else {
+            throw Self.unknownFormat
         }
+        self.init(window, from: found)
+    }
+
+    static let unknownFormat = DemuxerError.malformed(
+        "this is not a known audio format, or the file is damaged: convert it with ffmpeg, or download it again",
+        kind: .unknownFormat)
+
+    /// Begins at the frame `found`, which `FrameSearch` has found in `window`.
+    init(_ window: consuming ByteWindow, from found: Found) {
         byteSource = window.byteSource
         self.window = window
         begin = found.offset
         first = found.header
+        formats = [first]
         constantBitRate = first.bitRate
-        index = FrameIndex(from: begin, spacing: first.rate)
+        index = FrameIndex(from: begin, spacing: FrameHeader.ticksPerSecond)
     }
 
     /// Reads the VBR header in the first frame; nil if it has none. A frame with a VBR header carries no audio.
@@ -67,20 +76,20 @@ package struct FrameStream: ~Copyable {
         let header = first
         try load(at: begin, count: header.byteCount)
         guard let vbr = VBRHeader(window.bytes, header) else { return nil }
-        index = FrameIndex(from: begin + header.byteCount, spacing: header.rate)
+        index = FrameIndex(from: begin + header.byteCount, spacing: FrameHeader.ticksPerSecond)
         if !vbr.isConstantRate { constantBitRate = nil }
         // Takes the bit rate from the frame after the header's frame, whose own bit rate may differ.
         if vbr.isConstantRate, let next = try frame(at: index.end.offset) { constantBitRate = next.header.bitRate }
         return vbr
     }
 
-    /// The mean number of frames per byte so far.
+    /// The mean number of ticks per byte so far.
     var density: Double {
         let known = index.end
-        if known.frame > 0, known.offset > begin {
-            return Double(known.frame) / Double(known.offset - index.entries[0].offset)
+        if known.time > 0, known.offset > begin {
+            return Double(known.time) / Double(known.offset - index.entries[0].offset)
         }
-        return Double(first.frameCount) / Double(first.byteCount)
+        return Double(first.duration) / Double(first.byteCount)
     }
 
     /// Improves the first estimate of the duration by the buffered bytes, without blocking.
@@ -89,10 +98,10 @@ package struct FrameStream: ~Copyable {
         if isBuffered(upTo: byteCount) {
             try sample(for: .milliseconds(5))
         } else {
-            let end = index.end.frame + 4 * first.rate
-            while index.end.frame < end, isBuffered(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete
+            let end = index.end.time + 4 * FrameHeader.ticksPerSecond
+            while index.end.time < end, isBuffered(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete
             {
-                _ = try scan(to: index.end.frame)
+                _ = try scan(to: index.end.time)
             }
         }
     }
@@ -103,57 +112,21 @@ package struct FrameStream: ~Copyable {
     package mutating func frame(at offset: Int) throws(DemuxerError) -> Found? {
         try load(at: offset, count: FrameHeader.headerByteCount)
         if window.bytes.isEmpty { return nil }
-        if let header = FrameHeader(window.bytes), header.fits(first) { return (offset, header) }
-        return try synchronize(from: offset + 1, followers: 1)
+        if let header = FrameHeader(window.bytes), formats.contains(where: header.fits) { return (offset, header) }
+        return try synchronize(from: offset, followers: 1)
     }
 
+    /// Returns the first frame at or after `offset` that `followers` further frames follow. A frame of a new rate or
+    /// channel count needs more of them.
     mutating func synchronize(from offset: Int, followers: Int) throws(DemuxerError) -> Found? {
-        try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
-    }
-
-    /// Searches from `start` for the first confirmed frame, and returns nil if there is none before `limit`. A frame is
-    /// confirmed if `followers` further frames follow it without a gap, or if fewer follow and the source then ends.
-    private static func search(
-        _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
-    ) throws(DemuxerError) -> Found? {
-        var offset = start
-        while offset < limit {
-            do { try window.load(at: offset, count: FrameHeader.headerByteCount) } catch { throw .byteSource(error) }
-            guard window.bytes.count == FrameHeader.headerByteCount else { return nil }
-            if let header = FrameHeader(window.bytes), header.frameCount > 0, first.map(header.fits) ?? true {
-                var (place, isConfirmed) = (offset + header.byteCount, true)
-                for _ in 0..<followers {
-                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
-                        throw .byteSource(error)
-                    }
-                    // Ends the search at an ID3v1 tag, which follows the audio.
-                    if window.bytes.holds("TAG", at: 0) { break }
-                    if window.bytes.isEmpty {
-                        let isKnown = first != nil || place > offset + header.byteCount
-                        isConfirmed = isKnown ? true : try isWhole(&window, offset, start, place)
-                        break
-                    }
-                    guard let next = FrameHeader(window.bytes), next.fits(header) else {
-                        isConfirmed = false
-                        break
-                    }
-                    place += next.byteCount
-                }
-                if isConfirmed { return (offset, header) }
-            }
-            offset += 1
+        let limit = offset + Self.gapLimit
+        guard let found = try FrameSearch.next(in: &window, offset..<limit, like: formats, followers: followers)
+        else { return nil }
+        if !formats.contains(where: found.header.fits) {
+            formats.insert(found.header, at: 0)
+            if formats.count > Self.formatLimit { formats.removeLast() }
         }
-        return nil
-    }
-
-    /// Returns whether a single frame fills the source from `start` on. Bytes that are no audio may look like the
-    /// header of a frame, but such a frame usually extends beyond the end of the bytes.
-    private static func isWhole(
-        _ window: inout ByteWindow, _ offset: Int, _ start: Int, _ end: Int
-    ) throws(DemuxerError) -> Bool {
-        guard offset == start else { return false }
-        do { try window.load(at: end - 1, count: 1) } catch { throw .byteSource(error) }
-        return !window.bytes.isEmpty
+        return found
     }
 
     mutating func load(at offset: Int, count: Int) throws(DemuxerError) {
@@ -163,17 +136,17 @@ package struct FrameStream: ~Copyable {
     // MARK: Index
 
     mutating func append(_ found: Found) {
-        index.append(offset: found.offset, byteCount: found.header.byteCount, frameCount: found.header.frameCount)
+        index.append(offset: found.offset, byteCount: found.header.byteCount, duration: found.header.duration)
         if found.header.bitRate != constantBitRate { constantBitRate = nil }
     }
 
-    /// Parses from the end of the index until it contains `frame`, or up to byte `limit` or `deadline`. Returns true
+    /// Parses from the end of the index until it contains `time`, or up to byte `limit` or `deadline`. Returns true
     /// when nothing is left to parse.
     mutating func scan(
-        to frame: Int, before limit: Int = .max, until deadline: ContinuousClock.Instant? = nil
+        to time: Int, before limit: Int = .max, until deadline: ContinuousClock.Instant? = nil
     ) throws(DemuxerError) -> Bool {
         var steps = 0
-        while !index.isComplete, index.end.frame <= frame, index.end.offset < limit {
+        while !index.isComplete, index.end.time <= time, index.end.offset < limit {
             steps += 1
             if steps % 64 == 0, let deadline, ContinuousClock.now > deadline { return false }
             guard let found = try self.frame(at: index.end.offset) else {
@@ -190,14 +163,14 @@ package struct FrameStream: ~Copyable {
         return index.isComplete
     }
 
-    /// Parses until the index contains `frame`, or no byte has arrived for 50 ms. It waits, since a pipe may be
+    /// Parses until the index contains `time`, or no byte has arrived for 50 ms. It waits, since a pipe may be
     /// refilled after a read.
-    mutating func scanArrived(to frame: Int) throws(DemuxerError) {
+    mutating func scanArrived(to time: Int) throws(DemuxerError) {
         var lastArrival = ContinuousClock.now
-        while !index.isComplete, index.end.frame <= frame {
+        while !index.isComplete, index.end.time <= time {
             let state = byteSource.state
             if state.phase == .ended || state.held.upperBound > index.end.offset + Self.margin {
-                _ = try scan(to: index.end.frame)
+                _ = try scan(to: index.end.time)
                 lastArrival = ContinuousClock.now
             } else if ContinuousClock.now - lastArrival > Self.arrivalPatience {
                 return
@@ -207,15 +180,15 @@ package struct FrameStream: ~Copyable {
         }
     }
 
-    /// The offset in bytes, and the number of frames, at which the parsed packets end.
-    package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
+    /// The offset in bytes, and the position in ticks, at which the parsed packets end.
+    package var parsedEnd: (offset: Int, time: Int) { (index.end.offset, index.end.time) }
 
     /// Parses the next packet. Returns false at the end.
-    package mutating func parseNext() throws(DemuxerError) -> Bool { try !scan(to: index.end.frame) }
+    package mutating func parseNext() throws(DemuxerError) -> Bool { try !scan(to: index.end.time) }
 
-    /// Returns the packet that contains `frame`, or the end of the last packet if no packet contains `frame`.
-    mutating func indexedPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry {
-        try walk(from: index.entry(atOrBefore: frame)) { _, end in end.frame > frame }
+    /// Returns the packet that contains `time`, or the end of the last packet if no packet contains `time`.
+    mutating func indexedPlace(of time: Int) throws(DemuxerError) -> FrameIndex.Entry {
+        try walk(from: index.entry(atOrBefore: time)) { _, end in end.time > time }
     }
 
     /// Returns the first packet at or after byte `offset`.
@@ -228,9 +201,9 @@ package struct FrameStream: ~Copyable {
     ) throws(DemuxerError) -> FrameIndex.Entry {
         var place = entry
         while place.offset < index.end.offset, let found = try frame(at: place.offset) {
-            let begin = FrameIndex.Entry(offset: found.offset, frame: place.frame)
+            let begin = FrameIndex.Entry(offset: found.offset, time: place.time)
             let end = FrameIndex.Entry(
-                offset: found.offset + found.header.byteCount, frame: place.frame + found.header.frameCount)
+                offset: found.offset + found.header.byteCount, time: place.time + found.header.duration)
             if isThere(begin, end) { return begin }
             place = end
         }
@@ -239,26 +212,28 @@ package struct FrameStream: ~Copyable {
 
     // MARK: Estimates
 
-    /// Computes the offset of `frame` with a constant bit rate; nil if the rate varies.
-    mutating func constantPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry? {
+    /// Computes the offset of `time` with a constant bit rate; nil if the rate varies.
+    mutating func constantPlace(of time: Int) throws(DemuxerError) -> FrameIndex.Entry? {
         guard let bitRate = constantBitRate, let byteCount = byteSource.state.byteCount else { return nil }
         let size = Double(first.frameCount) * Double(bitRate) / 8 / Double(first.rate)
-        let number = frame / first.frameCount
+        let number = time / first.duration
         let base = index.entries[0].offset
         // The offset of the frame without padding bytes. The real offset may differ by two bytes: a frame has whole
         // bytes, so encoders insert padding bytes, each encoder in its own pattern.
         let expected = Double(base) + Double(number) * size
         if expected > Double(byteCount) {
             let whole = Int(Double(byteCount - base) / size)
-            return FrameIndex.Entry(offset: byteCount, frame: whole * first.frameCount)
+            return FrameIndex.Entry(offset: byteCount, time: whole * first.duration)
         }
         guard let found = try synchronize(from: max(Int(expected) - 2, base), followers: 1) else { return nil }
         let landed = (Double(found.offset - base) / size).rounded()
-        guard found.header.bitRate == bitRate, abs(Double(found.offset - base) - landed * size) <= 2 else {
+        guard found.header.bitRate == bitRate, found.header.fits(first),
+            abs(Double(found.offset - base) - landed * size) <= 2
+        else {
             constantBitRate = nil
             return nil
         }
-        return FrameIndex.Entry(offset: found.offset, frame: Int(landed) * first.frameCount)
+        return FrameIndex.Entry(offset: found.offset, time: Int(landed) * first.duration)
     }
 
     /// Returns whether the bytes from the end of the index to `offset` are buffered.
@@ -268,7 +243,7 @@ package struct FrameStream: ~Copyable {
             && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
-    /// Measures the frame density at further offsets until `time` has passed. The first 16 measurements may take one
+    /// Measures the density at further offsets until `time` has passed. The first 16 measurements may take one
     /// second in total, whatever `time` is.
     mutating func sample(for time: Duration) throws(DemuxerError) {
         guard let byteCount = byteSource.state.byteCount else { return }
@@ -286,12 +261,12 @@ package struct FrameStream: ~Copyable {
 
     private mutating func density(at place: Int) throws(DemuxerError) -> Double {
         guard let start = try synchronize(from: place, followers: 2) else { return density }
-        var (offset, frames) = (start.offset, 0)
+        var (offset, time) = (start.offset, 0)
         while offset < start.offset + Self.sampledByteCount, let found = try frame(at: offset) {
-            frames += found.header.frameCount
+            time += found.header.duration
             offset = found.offset + found.header.byteCount
         }
-        return offset > start.offset ? Double(frames) / Double(offset - start.offset) : density
+        return offset > start.offset ? Double(time) / Double(offset - start.offset) : density
     }
 
     /// The van der Corput sequence ½, ¼, ¾, ⅛, ⅝, …: evenly spread for any number of samples.

@@ -1,6 +1,6 @@
 internal import TenfourMediaSource
 
-/// The Xing or Info header in an MP3's first frame, with the LAME extension: duration, a coarse table of contents,
+/// The Xing, Info or VBRI header in an MP3's first frame, with the LAME extension: duration, a coarse table of contents,
 /// encoder delay and padding.
 package struct VBRHeader: Equatable {
     /// The number of MP3 frames with audio.
@@ -27,6 +27,14 @@ package struct VBRHeader: Equatable {
     /// Parses the header in a whole frame. Returns nil if the frame has no such header, but audio.
     package init?(_ frame: Span<UInt8>, _ header: FrameHeader) {
         guard header.coding == .layer3 else { return nil }
+        if frame.holds("VBRI", at: 36), frame.count >= 54 {
+            // Fraunhofer's header: version, delay and quality of two bytes each, then the numbers of bytes and frames.
+            (byteCount, packetCount) = (Int(frame.bigEndian32(at: 46)), Int(frame.bigEndian32(at: 50)))
+            if byteCount == 0 { byteCount = nil }
+            if packetCount == 0 { packetCount = nil }
+            isConstantRate = false
+            return
+        }
         // The Xing header follows the frame header and the side information, whose length depends on version and
         // channels.
         let isFirst = header.frameCount == 1_152

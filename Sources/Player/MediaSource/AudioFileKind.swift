@@ -27,7 +27,7 @@ enum AudioFileKind {
         switch ContainerFormat(sniffing: bytes) {
         case .oggOpus, .ogg, .wav, .wave64, .aiff, .caf, .flac, .mp4, .matroska, .mpegTS, .wavPack, .musepack7,
             .musepack8,
-            .au:
+            .au, .other:
             true
         case .html, .gzip, .playlist, .empty, .unknown: false
         // An ID3 tag, or the header of a frame: of MPEG audio (ISO 11172-3 section 2.4.2.3) or AC-3 (A/52 section

@@ -53,10 +53,8 @@ public struct ByteWindow: ~Copyable {
         loaded = (offset - start)..<min(offset - start + limit, count)
     }
 
-    /// Reads until `wanted` bytes from `offset` on are buffered. Returns their number, smaller at the end of the
-    /// source.
-    private mutating func hold(at offset: Int, count wanted: Int) throws(ByteSourceError) -> Int {
-        precondition(offset >= 0 && wanted >= 0 && wanted <= memory.count, "more than the window holds")
+    /// Makes room for `wanted` bytes from `offset` on, so that loading any of them keeps the others. Reads nothing.
+    private mutating func keep(from offset: Int, room wanted: Int) {
         if offset < start || offset > start + count {
             (start, count) = (offset, 0)
         } else if offset + wanted > start + memory.count {
@@ -66,6 +64,13 @@ public struct ByteWindow: ~Copyable {
             for index in 0..<kept { all[index] = all[skipped + index] }
             (start, count) = (offset, kept)
         }
+    }
+
+    /// Reads until `wanted` bytes from `offset` on are buffered. Returns their number, smaller at the end of the
+    /// source.
+    private mutating func hold(at offset: Int, count wanted: Int) throws(ByteSourceError) -> Int {
+        precondition(offset >= 0 && wanted >= 0 && wanted <= memory.count, "more than the window holds")
+        keep(from: offset, room: wanted)
         while start + count < offset + wanted {
             let got = try Self.fill(
                 &memory, in: count..<min(count + max(offset + wanted - start - count, Self.step), memory.count),

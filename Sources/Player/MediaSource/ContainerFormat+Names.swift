@@ -7,6 +7,8 @@ extension ContainerFormat {
         "mts": .mpegTS, "m2ts": .mpegTS, "mp3": .elementary, "mp2": .elementary, "mp1": .elementary,
         "mpga": .elementary, "aac": .elementary, "adts": .elementary, "ac3": .elementary, "eac3": .elementary,
         "ec3": .elementary, "wv": .wavPack, "mpc": .musepack8, "au": .au, "snd": .au,
+        "spx": .ogg, "wma": .other, "asf": .other, "wmv": .other, "dts": .other, "avi": .other, "flv": .other,
+        "mpg": .other, "mpeg": .other, "vob": .other, "tta": .other, "ape": .other, "amr": .other, "dsf": .other,
     ]
 
     /// The names that `init(named:)` takes, in alphabetical order.

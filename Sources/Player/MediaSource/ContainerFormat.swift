@@ -21,6 +21,8 @@ public enum ContainerFormat: Hashable, Sendable {
     case musepack8
     /// AU of Sun and NeXT.
     case au
+    /// Another format, which libavformat recognises by more bytes, such as Windows Media, DTS, AVI or MPEG-PS.
+    case other
     /// Frames of MPEG audio (layers I to III), AAC, AC-3 or E-AC-3 without a container.
     case elementary
     /// A web page, as captive portals, log-ins and errors send in place of audio.
@@ -66,6 +68,8 @@ extension ContainerFormat {
             self = .musepack8
         } else if has(".snd") {
             self = .au
+        } else if Self.isOther(bytes) {
+            self = .other
         } else if Self.hasPackets(bytes, every: 188, from: 0) || Self.hasPackets(bytes, every: 192, from: 4) {
             self = .mpegTS
         } else if bytes.count > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B && bytes[2] == 8 {
@@ -73,6 +77,17 @@ extension ContainerFormat {
         } else {
             self = Self(sniffingText: bytes)
         }
+    }
+
+    /// Returns whether `bytes` begin like a format that libavformat recognises: Windows Media, AVI, Flash, MPEG-PS, DTS,
+    /// TTA, Monkey's Audio, AMR, RealMedia or DSF.
+    private static func isOther(_ bytes: Span<UInt8>) -> Bool {
+        if bytes.holds("RIFF", at: 0), bytes.holds("AVI ", at: 8) { return true }
+        for magic: StaticString in ["FLV", "TTA", "MAC ", "#!AMR", ".RMF", "DSD "] where bytes.holds(magic, at: 0) {
+            return true
+        }
+        let numbers: [UInt32] = [0x3026_B275, 0x0000_01BA, 0x7FFE_8001, 0xFE7F_0180, 0x1FFF_E800, 0xFF1F_00E8]
+        return bytes.count > 3 && numbers.contains(bytes.bigEndian32(at: 0))
     }
 
     /// Returns whether the first Ogg page's payload begins with `magic`. The payload follows 27 bytes and the segment

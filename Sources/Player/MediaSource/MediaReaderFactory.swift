@@ -15,7 +15,39 @@ public func openReader(
         container = hint ?? (tag.byteCount == 0 ? ContainerFormat(sniffing: window.bytes) : .elementary)
     } catch { throw .demuxer(.byteSource(error)) }
     try container.check()
+    if container == .oggOpus || container == .ogg,
+        let chain = try OggChainReader.open(
+            byteSource, container, after: window.held, format: format,
+            opening: { link, format throws(ReaderError) in try openReader(link, format: format, as: nil) })
+    {
+        return chain
+    }
     return try openBuiltInReader(window, container, format: format)
+}
+
+extension OggChainReader {
+    /// Opens the chain in `byteSource`, which begins with `container`; nil if it is one stream whose bytes are all here, or
+    /// is read by `OggOpusDemuxer`, which also seeks in what has arrived of a radio station. `held` are the bytes that
+    /// were read, which the source may not be able to repeat.
+    package static func open(
+        _ byteSource: any ByteSource, _ container: ContainerFormat, after held: (offset: Int, bytes: [UInt8]),
+        format: LPCMFormat?, opening openLink: @escaping Opening
+    ) throws(ReaderError) -> (any MediaReader)? {
+        if byteSource is OggLink { return nil }
+        guard byteSource.state.isSeekable, byteSource.state.byteCount != nil else {
+            if container == .oggOpus { return nil }
+            let kept = [OggLink.KeptBytes(offset: held.offset, bytes: held.bytes)]
+            return try OggChainReader(byteSource, starts: [0], kept: kept, format: format, opening: openLink)
+        }
+        // A source that cannot reach its end, such as the kept part of a download, is read as one stream.
+        guard let chain = try? OggChain(of: byteSource) else { return nil }
+        if chain.starts.count > 1 {
+            return try OggChainReader(
+                byteSource, starts: chain.starts, kept: chain.kept, format: format, opening: openLink)
+        }
+        // What was fetched of the end need not be fetched again.
+        return byteSource.isHere ? nil : try openLink(OggLink(of: byteSource, from: 0, kept: chain.kept), format)
+    }
 }
 
 /// Opens the container that `window` begins with.

@@ -18,6 +18,8 @@ public struct Track: Equatable, Sendable {
     public var pictures: [Picture] = []
     /// The gain that the tags state; all nil if they state none.
     public var gain = ReplayGain()
+    /// The audio tracks of the file, in its order; empty if it can have only one.
+    public var alternatives: [AudioTrack] = []
 
     public init(
         codec: String, format: LPCMFormat, title: String? = nil, artist: String? = nil, album: String? = nil

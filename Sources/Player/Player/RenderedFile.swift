@@ -64,6 +64,16 @@ struct RenderedFile: ~Copyable, Sendable {
 }
 
 extension SampleCoding {
+    /// The number of bits of an integer that are kept.
+    fileprivate var significantBitCount: Int {
+        switch self {
+        case .unsigned8, .signed8: 8
+        case .signed16: 16
+        case .signed24, .packedSigned24, .float32: 24
+        case .signed32: 32
+        }
+    }
+
     /// The coding in a file of `kind` for samples of `width`; nil: as for a lossy source, which has no width.
     init(for width: SampleWidth?, in kind: OutputFileKind) {
         switch (width, kind) {
@@ -91,6 +101,22 @@ extension StreamerConfiguration {
         let maximum = keepsFormat ? kind.maximumChannelCount : 2
         self.channelCount = self.channelCount ?? min(channelCount, maximum)
         if keepsFormat { sampleWidth = recorded.sampleWidth }
+        recordedWidth = recorded.sampleWidth
+    }
+
+    /// A clause about samples of the audio that are wider than those of the output file; nil if there are none.
+    var shorteningText: String? {
+        guard case .file(let path) = output, let kind = try? OutputFileKind(path: path), kind != .oggOpus else {
+            return nil
+        }
+        let coding = SampleCoding(for: sampleWidth, in: kind)
+        switch recordedWidth {
+        case .integer(let bitCount) where bitCount > coding.significantBitCount:
+            return "the samples of \(bitCount) bits are shortened to \(coding.rawValue)"
+        case .floatingPoint where coding != .float32:
+            return "the samples of floating point are shortened to \(coding.rawValue)"
+        default: return nil
+        }
     }
 }
 

@@ -75,7 +75,7 @@ struct ResourceOpener: QueueItemOpener {
     private func options(for item: QueueItem) -> HTTPOptions {
         var options = HTTPOptions(
             proxy: settings.proxy, headers: settings.headers, trusted: item.typed,
-            allowsDowngrade: settings.allowsDowngrade, timeout: settings.timeout)
+            allowsDowngrade: settings.allowsDowngrade, timeout: settings.timeout, certificates: settings.certificates)
         options.giveUpAfter = settings.giveUpAfter
         options.giveUpLiveAfter = settings.giveUpLiveAfter
         return options
@@ -97,7 +97,7 @@ struct ResourceOpener: QueueItemOpener {
             if let list = try list(in: byteSource, of: item) { return list }
         }
         do throws(ReaderError) {
-            return .media(try item.parted(withGain(Self.openReader(byteSource, format, hint))))
+            return .media(try item.parted(withGain(Self.openReader(byteSource, format, hint, track: formats.track))))
         } catch {
             throw .read(error)
         }
@@ -177,6 +177,11 @@ struct ResourceOpener: QueueItemOpener {
         } catch {
             throw StreamError(error)
         }
+        let place = PlaylistPlace(byteSource)
+        guard !item.lists.contains(place) else {
+            throw .unusable(
+                "the playlist contains itself; remove this entry from it in an editor", kind: .unplayableList)
+        }
         guard item.depth < Playlist.maximumDepth else {
             throw .unusable(
                 "the playlists are nested too deeply; play the innermost playlist directly", kind: .unplayableList)
@@ -187,7 +192,7 @@ struct ResourceOpener: QueueItemOpener {
         } catch {
             throw .unusable(error.description, kind: error.kind)
         }
-        return .playlist(try withoutOutput(playlist.entries.map { QueueItem($0, in: item) }))
+        return .playlist(try withoutOutput(playlist.entries.map { QueueItem($0, in: item, at: place) }))
     }
 
     private func stream(
@@ -236,10 +241,11 @@ struct ResourceOpener: QueueItemOpener {
     }
 
     private static func openReader(
-        _ byteSource: any ByteSource, _ format: LPCMFormat?, _ hint: ContainerFormat? = nil
+        _ byteSource: any ByteSource, _ format: LPCMFormat?, _ hint: ContainerFormat? = nil,
+        track: AudioTrackChoice? = nil
     ) throws(ReaderError) -> any MediaReader {
         #if FFmpeg
-            try openFFmpegReader(byteSource, format: format, as: hint)
+            try openFFmpegReader(byteSource, format: format, as: hint, track: track)
         #else
             try TenfourMediaSource.openReader(byteSource, format: format, as: hint)
         #endif
@@ -340,6 +346,8 @@ extension QueueItem {
 struct MediaFormats: Sendable {
     /// The container format of items without one of their own; nil: detected.
     var fileType: ContainerFormat?
+    /// The audio track; nil: the one that the file marks.
+    var track: AudioTrackChoice?
     var makeReader: StreamerConfiguration.ReaderMaker?
 }
 

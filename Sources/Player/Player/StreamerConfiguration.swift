@@ -27,8 +27,11 @@ public struct StreamerConfiguration: Sendable {
     public var sampleRate: SampleRate?
     /// Whether an output file has the rate, the channels and the sample width of the audio, if these are known when the
     /// player is created. Its samples are those of a lossless recording, unless they are integers of more than 24 bits,
-    /// or the volume, rate, pitch or an effect changes them. Without it, samples have 16 bits.
+    /// or the volume, rate, pitch or an effect changes them. Without it, samples have the width of `sampleWidth`.
     public var keepsFormat = false
+    /// The width of the samples of an output file, as far as the file can have it; nil: 16 bits, or with `keepsFormat` that
+    /// of the audio.
+    public var sampleWidth: SampleWidth?
     /// The permitted rates, in hertz.
     public static let sampleRates = 8_000...192_000
 
@@ -51,6 +54,10 @@ public struct StreamerConfiguration: Sendable {
     /// The container format of all items, such as `ContainerFormat(named: "mp3")`; nil: each is detected by its first
     /// bytes. Playlists are then not recognised.
     public var fileType: ContainerFormat?
+
+    /// Which audio track of an item is played, such as `AudioTrackChoice("de")`, if it has several; nil: the one that the
+    /// file marks as its default, or else the first. An item with other tracks only is refused.
+    public var track: AudioTrackChoice?
 
     /// Opens a reader of the program's own for the bytes of an item; returns nil if the player shall open one of its
     /// own. The reader must return samples in the given format; nil: any.
@@ -114,8 +121,8 @@ public struct StreamerConfiguration: Sendable {
     /// duration is nil if it is unknown. It is called once per opened item, on the thread that decodes.
     package var startPosition: (@Sendable (MediaIdentity, Duration?) -> Duration?)?
 
-    /// The width of the samples that an output file is to keep; nil for 16 bits.
-    var sampleWidth: SampleWidth?
+    /// The width of the samples of the audio, if it is known when the player is created; nil for a lossy codec.
+    var recordedWidth: SampleWidth?
 
     public init() {}
 }
@@ -123,7 +130,8 @@ public struct StreamerConfiguration: Sendable {
 extension StreamerConfiguration {
     func makeOpener() throws(StreamError) -> ResourceOpener {
         try ResourceOpener(
-            download, MediaFormats(fileType: fileType, makeReader: makeReader), output: output, gain: gain)
+            download, MediaFormats(fileType: fileType, track: track, makeReader: makeReader), output: output, gain: gain
+        )
     }
 }
 
@@ -154,6 +162,9 @@ public struct DownloadSettings: Equatable, Sendable {
     public var headers: [String] = []
     /// Whether to follow redirects from https to http.
     public var allowsDowngrade = false
+    /// A PEM file of certificates to trust instead of the system's; nil: the file that SSL_CERT_FILE names in the
+    /// environment, or the folder in SSL_CERT_DIR, or the system's.
+    public var certificates: String?
 
     public init() {}
 }

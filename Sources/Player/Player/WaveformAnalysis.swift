@@ -184,10 +184,6 @@ final class WaveformAnalysis: Sendable {
 
     /// Reads the item. Returns its waveform if it was read to its end.
     private func read(_ job: Job, _ serial: Int) -> WaveformProgress? {
-        if let path = path(of: job), let file = try? AudioFileReader(path: path) {
-            var file = file
-            return readFile(&file, at: path, serial)
-        }
         guard let base = job.byteSource as? any PeekableByteSource, let bytes = try? PeekingByteSource(base),
             attach(bytes, serial)
         else {
@@ -195,18 +191,19 @@ final class WaveformAnalysis: Sendable {
         }
         guard case .media(let reader)? = try? opener.open(bytes, of: job.item, as: nil) else { return tap(serial) }
         var audio = ReaderAudio(reader: reader)
-        guard var progress = readReader(&audio, serial) else { return nil }
+        let marks = path(of: job).map { Self.marks(ofFileAt: $0, rate: audio.format.rate) } ?? []
+        guard var progress = readReader(&audio, marks, serial) else { return nil }
         // Reads again if the length was unknown, since it is known now, and if everything is still there.
         if !progress.isExact, progress.readShare >= 1, isAllHere(job),
             case .media(let again)? = try? opener.open(bytes, of: job.item, as: nil),
-            let second = readAgain(ReaderAudio(reader: again), progress, serial)
+            let second = readAgain(ReaderAudio(reader: again), progress, marks, serial)
         {
             progress = second
         }
         return progress
     }
 
-    /// The path of a local file that is played whole. libsndfile reads it, as for `tenfour plot`.
+    /// The path of a local file that is played whole, and may have marks of lost audio.
     private func path(of job: Job) -> String? {
         guard job.item.part == nil, job.item.fileType == nil, job.byteSource is FileByteSource,
             case .file(let path)? = job.byteSource.state.resource
@@ -235,32 +232,18 @@ final class WaveformAnalysis: Sendable {
 
 // MARK: Passes
 extension WaveformAnalysis {
-    private func readFile(_ file: inout AudioFileReader, at path: String, _ serial: Int) -> WaveformProgress? {
-        let marks = Self.marks(ofFileAt: path, rate: file.format.rate)
-        let stated = file.frameCount
-        guard var progress = readToEnd(&file, expecting: stated, marks, serial, { stated }) else { return nil }
-        if !progress.isExact, let again = try? AudioFileReader(path: path) {
-            var again = again
-            let known = progress.partialBars.bars.frameCount
-            let second = readToEnd(&again, expecting: known, marks, serial, isSilent: true, { known })
-            if let second, second.isExact {
-                progress = second
-                report(second, of: serial)
-            }
-        }
-        return progress
-    }
-
     private static func marks(ofFileAt path: String, rate: SampleRate) -> [MarkedRange] {
         WAVMarks(ofFileAt: path).ranges.map {
             MarkedRange($0.lowerBound.duration(at: rate)..<$0.upperBound.duration(at: rate))
         }
     }
 
-    private func readAgain(_ audio: ReaderAudio, _ first: WaveformProgress, _ serial: Int) -> WaveformProgress? {
+    private func readAgain(
+        _ audio: ReaderAudio, _ first: WaveformProgress, _ marks: [MarkedRange], _ serial: Int
+    ) -> WaveformProgress? {
         var audio = audio
         let known = first.partialBars.bars.frameCount
-        guard let second = readToEnd(&audio, expecting: known, [], serial, isSilent: true, { known }), second.isExact
+        guard let second = readToEnd(&audio, expecting: known, marks, serial), second.isExact
         else { return nil }
         report(second, of: serial)
         return second
@@ -268,33 +251,25 @@ extension WaveformAnalysis {
 
     /// Reads from the start to the end. Returns nil if something else is to be done. An error ends the audio, as it ends
     /// playback.
-    private func readToEnd<Source: AudioSource & ~Copyable>(
-        _ source: inout Source, expecting expected: FrameCount?, _ marks: [MarkedRange], _ serial: Int,
-        isSilent: Bool = false, _ frameCount: () -> FrameCount?
+    private func readToEnd(
+        _ source: inout ReaderAudio, expecting expected: FrameCount?, _ marks: [MarkedRange], _ serial: Int
     ) -> WaveformProgress? {
         var pass = WaveformPass(barCount: barCount, format: source.format, expecting: expected)
-        var reported = Instant.start
         while (try? pass.read(&source)) == true {
             guard isCurrent(serial) else { return nil }
-            let isDue = MonotonicClock.now - reported >= Self.reportInterval
-            if isDue, !isSilent {
-                reported = MonotonicClock.now
-                var progress = pass.progress(of: frameCount())
-                progress.markedRanges = marks
-                report(progress, of: serial)
-            }
             pass.rest()
         }
         guard isCurrent(serial) else { return nil }
         var progress = pass.progress(of: nil)
         progress.markedRanges = marks
-        if !isSilent { report(progress, of: serial) }
         return progress
     }
 
     /// Reads what has arrived of the item, in the order in which it arrives, until all of it has been read. Returns nil if
     /// something else is to be done.
-    private func readReader(_ audio: inout ReaderAudio, _ serial: Int) -> WaveformProgress? {
+    private func readReader(
+        _ audio: inout ReaderAudio, _ marks: [MarkedRange], _ serial: Int
+    ) -> WaveformProgress? {
         var pass = WaveformPass(barCount: barCount, format: audio.format, expecting: audio.frameCount)
         var reported = Instant.start
         var repeated = 0
@@ -305,7 +280,8 @@ extension WaveformAnalysis {
             let isWhole = outcome == .ended && !hasJumped
             if outcome != .read || MonotonicClock.now - reported >= Self.reportInterval {
                 reported = MonotonicClock.now
-                let progress = pass.progress(of: isWhole ? nil : audio.frameCount)
+                var progress = pass.progress(of: isWhole ? nil : audio.frameCount)
+                progress.markedRanges = marks
                 report(progress, of: serial)
                 if isWhole || hasJumped && progress.readShare >= 1 { return progress }
             }

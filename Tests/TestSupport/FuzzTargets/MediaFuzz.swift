@@ -111,7 +111,7 @@ func feedFrames(_ bytes: Span<UInt8>) {
             var end = stream.parsedEnd
             while (try? stream.parseNext()) == true {
                 let next = stream.parsedEnd
-                precondition(next.offset > end.offset && next.frame >= end.frame && next.offset <= file.count)
+                precondition(next.offset > end.offset && next.time >= end.time && next.offset <= file.count)
                 end = next
             }
         }
@@ -175,7 +175,6 @@ private func receiveAnnouncement(_ head: ResponseHead, _ status: Int, _ offset: 
         switch ResponseAction.on(status: status, head, from: offset, hasRange: hasRange, known: known) {
         case .useBody(let skipping): precondition((0...offset).contains(skipping), "more is skipped than was asked for")
         case .moved(let location): follow(location)
-        case .packed(let packing): checkShown(packing)
         case .ended, .retryWithoutRange, .changed, .refused: break
         }
     }
