@@ -396,7 +396,7 @@ let package = Package(
         tests("Support/QRCode", uses: ["QRCode"]),
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Support/Clocks", uses: ["AudioCore", "Clocks"]),
-        tests("Audio/AudioCore", uses: ["AudioCore"]),
+        tests("Audio/AudioCore", uses: ["SeededRandom", "AudioCore"]),
         tests(
             "Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"], isOptimized: true),
         tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"], isOptimized: true),
@@ -561,8 +561,8 @@ let package = Package(
             uses: [
                 "JSON", "SeededRandom", "Clocks", "Rings", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
                 "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
-                "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform", "Player",
-                "CommandSupport",
+                "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform",
+                "MediaSource", "Player", "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

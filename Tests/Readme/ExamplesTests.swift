@@ -83,7 +83,9 @@ import Testing
     private func folder(for example: Example) throws -> Folder {
         let folder = Folder()
         let recording = Recording(channels: [Tone.samples(seconds: 1)]).wav()
-        for name in ["speech.wav", "song.flac", "heard.wav"] { folder.write(recording, to: name) }
+        for name in ["speech.wav", "heard.wav"] { folder.write(recording, to: name) }
+        // Longer than the positions in the examples.
+        folder.write(Recording(channels: [Tone.samples(seconds: 100)]).wav(), to: "song.flac")
         folder.write("tenfour://radio.example.org/family#talk-acou-3h65-w7gs-7dyu-6g6k-6agz-m2bm\n", to: "family.link")
         folder.write(
             """

@@ -142,7 +142,7 @@ struct RowDrawing {
         canvas.fill(area: [(x - 4, levelTop - 8), (x + 4, levelTop - 8), (x, levelTop - 1)], palette.passed)
         let isNearTheEnd = x > right - 60
         canvas.write(
-            timecode(row.start + position), isNearTheEnd ? x - 8 : x + 8, levelTop + 1, size: 11, palette.passed,
+            exactTimecode(row.start + position), isNearTheEnd ? x - 8 : x + 8, levelTop + 1, size: 11, palette.passed,
             anchor: isNearTheEnd ? .end : .start)
     }
 

@@ -103,7 +103,7 @@ public struct TerminalPicture: Sendable {
 
     private func pointer(_ position: Duration) -> String {
         let column = min(max(Int(position / step), 0), columnCount - 1)
-        let words = timecode(start + position)
+        let words = exactTimecode(start + position)
         let isNearTheEnd = column + words.count + 2 > columnCount
         return isNearTheEnd
             ? String(repeating: " ", count: max(column - words.count - 1, 0)) + words + " ▲"

@@ -44,6 +44,15 @@ public func timecode(_ moment: Duration) -> String {
     return parts.enumerated().map { $0 == 0 || $1 > 9 ? "\($1)" : "0\($1)" }.joined(separator: ":")
 }
 
+/// Formats a time as `1:30`, with tenths or hundredths of a second if it lies between seconds: `0:00.7`, `1:02:00.25`.
+public func exactTimecode(_ moment: Duration) -> String {
+    let hundredths = Int((moment / .milliseconds(10)).rounded())
+    let rest = hundredths % 100
+    let whole = timecode(.seconds(hundredths / 100))
+    guard rest != 0 else { return whole }
+    return whole + "." + (rest % 10 == 0 ? "\(rest / 10)" : rest < 10 ? "0\(rest)" : "\(rest)")
+}
+
 /// Formats a number with `places` decimal places.
 func fixed(_ number: Double, places: Int) -> String {
     let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }

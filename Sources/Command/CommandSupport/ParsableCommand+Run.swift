@@ -132,6 +132,7 @@ extension RadioError {
     public var exitCode: Int32 {
         switch kind {
         case .usage: 2
+        case .incomplete: 3
         case .unavailable: EX_UNAVAILABLE
         case .configuration: EX_CONFIG
         case .failure: 1

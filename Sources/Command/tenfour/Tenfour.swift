@@ -17,7 +17,7 @@ struct Tenfour: ParsableCommand {
             encrypted end to end. Messages go to standard error; standard output carries only audio and data. \
             Options can also be set in the environment: TENFOUR_BITRATE=24k means --bitrate 24k.
 
-            \(Console.exitCodes)
+            \(Console.exitCodes) play also ends with 3 if some of several files could not be played.
             """,
         version: "tenfour \(number)",
         subcommands: [

@@ -14,6 +14,8 @@ package final class ConvertedAudio {
     private var readSamples = 0
     private var start = Duration.zero
     private var readFrames = FrameCount.zero
+    /// The error that is thrown when the audio before it has been read.
+    private var failure: ReaderError?
 
     package init(_ format: LPCMFormat) { self.format = format }
 
@@ -27,13 +29,21 @@ package final class ConvertedAudio {
     package func read(
         into room: inout MutableSpan<Float>, refill: () throws(ReaderError) -> Bool
     ) throws(ReaderError) -> FrameCount {
+        if let failure {
+            self.failure = nil
+            throw failure
+        }
         let requested = room.count - room.count % format.channelCount
         var filled = 0
         while filled < requested {
             if readSamples == samples.count {
                 samples.removeAll(keepingCapacity: true)
                 readSamples = 0
-                guard try refill() else { break }
+                do throws(ReaderError) { guard try refill() else { break } } catch {
+                    guard filled > 0 else { throw error }
+                    failure = error
+                    break
+                }
             }
             let count = min(requested - filled, samples.count - readSamples)
             for index in 0..<count { room[filled + index] = samples[readSamples + index] }
@@ -80,7 +90,7 @@ package final class ConvertedAudio {
         do { begin = try demuxer.seek(to: max(requested - preroll, .zero)) } catch { throw .demuxer(error) }
         let reached = min(requested, demuxer.reach ?? requested)
         samples.removeAll(keepingCapacity: true)
-        readSamples = 0
+        (readSamples, failure) = (0, nil)
         position = max(reached, begin.value)
         (firstRequested, nextFrame) = (FrameCount(reached, at: rate).rawValue, nil)
     }

@@ -14,6 +14,8 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case configuration
         /// The session failed while it ran.
         case failure
+        /// Some of several files were played, and some could not be.
+        case incomplete
     }
 
     public var kind: Kind

@@ -33,7 +33,9 @@ struct WAVHeaderParserTests {
     func aPlaceholderIsNoSize(stated: Int) {
         #expect(WAVHeaderParser().sampleByteCount(stated: stated) == nil)
         #expect(WAVHeaderParser().sampleByteCount(stated: stated, available: 1_000) == nil)
-        #expect(stated == 0 || WAVHeaderParser().sampleByteCount(stated: stated, available: .max) == stated)
+        // Almost 2 GiB may be true. Almost 4 GiB with more behind them are a size that was never filled in.
+        let isLong = stated == 0 || stated >= 0xFFFF_0000
+        #expect(WAVHeaderParser().sampleByteCount(stated: stated, available: .max) == (isLong ? nil : stated))
     }
 
     @Test func aLongSizeIsThatOfRF64() {

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func bytesThatGrowAHundredfoldAreRefused() throws {
-        let download = try HTTPByteSource(server.address("song", "bomb=400000000"), limits: .all)
+        let download = try HTTPByteSource(server.address("song", "bomb=100000000"), limits: .all)
         let error = #expect(throws: ByteSourceError.self) { try download.all() }
         guard case .failed(let sentence, .invalidResponse) = try #require(error) else {
             Issue.record("\(error as Any)")

@@ -29,7 +29,7 @@ struct TalkLobby {
         self.service = service
         port = talk.port ?? RTPDefaults.port
         name = talk.common.rtpSession().name
-        if let input = talk.input, input == "-" || isPipe(input) {
+        if let input = talk.input, isPipe(input) {
             throw RadioError(.usage, "--input \(input) can be sent only once: write the station to talk with")
         }
         try talk.srtp.checkUnused()

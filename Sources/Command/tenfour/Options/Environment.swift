@@ -30,7 +30,7 @@ enum Environment {
         "nats", "cluster-key", "metrics", "quiet",
     ]
     private static let recording: Set = ["record", "record-limit", "no-history"]
-    private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
+    private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http", "ca-file"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
     /// The permitted options of each command.
     static let options: [String: Set<String>] = [
@@ -60,9 +60,9 @@ enum Environment {
         ]),
         "play": downloading.union([
             "device", "output", "channels", "sample-rate", "quiet", "verbose", "levels", "rate", "pitch", "volume",
-            "keep-format", "skip-silence", "sleep", "loop", "shuffle", "repeat", "crossfade", "resume", "no-mpris",
-            "fade-in",
-            "fade-out", "duration", "eq", "bass", "treble", "normalize", "gain", "no-gain", "no-waveform",
+            "keep-format", "format", "track", "skip-silence", "sleep", "loop", "shuffle", "repeat", "crossfade",
+            "resume", "no-mpris", "fade-in", "fade-out", "duration", "eq", "bass", "treble", "normalize", "gain",
+            "no-gain", "no-waveform",
         ]),
     ]
 

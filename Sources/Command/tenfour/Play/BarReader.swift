@@ -34,9 +34,12 @@ struct BarReader {
         /// Where the part begins in the recording. The other moments count from it.
         var start: Duration
         var markedRanges: [MarkedRange] = []
+        /// The reason why reading ended before the end of the recording; nil if it did not.
+        var failure: String?
         var frameCount: FrameCount { rows[0].frameCount }
         var duration: Duration { frameCount.duration(at: format.rate) }
-        var isExact: Bool { rows[0].isExact }
+        /// Whether the whole part was read and each bar stands for an equally long part of it.
+        var isExact: Bool { failure == nil && rows[0].isExact }
         /// The highest level of all channels, and their mean level.
         var peak: Float { rows.map(\.peak).max() ?? 0 }
         var average: Float { rows.reduce(0) { $0 + $1.average } / Float(rows.count) }
@@ -51,13 +54,16 @@ struct BarReader {
         var result = try read(expecting: nil)
         // Reads a file again if its length was unknown in advance, since the length is known now. A pipe can be read
         // only once.
-        if !result.isExact, isRegularFile(path), !Signals.hasEnd {
+        if !result.rows[0].isExact, isRegularFile(path), !Signals.hasEnd {
             let second = try read(expecting: result.frameCount)
-            if second.isExact { result = second }
+            if second.rows[0].isExact { result = second }
         }
-        if result.frameCount == .zero, start > .zero, !Signals.hasEnd {
+        if result.frameCount == .zero, !Signals.hasEnd {
             throw RadioError(
-                .unavailable, "\(shownPath) ends before \(timecode(start)), where --start begins: start earlier")
+                .unavailable,
+                start > .zero
+                    ? "\(shownPath) contains no audio after \(exactTimecode(start)), where --start begins\(try end()): start earlier"
+                    : "\(shownPath) contains no audio: name another file")
         }
         let rate = result.format.rate
         let first = FrameCount(start, at: rate)
@@ -69,24 +75,31 @@ struct BarReader {
         return result
     }
 
+    /// Where the recording ends, as a clause; empty if it cannot be read again.
+    private func end() throws(RadioError) -> String {
+        guard isRegularFile(path) else { return "" }
+        var whole = self
+        (whole.start, whole.duration, whole.reportEntry) = (.zero, nil, { _, _ in })
+        return ", since it ends at \(exactTimecode(try whole.read(expecting: nil).duration))"
+    }
+
     private var shownPath: String { path == "-" ? "standard input" : Secrets.shown(path) }
 
     /// Reads the part. `frameCount` is its number of frames; if nil, it follows from the length that the file states.
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
         let total = { (rate: SampleRate) in frameCount.map { $0 + FrameCount(start, at: rate) } }
-        if isAddress(path) || raw == nil && !isRegularFile(path) { return try readMedia(total) }
+        guard let raw, !isAddress(path) else { return try readMedia(total) }
         do throws(AudioFileError) {
-            // Reads the recording at its own rate and channel count, because resampling would not be exact.
             var file = try AudioFileReader(path: path, rawFormat: raw)
             return try reduce(&file, total: total(file.format.rate) ?? file.frameCount)
         } catch {
-            guard isRegularFile(path) else { throw RadioError(.unavailable, error.description) }
-            return try readMedia(total)
+            throw RadioError(.unavailable, error.description)
         }
     }
 
     private func readMedia(_ total: (SampleRate) -> FrameCount?) throws(RadioError) -> Result {
         do throws(StreamError) {
+            // Reads the recording at its own rate and channel count, because resampling would not be exact.
             var source = try ReaderSource(path, download: download)
             if let entry = source.entry { reportEntry(entry.name, entry.count) }
             let stated = source.frameCount?.value
@@ -114,9 +127,16 @@ struct BarReader {
         var left = isThere ? limit?.rawValue ?? .max : 0
         var block = FixedBuffer<Float>(repeating: 0, count: Self.blockFrameCount * format.channelCount)
         var blockCount = 0
+        var failure: String?
         while !Signals.hasEnd, left > 0 {
             var room = block.mutableSpan(in: 0..<min(Self.blockFrameCount, left) * format.channelCount)
-            let count = try source.read(into: &room).rawValue
+            let count: Int
+            do throws(Source.Failure) { count = try source.read(into: &room).rawValue } catch {
+                // Draws what was read before.
+                guard reducer.frameCount > 0 else { throw error }
+                failure = "\(error)"
+                break
+            }
             guard count > 0 else { break }
             reducer.append(block.span(in: 0..<count * format.channelCount))
             left -= count
@@ -125,7 +145,9 @@ struct BarReader {
                 reportProgress(expected.map { min(Double(reducer.frameCount) / Double(max($0.rawValue, 1)), 1) })
             }
         }
-        return Result(rows: reducer.bars, format: format, start: start)
+        var result = Result(rows: reducer.bars, format: format, start: start)
+        result.failure = failure
+        return result
     }
 }
 
@@ -172,5 +194,5 @@ func isAddress(_ path: String) -> Bool { path.hasPrefix("http://") || path.hasPr
 /// Returns whether `path` is a regular file, which can be read again from any offset.
 func isRegularFile(_ path: String) -> Bool {
     var status = stat()
-    return unsafe path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return path != "-" && path.withPath({ unsafe stat($0, &status) }) == 0 && status.st_mode & S_IFMT == S_IFREG
 }

@@ -34,9 +34,11 @@ enum ChapterListing {
         return lines
     }
 
-    /// Returns what `-v` tells about an item besides its format: its pictures, its chapters and the gain of its tags.
+    /// Returns what `-v` tells about an item besides its format: its audio tracks if there are several, its pictures, its
+    /// chapters and the gain of its tags.
     static func details(of track: Track) -> [String] {
-        var lines = track.pictures.map { picture in
+        var lines = track.alternatives.count > 1 ? track.alternatives.map(line(of:)) : []
+        lines += track.pictures.map { picture in
             let size = picture.size.map { ", \($0.width)×\($0.height)" } ?? ""
             let kibibytes = max((picture.byteCount + 512) >> 10, 1)
             let type = picture.mediaType.map { ", \($0)" } ?? ""
@@ -50,5 +52,13 @@ enum ChapterListing {
         }
         if !gains.isEmpty { lines.append(gains.joined(separator: ", ")) }
         return lines
+    }
+
+    /// Describes an audio track, such as `> track 2: deu, aac, 2 channels, default, Commentary`.
+    private static func line(of track: AudioTrack) -> String {
+        let count = track.channelCount
+        let channels = count > 0 ? "\(count) channel\(count == 1 ? "" : "s")" : nil
+        let texts = [track.language, track.codec, channels, track.isDefault ? "default" : nil, track.title]
+        return "\(track.isRead ? ">" : " ") track \(track.number): " + texts.compactMap { $0 }.joined(separator: ", ")
     }
 }

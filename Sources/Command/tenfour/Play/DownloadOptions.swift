@@ -30,6 +30,12 @@ struct FetchOptions: ParsableArguments {
             valueName: "line"))
     var header: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A PEM file of certificates to trust instead of the system's, for a server with a certificate of its own. Default: the file in SSL_CERT_FILE of the environment, or the system's.",
+            valueName: "file"), completion: .file(extensions: ["pem", "crt"]))
+    var caFile: String?
+
     @Flag(help: "Follow redirects from https to http, where others can read and change the data.")
     var allowHttp = false
 
@@ -57,6 +63,7 @@ struct FetchOptions: ParsableArguments {
         settings.timeout = timeout.duration
         settings.headers = header.map(Secrets.reveal)
         settings.allowsDowngrade = allowHttp
+        settings.certificates = caFile
         if let giveUpAfter {
             (settings.giveUpAfter, settings.giveUpLiveAfter) = (giveUpAfter.duration, giveUpAfter.duration)
         } else {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import TenfourAudioCore
+import TenfourAudioFile
+import TenfourMediaSource
 import TenfourPlayer
 
 /// The options of `tenfour play` for the format of an output file.
@@ -16,6 +18,18 @@ struct OutputFileOptions: ParsableArguments {
     )
     var keepFormat = false
 
+    @Option(
+        name: .customLong("format"),
+        help: ArgumentHelp(
+            "The format of the samples of the output file, by its ALSA name: U8, S16_LE, S24_3LE, S32_LE or FLOAT_LE. Default: S16_LE.",
+            valueName: "format"))
+    var sampleFormat: SampleCoding?
+
+    private static let widths: [SampleCoding: SampleWidth] = [
+        .unsigned8: .integer(bitCount: 8), .signed16: .integer(bitCount: 16), .packedSigned24: .integer(bitCount: 24),
+        .signed32: .integer(bitCount: 32), .float32: .floatingPoint,
+    ]
+
     /// Throws if an option is wrong, or is given without an output file. `path` is the path of the file; nil if the audio
     /// is played. Called by `validate`.
     func check(path: String?, channels: Int?) throws {
@@ -24,19 +38,36 @@ struct OutputFileOptions: ParsableArguments {
         }
         guard let path else {
             if sampleRate != nil { throw ValidationError("--sample-rate is only for an output file: add -o FILE.") }
+            if sampleFormat != nil { throw ValidationError("--format is only for an output file: add -o FILE.") }
             if keepFormat { throw ValidationError("--keep-format is only for an output file: add -o FILE.") }
             return
         }
-        if keepFormat, sampleRate != nil || channels != nil {
-            throw ValidationError("--keep-format keeps rate and channels: leave out --sample-rate and --channels.")
+        if keepFormat, sampleRate != nil || channels != nil || sampleFormat != nil {
+            throw ValidationError(
+                "--keep-format keeps rate, channels and format: leave out --sample-rate, --channels and --format.")
         }
+        if let sampleFormat { try Self.check(sampleFormat, for: path) }
         if let sampleRate, sampleRate != 48_000, (try? OutputFileKind(path: path)) == .oggOpus {
             throw ValidationError("Ogg Opus has 48000 Hz: leave out --sample-rate.")
+        }
+    }
+
+    private static func check(_ format: SampleCoding, for path: String) throws {
+        let name = format.rawValue
+        guard widths[format] != nil else {
+            throw ValidationError("--format \(name) is not written: write U8, S16_LE, S24_3LE, S32_LE or FLOAT_LE.")
+        }
+        switch try? OutputFileKind(path: path) {
+        case .oggOpus: throw ValidationError("Ogg Opus has no sample format: leave out --format.")
+        case .flac where format != .signed16 && format != .packedSigned24:
+            throw ValidationError("--format \(name) does not fit into FLAC: write S16_LE or S24_3LE, or a WAV file.")
+        default: break
         }
     }
 
     func apply(to configuration: inout StreamerConfiguration) {
         configuration.sampleRate = sampleRate.map { SampleRate(hertz: $0) }
         configuration.keepsFormat = keepFormat
+        configuration.sampleWidth = sampleFormat.flatMap { Self.widths[$0] }
     }
 }

@@ -1,8 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import Glibc
 import TenfourAudioCore
 import TenfourCommandSupport
-import TenfourMediaSource
+public import TenfourMediaSource
 import TenfourPlayer
 import TenfourRadio
 
@@ -50,6 +50,12 @@ struct Play: ParsableCommand {
             "Read every input as this kind of file, such as mp3 or wav, instead of recognising it by its first bytes.",
             valueName: "ending"))
     var fileType: FileEnding?
+
+    @Option(
+        help: ArgumentHelp(
+            "The audio track to play of a file with several: its number, from 1, or its language, such as de. Default: the one that the file marks. -v lists them.",
+            valueName: "number|language"))
+    var track: AudioTrackChoice?
 
     @OptionGroup(title: "Output file") var file: OutputFileOptions
     @OptionGroup(title: "Playback") var playback: PlaybackOptions
@@ -133,6 +139,7 @@ struct Play: ParsableCommand {
         let resume = queue.resume ? ResumeFile.usualPath.map { ResumeFile(path: $0) } : nil
         if let resume { configuration.startPosition = { resume.position(of: $0, duration: $1) } }
         configuration.fileType = fileType?.format
+        configuration.track = track
         configuration.duration = duration?.duration
         configuration.startAfter = download.startAfter.duration
         download.apply(to: &configuration.download, waitsForLive: !writesFile)
@@ -155,6 +162,10 @@ struct Play: ParsableCommand {
             desktop: writesFile ? nil : PlayDesktop(streamer, isControlled: !noMpris))
         try runner.run(streamer, typed, at: playback.start?.duration)
     }
+}
+
+extension AudioTrackChoice: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
 }
 
 /// The ending of a kind of file, such as `mp3`.

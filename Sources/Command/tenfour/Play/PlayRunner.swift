@@ -7,6 +7,7 @@ import TenfourMediaSource
 import TenfourPlayer
 import TenfourRadio
 import TenfourRings
+import TenfourWaveform
 
 /// Runs a player in the terminal: handles signals and key presses, prints titles and a status line.
 struct PlayRunner {
@@ -38,14 +39,13 @@ struct PlayRunner {
         var resumed = start == nil ? resume?.queue(of: typed) : nil
         if resumed == nil { streamer.play() }
         let keyboard = rendersTo == nil ? Keyboard() : nil
-        if verbose, let output = streamer.openedOutput {
-            log("\(rendersTo == nil ? "playing on" : "writing") \(output)")
-        }
+        reportOutput(of: streamer)
         var timer = sleep.map { SleepTimer($0, from: MonotonicClock.now) }
         if keyboard != nil { log("q quits, ? shows the keys") }
         let panel = quiet ? nil : WaveformPanel(streamer, hasToggle: true)
         var line = PlayStatusLine(levels: levels, panel: panel)
         var hasPlayed = false
+        var skippedCount = 0
         var changes = OutageNotices()
         var desktop = desktop
         while !isOver(streamer) {
@@ -61,7 +61,7 @@ struct PlayRunner {
                 resumed = nil
                 streamer.play()
             }
-            show(events.take(), streamer, &line, &hasPlayed)
+            show(events.take(), streamer, &line, &hasPlayed, &skippedCount)
             if resumed == nil { remember(streamer, typed) }
             if let length = timer?.fadeOut(at: MonotonicClock.now) { streamer.fadeOut(over: length) }
             if timer?.isOver(at: MonotonicClock.now) == true { break }
@@ -84,9 +84,24 @@ struct PlayRunner {
         let (item, length) = (streamer.progress.item, streamer.progress.duration)
         streamer.close()
         events.waitForTheEnd()
-        show(events.take(), streamer, &line, &hasPlayed)
+        show(events.take(), streamer, &line, &hasPlayed, &skippedCount)
         line.clear()
         try report(state, of: item, length, from: start, hasPlayed: hasPlayed, streamer)
+        if state == .ended(.finished) { try reportSkipped(skippedCount) }
+    }
+
+    private func reportSkipped(_ count: Int) throws(RadioError) {
+        guard count > 0 else { return }
+        throw RadioError(.incomplete, "some items were skipped (\(count)), for the reasons above")
+    }
+
+    private func reportOutput(of streamer: Streamer) {
+        if verbose, let output = streamer.openedOutput {
+            log("\(rendersTo == nil ? "playing on" : "writing") \(output)")
+        }
+        if let text = streamer.shorteningText {
+            log("\(text): keep them with --keep-format, or choose another --format")
+        }
     }
 
     /// Reports how playback ended: the end of the item at `item`, which has this length.
@@ -142,7 +157,7 @@ struct PlayRunner {
     /// Returns the reason why an item that could be opened produced no audio.
     private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
         guard let start, let length, start >= length.value else { return "it contains no audio; name another file" }
-        let (begin, end) = (PlayStatusLine.clock(start), PlayStatusLine.clock(length))
+        let (begin, end) = (exactTimecode(start), (length.isExact ? "" : "≈") + exactTimecode(length.value))
         return "it contains no audio after \(begin), since it ends at \(end); start earlier"
     }
 
@@ -158,7 +173,8 @@ struct PlayRunner {
     }
 
     private func show(
-        _ events: [StreamEvent], _ streamer: Streamer, _ line: inout PlayStatusLine, _ hasPlayed: inout Bool
+        _ events: [StreamEvent], _ streamer: Streamer, _ line: inout PlayStatusLine, _ hasPlayed: inout Bool,
+        _ skippedCount: inout Int
     ) {
         for event in events {
             switch event {
@@ -175,6 +191,7 @@ struct PlayRunner {
                 line.clear()
                 log("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
             case .skipped(let number, let error):
+                skippedCount += 1
                 line.clear()
                 // Prints this line even with --quiet, because it is an error.
                 Terminal.log("tenfour: skipped \(name(number, streamer)): \(error)")

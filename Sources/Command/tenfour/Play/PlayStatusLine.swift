@@ -101,7 +101,7 @@ struct PlayStatusLine {
     static func clock(_ time: Estimate<Duration>) -> String { (time.isExact ? "" : "≈") + clock(time.value) }
 
     static func clock(_ time: Duration) -> String {
-        let seconds = max(Int(time / .seconds(1)), 0)
+        let seconds = max(Int(time.components.seconds), 0)
         func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let (hours, minutes) = (seconds / 3_600, digits(seconds / 60 % 60))
         return (hours > 0 ? "\(hours):" : "") + "\(minutes):\(digits(seconds % 60))"

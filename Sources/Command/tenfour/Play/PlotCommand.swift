@@ -120,13 +120,21 @@ struct PlotCommand: ParsableCommand {
         let picture = try output.map { path throws(RadioError) in try OutputFile(path: path) }
         Signals.catchEnd()
         let audio = try reading.run()
-        if !quiet, !audio.isExact {
+        let end = audio.start + audio.duration
+        if let position, position.duration > end, audio.isExact {
+            throw RadioError(
+                .unavailable,
+                "\(shownName) ends at \(exactTimecode(end)), before --position \(exactTimecode(position.duration)): mark an earlier moment"
+            )
+        }
+        if !quiet, !audio.isExact, audio.failure == nil {
             Terminal.log(
                 "tenfour: the bars are approximate, because the length of \(shownName) was not known in advance")
         }
         if let output, let picture { try picture.write(draw(audio, PictureFormat(path: output) ?? .svg)) }
         if json { Terminal.write(jsonText(audio)) }
         if drawsText { Terminal.write(text(audio)) }
+        if let failure = audio.failure { throw RadioError(.failure, "\(shownName): \(failure)") }
     }
 
     /// The reader of the recording. It shows its progress if a status line may be drawn.

@@ -149,7 +149,7 @@ struct Send: ParsableCommand {
         configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
         let streamer = try openStreamer(channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }
-        if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
+        if let source = streamer?.source { configuration.input = .sound(AudioInput(source, name: input)) }
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
@@ -164,40 +164,30 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// Opens a player for a URL, for a pipe without a WAV header, and for a file if playback is controlled from the
-    /// keyboard or only the player can decode it. Returns nil for other input, which the session reads directly.
+    /// Opens a player for a URL, a file, and a pipe without a WAV header. Returns nil for other input, which the session
+    /// reads directly: a card, a pipe of WAV or of samples without a header, which is sent as it arrives.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
-        guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isControlledFile(input)
-        else { return nil }
+        guard let input, raw == nil || isAddress(input), isPlayedInput(input) else { return nil }
         return try SentAudio.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount) {
             if !common.quiet, !noWaveform, common.display != .plain { WaveformPanel.configure(&$0) }
             $0.startAfter = download.startAfter.duration
             download.apply(to: &$0.download, waitsForLive: true)
         }
     }
-
-    private func isSoundFile(_ path: String) -> Bool {
-        do { _ = try AudioFileReader(path: path) } catch { return false }
-        return true
-    }
-
-    private func isPlayed(_ path: String) -> Bool {
-        do { _ = try ReaderSource(path) } catch { return false }
-        return true
-    }
-
-    private func isControlledFile(_ input: String) -> Bool {
-        let path = AudioLocation(input).path
-        guard isRegularFile(path) else { return false }
-        return (isatty(STDIN_FILENO) == 1 || !isSoundFile(path)) && isPlayed(path)
-    }
 }
 
-/// Returns whether `input` is standard input that does not begin with a WAV header, or a named pipe or device. Such
-/// input can only be read once and in order.
+/// Returns whether `input` is opened by the player: an address, a file, a pipe or device, or standard input that does not
+/// begin with the header of WAV. A missing file is the player's, too, since it says what is wrong.
+func isPlayedInput(_ input: String) -> Bool {
+    if isAddress(input) { return true }
+    guard case .file(let path) = AudioLocation(input) else { return false }
+    return path != "-" || !StandardInput.isWAV
+}
+
+/// Returns whether `input` is standard input, or a named pipe or device. Such input can only be read once and in order.
 func isPipe(_ input: String) -> Bool {
     guard case .file(let path) = AudioLocation(input) else { return false }
-    if path == "-" { return !StandardInput.isWAV }
+    if path == "-" { return true }
     var status = stat()
-    return unsafe stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    return path.withPath { unsafe stat($0, &status) } == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
 }

@@ -157,6 +157,7 @@ extension RadioConfiguration {
     fileprivate var inputName: String {
         switch input {
         case .file(let path, _) where path != "-": path
+        case .sound(let input): input.name.flatMap { $0 == "-" ? nil : Secrets.shown($0) } ?? "the input"
         default: "the input"
         }
     }

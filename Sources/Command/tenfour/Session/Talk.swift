@@ -158,7 +158,7 @@ struct Talk: ParsableCommand {
         if let end { configuration.duration = max(end - .now, .zero) }
         let streamer = try openStreamer(channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }
-        if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
+        if let source = streamer?.source { configuration.input = .sound(AudioInput(source, name: input)) }
         let recording = try recording.start(&configuration, channel: channel)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, microphone: microphone.settings(), display: common.display,
@@ -211,11 +211,11 @@ struct Talk: ParsableCommand {
         }
     }
 
-    /// Opens a player for a pipe or a device (`isPipe`) if no raw format is stated. Returns nil for other input, which
-    /// the session reads directly.
+    /// Opens a player for an address, a file or a pipe (`isPlayedInput`) if no raw format is stated. Returns nil for other
+    /// input, which the session reads directly.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
-        guard let input, raw == nil, isPipe(input) else { return nil }
-        return try SentAudio.open(AudioLocation(input).path, channelCount: channelCount)
+        guard let input, raw == nil, isPlayedInput(input) else { return nil }
+        return try SentAudio.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount)
     }
 }
 

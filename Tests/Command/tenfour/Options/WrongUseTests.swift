@@ -40,11 +40,10 @@ struct Misuse: CustomTestStringConvertible {
     @Test(arguments: [
         Misuse("recv -D nosuch", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
         Misuse("send -D nosuch rtp://127.0.0.1:5004", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
-        Misuse("send --input words.wav rtp://127.0.0.1", 69, "words.wav", "WAV"),
+        Misuse("send --input words.wav rtp://127.0.0.1", 69, "words.wav", "not a known audio format", "-f S16_LE"),
         Misuse("send --input header.wav rtp://127.0.0.1", 69, "header.wav"),
-        Misuse("send --input empty.wav rtp://127.0.0.1", 69, "empty.wav is empty"),
-        Misuse("send --input missing.wav rtp://127.0.0.1", 69, "missing.wav does not exist", "spelling"),
-        Misuse("send --input . rtp://127.0.0.1", 69, "directory", "name a file"),
+        Misuse("send --input empty.wav rtp://127.0.0.1", 69, "empty.wav: this is empty"),
+        Misuse("send --input missing.wav rtp://127.0.0.1", 69, "no file missing.wav", "spelling"),
         Misuse("send --input alsa:nosuch rtp://127.0.0.1", 69, "'nosuch'", "`tenfour devices`"),
         Misuse("send --input good.wav rtp://no-such-host.invalid", 69, "no-such-host.invalid", "spelling"),
         Misuse(
@@ -198,7 +197,7 @@ struct Misuse: CustomTestStringConvertible {
         #expect(sent.errors.contains("sending to rtp://127.0.0.1:\(port)"), "\(sent.errors)")
         #expect(sent.errors.contains("packets in 0."), "\(sent.errors)")
         let start = try tenfour(["play", "good.wav", "--seek", "1m", "-o", "y.wav"], in: folder)
-        #expect(start.errors.contains("no audio after 01:00"), "\(start.errors)")
+        #expect(start.errors.contains("no audio after 1:00"), "\(start.errors)")
     }
 
     @Test func aVariableThatSetsNothingIsReportedUnlessWeAreQuiet() throws {

@@ -67,7 +67,7 @@ import Testing
         var needs = [
             (["play", "http://127.0.0.1:1/song", "-o", "out.wav"], "libcurl4-openssl-dev"),
             (["plot", "tone.wav", "-o", "out.svg"], "libcairo2-dev"),
-            (["send", "song.flac", "rtp://127.0.0.1:9"], "libsndfile1-dev"),
+            (["play", "tone.wav", "-o", "out.flac"], "libsndfile1-dev"),
         ]
         #if FFmpeg
             needs.append((["play", "song.flac", "-o", "out.wav"], "libavformat-dev"))

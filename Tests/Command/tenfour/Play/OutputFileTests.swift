@@ -149,7 +149,7 @@ import Testing
         try #require(Program.run("ln", ["-s", "a.wav", "link.wav"], in: folder).end == .code(0))
         for (arguments, code, words) in [
             (["-o", "b.mp3"], 69, ".wav, .flac or .opus"), (["--keep-format"], 2, "add -o FILE"),
-            (["-o", "b.wav", "--keep-format", "-c", "1"], 2, "leave out --sample-rate and --channels"),
+            (["-o", "b.wav", "--keep-format", "-c", "1"], 2, "leave out --sample-rate, --channels and --format"),
             (["-o", "b.opus", "--sample-rate", "44100"], 2, "48000"),
             (["-o", "b.wav", "--sleep", "1m"], 2, "--duration"), (["--sleep", "0"], 2, "--sleep is too short"),
             (["-o", "b.wav", "--fade-out", "2m"], 2, "60s or less"),

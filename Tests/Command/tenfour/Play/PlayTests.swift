@@ -78,7 +78,7 @@ import Testing
         _ = try tone("one.wav", seconds: 0.25)
         folder.write("#EXTM3U\n#EXTINF:1,One\none.wav\nnone.wav\none.wav\n", to: "list.m3u")
         let run = try Program.run("tenfour", ["play", folder("list.m3u"), "-o", folder("out.wav"), "--channels", "1"])
-        #expect(run.end == .code(0))
+        #expect(run.end == .code(3), "a part of the list was not played")
         #expect(run.errors.contains("skipped \(folder("none.wav"))"))
         #expect(try AudioFileReader(path: folder("out.wav")).frameCount == FrameCount(24_000))
     }
@@ -128,7 +128,7 @@ import Testing
         let run = try Program.run("tenfour", ["play", name, "--start", "1:39", "-o", folder("out.wav")])
         #expect(run.end == .code(69))
         #expect(
-            run.errors == "tenfour: \(name): it contains no audio after 01:39, since it ends at 00:10; start earlier\n")
+            run.errors == "tenfour: \(name): it contains no audio after 1:39, since it ends at 0:10; start earlier\n")
     }
 
     @Test func theInputIsNotOverwritten() throws {

@@ -43,7 +43,10 @@ import Testing
         #expect(part["frames"] as? Int == 12_000 && part["exact"] as? Bool == true)
         let result = try plot(["a.wav", "--start", "1:02"])
         #expect(result.end == .code(69))
-        #expect(result.errors == "tenfour: a.wav ends before 1:02, where --start begins: start earlier\n")
+        #expect(
+            result.errors
+                == "tenfour: a.wav contains no audio after 1:02, where --start begins, since it ends at 0:01: start earlier\n"
+        )
     }
 
     @Test func theAxesAndTheMarkAreThoseOfTheFile() throws {

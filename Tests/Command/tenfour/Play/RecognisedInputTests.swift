@@ -124,6 +124,7 @@ import Testing
         let run = try tenfour([
             "plot", server.address("in.wav", "norange", "stall=20000"), "--timeout", "0.2", "--give-up-after", "0.5",
         ])
-        #expect(run.end == .code(69) && run.errors.contains("--give-up-after"), "\(run.errors)")
+        #expect(run.end == .code(1) && run.errors.contains("--give-up-after"), "\(run.errors)")
+        #expect(run.output.contains("dB"), "what arrived is drawn")
     }
 }
