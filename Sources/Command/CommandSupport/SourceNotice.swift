@@ -20,8 +20,8 @@ public enum SourceNotice {
             """
         case .sourceSendsTooFast(_, let interval):
             """
-            \(name) sends its audio faster than it lasts, and most of it is dropped: let the sender pace its packets, one every \
-            \(text(of: interval))
+            \(name) sends its audio faster than real time, and what comes too early is dropped: let the sender pace its \
+            packets, one every \(text(of: interval))
             """
         default: nil
         }

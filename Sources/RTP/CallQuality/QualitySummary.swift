@@ -96,7 +96,7 @@ extension QualitySummary {
     public var recoveredByFECShare: Double? { share(playout.recovered) }
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByRetransmissionShare: Double? { share(playout.recoveredByRetransmission) }
-    /// The proportion of the arrived and due audio that was dropped, because it arrived faster than it lasts or did not
+    /// The proportion of the arrived and due audio that was dropped, because it arrived faster than real time or did not
     /// fit the stream.
     public var droppedShare: Double? {
         share(playout.dropped.rawValue, of: (playout.due + playout.dropped).rawValue)

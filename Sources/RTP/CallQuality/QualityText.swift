@@ -17,8 +17,8 @@ extension QualitySummary {
         lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), recovered \(recoveredText)")
         if playout.dropped > .zero {
             lines.append(
-                "dropped     \(seconds(playout.dropped))\(percent(droppedShare)): it arrived faster than it lasts, or its "
-                    + "numbers did not fit the stream")
+                "dropped     \(seconds(playout.dropped))\(percent(droppedShare)): it came faster than real time, or its "
+                    + "packets did not fit the stream")
         }
         if playout.missing > .zero {
             lines.append(

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-// MARK: A talker that sends faster than it speaks
+// MARK: A talker that sends faster than real time
 extension PlayoutController {
     /// Records the delay of an original packet. Returns the time by which it was faster than all packets before.
     @_noAllocation @_noLocks
@@ -20,7 +20,7 @@ extension PlayoutController {
     mutating func limitLead(_ gain: FrameCount, start: FrameCount, at now: FrameCount) {
         guard let head = queue.head, let base = delay.base else { return }
         let present = playing?.delay ?? now - head.start
-        guard lead.exceedsLimit(gaining: gain, excess: present - base) else { return }
+        guard lead.exceedsLimit(gaining: gain, delay: present - base) else { return }
         // The delays of the packets before say nothing about the next ones.
         delay.restart()
         delay.insert(start: start, at: now, startsTalkspurt: false)

@@ -41,7 +41,7 @@ struct PlayoutController: ~Copyable, Sendable {
 
     init(configuration: PlayoutConfiguration) {
         delay = DelayControl(configuration: configuration)
-        lead = TalkerLead(maximumDelay: configuration.maximum)
+        lead = TalkerLead(configuration)
         queue = PacketQueue(capacity: configuration.packetCapacity)
     }
 

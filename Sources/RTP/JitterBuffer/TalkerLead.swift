@@ -2,29 +2,35 @@ internal import TenfourAudioCore
 
 /// The time by which a talker's packets have come earlier than its first ones, and playout is therefore too late.
 ///
-/// A talker that sends faster than it speaks would fill the queue without end. A stall of the network fills it, too, but
+/// A talker that sends faster than real time would fill the queue without end. A stall of the network fills it, too, but
 /// the packets that come after it are no faster than those before.
 struct TalkerLead: BitwiseCopyable, Sendable {
     private var value = FrameCount.zero
     /// The maximum lead, in frames.
     private let longest: FrameCount
 
+    /// The part of the playout delay that is no lead, because the configuration asks for it.
+    private let intended: FrameCount
+
     /// The limits of the maximum lead: 200 ms, because a talkspurt may begin with 150 ms that are sent at once, and 1 s.
     private static var limits: ClosedRange<FrameCount> { FrameCount(9_600)...FrameCount(48_000) }
 
-    /// `maximumDelay` is the maximum of the playout delay.
-    init(maximumDelay: FrameCount) {
-        longest = min(max(maximumDelay, Self.limits.lowerBound), Self.limits.upperBound)
+    init(_ configuration: PlayoutConfiguration) {
+        longest = min(max(configuration.maximum, Self.limits.lowerBound), Self.limits.upperBound)
+        intended =
+            if case .fixed(let playoutDelay) = configuration.playoutDelay { playoutDelay } else {
+                max(configuration.maximum - longest, .zero)
+            }
     }
 
     /// The lead that is left where audio is dropped.
     var kept: FrameCount { @_noAllocation @_noLocks get { FrameCount(longest.rawValue / 2) } }
 
-    /// Records that a packet was faster than all before by `gain`, when the playout delay exceeded that of the fastest
-    /// packet by `excess`. Returns whether audio must be dropped.
+    /// Records that a packet was faster than all before by `gain`, when `delay` was the playout delay less the delay of the
+    /// fastest packet. Returns whether audio must be dropped.
     @_noAllocation @_noLocks
-    mutating func exceedsLimit(gaining gain: FrameCount, excess: FrameCount) -> Bool {
-        value = min(value + gain, max(excess, .zero))
+    mutating func exceedsLimit(gaining gain: FrameCount, delay: FrameCount) -> Bool {
+        value = min(value + gain, max(delay - intended, .zero))
         return value > longest
     }
 

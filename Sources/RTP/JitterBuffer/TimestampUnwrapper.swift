@@ -53,7 +53,7 @@ public struct TimestampUnwrapper: Sendable {
         let frames = timestamp.distance(after: newest.timestamp)
         let read = (sequence: sequence + Int64(step), start: start + frames)
         let delay = arrival - read.start
-        // The next packet in sequence fits however early it is: the talker sends faster than it speaks.
+        // The next packet in sequence fits however early it is: the talker sends faster than real time.
         let isNext = step == 1 && frames > .zero && frames <= Self.longestPacket
         if fits(step, frames, delay: delay, isNext ? fastest.map { min($0, delay) } : fastest) {
             if step > 0 {

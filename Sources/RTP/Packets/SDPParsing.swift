@@ -7,7 +7,7 @@ extension SessionDescription {
     public static let maximumFormatCount = 64
 
     /// Parses a description, and takes its first audio stream that can be played: one that has a port, an address and
-    /// RTP, and offers Opus or G.711. If there is none, throws the reason why the first stream cannot be read; if all
+    /// RTP, offers Opus or G.711, and states a key if it is encrypted. If there is none, throws the error of the first stream that cannot be read; if all
     /// can be read, takes the first of them. Total: for any bytes it returns a description, or throws the line and the
     /// reason.
     ///
@@ -51,8 +51,8 @@ private struct SDPReader {
     private var stream: SDPStream?
     /// The first stream that can be played.
     private var playable: SessionDescription?
-    /// The first stream that can be read, and offers no encoding that we play.
-    private var foreign: SessionDescription?
+    /// The first stream that can be read and not played: it offers no encoding that we play, or is encrypted without a key.
+    private var unplayable: SessionDescription?
     /// The error in the first stream that cannot be read.
     private var failure: SDPError?
     /// The kinds of the other streams, such as `video`.
@@ -86,8 +86,8 @@ private struct SDPReader {
         guard hasBegun else { throw SDPError(line: max(line, 1), .notADescription) }
         if let playable { return playable }
         if let failure { throw failure }
-        guard let foreign else { throw error(.noAudio(others: otherKinds)) }
-        return foreign
+        guard let unplayable else { throw error(.noAudio(others: otherKinds)) }
+        return unplayable
     }
 
     private func error(_ reason: SDPError.Reason) -> SDPError { SDPError(line: line, reason) }
@@ -127,10 +127,11 @@ private struct SDPReader {
         self.stream = nil
         do throws(SDPError) {
             let description = try stream.description(origin, name, session)
-            if !description.payloadTypes.isEmpty {
+            let hasItsKey = !description.profile.isSecure || !description.cryptos.isEmpty
+            if hasItsKey, !description.payloadTypes.isEmpty {
                 playable = description
             } else {
-                foreign = foreign ?? description
+                unplayable = unplayable ?? description
             }
         } catch { refuseStream(error) }
     }

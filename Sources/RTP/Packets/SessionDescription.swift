@@ -2,8 +2,8 @@ public import TenfourAudioCore
 
 /// The destination and encoding of an audio stream, as in SDP (RFC 8866).
 ///
-/// If a description has several streams, the first audio stream that can be played is read. All text is made safe for a terminal, on
-/// reading and on writing.
+/// If a description has several streams, the first audio stream that can be played is read. All text is made safe for a
+/// terminal, on reading and on writing.
 public struct SessionDescription: Hashable, Sendable {
     public var origin: Origin
     public var name: String

@@ -7,8 +7,8 @@ struct AudioNumbering: Sendable {
     private var newest: SequenceNumber?
     /// Bit n stands for the packet that is n packets before `newest`: whether it carried no audio.
     private var others: UInt128 = 0
-    /// The difference between the number of a packet and that of its audio: the number of packets without audio before.
-    private var otherCount: UInt16 = 0
+    /// The number of a packet less that of its audio. Each packet without audio adds one, and another stream sets it anew.
+    private var offset: UInt16 = 0
 
     /// The number of packets that `others` covers. A step of as many packets or more is a jump.
     private static let reach = UInt128.bitWidth
@@ -16,7 +16,7 @@ struct AudioNumbering: Sendable {
     /// Returns the number of a packet of audio. The packets after a jump are numbered anew, by the same difference.
     mutating func number(of packet: SequenceNumber) -> SequenceNumber {
         let later = others & (1 << UInt128(age(of: packet)) - 1)
-        return SequenceNumber(rawValue: packet.rawValue &- otherCount &+ UInt16(later.nonzeroBitCount))
+        return SequenceNumber(rawValue: packet.rawValue &- offset &+ UInt16(later.nonzeroBitCount))
     }
 
     /// Returns how many packets in a row without audio come directly before this packet of audio.
@@ -30,7 +30,7 @@ struct AudioNumbering: Sendable {
         guard let newest, (1..<Self.reach).contains(packet.distance(after: newest)) else { return }
         _ = age(of: packet)
         others |= 1
-        otherCount &+= 1
+        offset &+= 1
     }
 
     /// Continues with a packet of audio of another stream: its audio has the number after the newest packet's.
@@ -38,7 +38,7 @@ struct AudioNumbering: Sendable {
         guard let newest else { return }
         // The number after that of the newest audio, whether the newest packet carried audio or not.
         let next = number(of: newest).advanced(by: 1)
-        (self.newest, others, otherCount) = (packet, 0, packet.rawValue &- next.rawValue)
+        (self.newest, others, offset) = (packet, 0, packet.rawValue &- next.rawValue)
     }
 
     /// Returns how many packets this one is older than the newest. It becomes the newest if it is newer or has jumped.

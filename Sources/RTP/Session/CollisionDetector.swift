@@ -13,7 +13,7 @@ struct CollisionDetector: Sendable {
 
     /// The number of packets in sequence that make the other sender valid (MIN_SEQUENTIAL in RFC 3550 appendix A.1).
     private static let minimumRun = 2
-    /// The number of packets that each of the two must have sent, in turn, before they count as two senders.
+    /// The number of packets that each of the two must have sent before they count as two senders.
     private static let evidence = 10
     /// The maximum step between two packets of a sender in sequence.
     private static let longestStep = 100
@@ -40,7 +40,7 @@ struct CollisionDetector: Sendable {
         return false
     }
 
-    /// Returns the address of the other sender once, after both have sent in turn.
+    /// Returns the address of the other sender once, after both have sent enough.
     mutating func newCollision() -> Endpoint? {
         guard !hasBeenReported, let other, other.count >= Self.evidence, ownCount >= Self.evidence else { return nil }
         hasBeenReported = true

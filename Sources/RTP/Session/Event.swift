@@ -20,8 +20,8 @@ public enum Event: Equatable, Sendable {
     case sourceClockIsWrong(SSRC, SampleRate)
     /// Two senders use one SSRC (RFC 3550 section 8.2). Packets from `other` are discarded while `kept` sends. Posted once.
     case sourcesCollide(SSRC, kept: Endpoint, other: Endpoint)
-    /// A source sends its audio faster than it lasts, and more than a second ahead is dropped. It should send one packet
-    /// in each `interval`. Posted once.
+    /// A source sends its audio faster than real time, and what is more than a second ahead is dropped. It should send
+    /// one packet in each `interval`. Posted once.
     case sourceSendsTooFast(SSRC, interval: Duration)
     /// A source has sent a telephone event: its user has pressed a key. Posted once for each press.
     case keyPressed(SSRC, TelephoneEvent)

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Detects a source that sends its audio faster than it lasts, such as a program that sends a file without waiting.
+/// Detects a source that sends its audio faster than real time, such as a program that sends a file without waiting.
 ///
 /// A stall of the network does not count: packets that were held back arrive at once, but not earlier than they would
 /// have come without the stall.
@@ -15,10 +15,11 @@ struct PacingDetector: Sendable {
 
     /// The lead that no network causes: 2 s. The first packets of a call may be held back for a second.
     private static let longestLead = FrameCount(96_000)
-    /// The share of the time by which a lag is forgotten: after a pause in which the timestamps stood still it is wrong.
-    private static let lagShare = 20
-    /// The share of the time by which a lead is forgotten: more than the drift of any clock.
-    private static let leadShare = 100
+    /// A lag and a lead are forgotten by this part of the time, 1/100: more than the drift of any clock. It is the same for
+    /// both, because the part of a lag that was forgotten counts as lead when the next fast packet comes.
+    private static let forgottenShare = 100
+    /// The maximum lag: 10 s. A longer one is a pause in which the timestamps stood still.
+    private static let longestLag = FrameCount(480_000)
 
     /// Inserts a packet of audio that lasts `frames`. `timestamp` counts at 48 000 Hz.
     mutating func insert(_ timestamp: RTPTimestamp, _ frames: FrameCount, at now: Instant) {
@@ -33,8 +34,9 @@ struct PacingDetector: Sendable {
         // A timestamp that is ahead counts only for the audio of the packet, because it may have jumped.
         let gain = ticks > elapsed ? max(min(ticks, frames) - elapsed, .zero) : ticks - elapsed
         let excess = gain - lag
-        lead = max(lead + max(excess, .zero) - FrameCount(elapsed.rawValue / Self.leadShare), .zero)
-        lag = max(.zero - excess - FrameCount(elapsed.rawValue / Self.lagShare), .zero)
+        let forgotten = FrameCount(elapsed.rawValue / Self.forgottenShare)
+        lead = max(lead + max(excess, .zero) - forgotten, .zero)
+        lag = min(max(.zero - excess - forgotten, .zero), Self.longestLag)
     }
 
     /// Forgets the packets so far, because another sender continues the source.

@@ -53,7 +53,7 @@ public struct Source: Sendable {
     private static let timeout = Duration.seconds(10)
     /// The time after a BYE at which the source is removed: the BYE may have overtaken its last packets.
     private static let grace = Duration.milliseconds(200)
-    /// The number of packets, a second of audio, by which a sequence number may be ahead of the expected one.
+    /// The number of packets by which a sequence number may be ahead of the expected one: a second of packets of 20 ms.
     private static let spareStep = 50
     /// The time by which a timestamp may be ahead of the expected one: 1 s. The packet before may have been held back.
     private static let spareTime = FrameCount(48_000)
@@ -116,8 +116,9 @@ public struct Source: Sendable {
         return true
     }
 
-    /// Whether the numbers of a packet are near those of the source's newest one: at most twice the packets and the time
-    /// since then, and a second more. After a pause an older packet is not near.
+    /// Whether the numbers of a packet are near those of the source's newest one: at most 50 packets more than twice those
+    /// that fit into the time since then, and at most a second more than that time. After a pause an older packet is not
+    /// near.
     private func isOfStream(
         _ header: RTPHeader, _ encoding: AudioEncoding?, afterPause: Bool, at now: Instant
     ) -> Bool {
@@ -146,6 +147,8 @@ public struct Source: Sendable {
         payloadDetector.restart()
         pacing.restart()
         keys = PressedKeys()
+        // The sender before has stated these.
+        (name, capabilities) = (nil, nil)
     }
 
     /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its

@@ -75,8 +75,9 @@ extension SessionDescription {
                 + "line from the sender")
     }
 
-    /// Returns the error for a stream that offers no codec that we have. It names the codecs that the stream offers.
-    func refusal(ofCodecsThatTenfour does: String) -> RadioError {
+    /// Returns the error for a stream that offers no codec that we have, with the names of those that it offers. `verb` is
+    /// "plays" or "sends".
+    func unsupportedCodecs(verb: String) -> RadioError {
         let codecs = formats.filter { !$0.isAuxiliary }
         var names: [String] = []
         for format in codecs.isEmpty ? formats : codecs where !names.contains(format.codecName) {
@@ -86,7 +87,7 @@ extension SessionDescription {
         return RadioError(
             .unavailable,
             "this SDP offers \(shown), but neither Opus nor G.711 (PCMU/8000, PCMA/8000), the codecs that tenfour "
-                + "\(does): ask for one of these")
+                + "\(verb): ask for one of these")
     }
 }
 

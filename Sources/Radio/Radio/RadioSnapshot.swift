@@ -227,7 +227,10 @@ extension RadioSnapshot.TalkerSnapshot {
         let hasRestarted = endpoint != nil && restartCount > stay.restartCount
         let hasComeBack = endpoint == nil || source.reception.receivedCount < stay.receivedCount
         if hasRestarted || hasComeBack {
-            earlier = earlier + stay
+            var before = stay
+            // The source goes on with these counts when it restarts.
+            if hasRestarted { (before.receivedByteCount, before.recovery) = (0, RecoveryCounts()) }
+            earlier = earlier + before
             // Nothing was lost between two streams whose numbers have nothing to do with each other.
             if !hasRestarted { earlier.addLosses(before: source.reception.firstSequenceNumber) }
         }

@@ -136,7 +136,7 @@ extension RadioConfiguration {
         _ description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(),
         multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
-        guard !description.payloadTypes.isEmpty else { throw description.refusal(ofCodecsThatTenfour: "plays") }
+        guard !description.payloadTypes.isEmpty else { throw description.unsupportedCodecs(verb: "plays") }
         var rtpSession = rtpSession
         if let opus = description.opus { rtpSession.payloadType = opus.payloadType }
         rtpSession.acceptedPayloadTypes = description.payloadTypes
@@ -179,7 +179,7 @@ extension RadioConfiguration {
     ) throws(RadioError) -> UInt8 {
         if let payloadType = description.payloadType(of: encoding) { return payloadType }
         guard let other = AudioEncoding.allCases.first(where: { description.payloadType(of: $0) != nil }) else {
-            throw description.refusal(ofCodecsThatTenfour: "sends")
+            throw description.unsupportedCodecs(verb: "sends")
         }
         throw RadioError(
             .unavailable,

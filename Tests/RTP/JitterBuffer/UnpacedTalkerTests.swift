@@ -35,7 +35,7 @@ struct UnpacedTalkerTests {
         #expect(end.concealed == settled, "\(seed)")
         #expect(end.delay - end.target < FrameCount(2_400), "\(end.delay)")
         #expect(end.late == 0 && end.discarded == 0)
-        // What is still in the queue is less than the delay and a packet.
+        // The queue holds less than the delay and a packet.
         let sent = Int((seconds + 26) * 48_000)
         let missing = sent - (end.decoded + end.dropped).rawValue
         #expect(missing >= 0 && missing <= end.delay.rawValue + burst * spacing + 3 * frames + 600, "\(missing)")

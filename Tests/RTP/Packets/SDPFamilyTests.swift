@@ -22,7 +22,7 @@ struct SDPFamilyTests {
         }
     }
 
-    /// Whatever bytes replace others, the parser returns or throws, and its sentence has one line.
+    /// After random bytes are replaced, the parser returns or throws, and its sentence has one line.
     @Test func changedBytesTrapNothing() {
         for seed in 0..<1_500 as Range<UInt64> {
             var randomness = SeededRandom(seed: seed)
@@ -100,6 +100,7 @@ struct SDPFamilyTests {
         ["m=audio 7000 RTP/AVP 98 9", "c=IN IP4 192.0.2.9", "a=rtpmap:98 L16/48000/2", "a=ptime:5"],
         ["m=audio 7000 RTP/AVP 0 8", "a=sendonly"],
         ["m=audio 7000 RTP/SAVP 0", "c=IN IP4 192.0.2.9", "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:QUJD|1:4"],
+        ["m=audio 7000 RTP/SAVP 0", "c=IN IP4 192.0.2.9", "a=key-mgmt:mikey AAAA"],
         ["m=audio 70000 RTP/AVP 0", "c=IN IP4 192.0.2.9"],
         ["m=audio 7000 RTP/AVP 0", "c=IN IP4 192.0.2.9", "a=ptime:soon"],
         ["m=video 7000 RTP/AVP 96", "c=IN IP4 192.0.2.9", "a=rtpmap:96 opus/48000/2"],

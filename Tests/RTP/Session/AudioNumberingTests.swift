@@ -55,4 +55,16 @@ struct AudioNumberingTests {
         numbering.skip(SequenceNumber(rawValue: 30_000))
         #expect(number(202) == 200)
     }
+
+    @Test func anotherStreamGoesOnAtTheNextNumber() {
+        var numbering = AudioNumbering()
+        func number(_ value: UInt16) -> UInt16 { numbering.number(of: SequenceNumber(rawValue: value)).rawValue }
+        #expect(number(10) == 10)
+        numbering.skip(SequenceNumber(rawValue: 11))
+        numbering.skip(SequenceNumber(rawValue: 12))
+        numbering.restart(with: SequenceNumber(rawValue: 40_000))
+        #expect(number(40_000) == 11 && number(40_001) == 12)
+        numbering.skip(SequenceNumber(rawValue: 40_002))
+        #expect(number(40_003) == 13)
+    }
 }

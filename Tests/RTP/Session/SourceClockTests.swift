@@ -32,6 +32,22 @@ struct SourceClockTests {
 
     private static let origin = UInt32.max - 1_000
 
+    /// The packet before a silence was held back by 300 ms, and the timestamp after it is right.
+    @Test func silenceAfterALatePacketIsBelieved() {
+        let packets = [(0, 0, 0), (1, 960, 20), (2, 1_920, 340), (3, 21_120, 440)].map {
+            Packet(number: $0.0, timestamp: UInt32($0.1), encoding: .opus, arrival: $0.2)
+        }
+        #expect(times(packets) == [0, 960, 1_920, 21_120])
+    }
+
+    /// The timestamp jumps by half a second between two packets that arrive 20 ms apart.
+    @Test func aPacketFromTheFutureFollowsTheOneBefore() {
+        let packets = [(0, 0, 0), (1, 960, 20), (2, 1_920, 40), (3, 25_920, 60), (4, 26_880, 80)].map {
+            Packet(number: $0.0, timestamp: UInt32($0.1), encoding: .opus, arrival: $0.2)
+        }
+        #expect(times(packets) == [0, 960, 1_920, 2_880, 3_840])
+    }
+
     @Test(arguments: [origin &+ 1_920 &+ 160, origin &+ 3_000_000_000, 7] as [UInt32])
     func timeGoesOnFromOpusToG711(firstTimestamp: UInt32) {
         let packets = (0..<6).map { number in

@@ -26,7 +26,8 @@ struct TwoSendersTests {
         }
     }
 
-    /// Whatever strangers send while a source talks, and in its pauses, the source is heard, and no line is written.
+    /// Strangers send single packets with the source's SSRC, also in its pauses. The source is heard, and nothing is
+    /// reported.
     @Test(arguments: 0..<20 as Range<UInt64>) func singleForgedPacketsChangeNothing(seed: UInt64) {
         var chance = SeededRandom(seed: seed)
         var listener = session()

@@ -48,17 +48,39 @@ struct SnapshotTests {
         #expect(zip(counts, counts.dropFirst()).allSatisfy { $0[2] <= $1[2] })
     }
 
+    /// Another sender continues the SSRC with other numbers. The first of its packets is refused.
+    @Test func theBytesOfASenderBeforeAreCountedOnce() throws {
+        var rtpSession = rtpSession(hearing: [0, 1, 2], from: Endpoint(.loopbackV4, port: 6_000))
+        var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(1))
+        snapshot.add(report(), present: rtpSession.sources, before: [])
+        for number in [30_000, 30_001, 30_002] as [UInt16] {
+            let datagram = datagram(number)
+            _ = rtpSession.receive(
+                datagram.span, from: Endpoint(.loopbackV4, port: 6_001),
+                at: .start + .seconds(1) + .milliseconds(20 * Int(number - 30_000)))
+        }
+        var later = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(2))
+        later.add(report(), present: rtpSession.sources, before: snapshot.talkers)
+        let talker = try #require(later.talkers.first)
+        #expect(talker.receivedCount == 5 && talker.lostCount == 0)
+        #expect(talker.receivedByteCount == 5 * datagram(0).count)
+    }
+
+    private func datagram(_ number: UInt16) -> [UInt8] {
+        [UInt8](capacity: 100) { datagram in
+            RTPHeader(
+                marker: number == 0, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
+                timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: SSRC(9)
+            ).write(into: &datagram)
+            for byte in [0xF8, 1, 2] as [UInt8] { datagram.append(byte) }
+        }
+    }
+
     private func rtpSession(hearing numbers: [UInt16], from partner: Endpoint) -> RTPSession {
         var rtpSession = RTPSession(
             identity: Identity(ssrc: SSRC(1)), configuration: RTPSessionConfiguration(), at: .start)
         for number in numbers {
-            let datagram = [UInt8](capacity: 100) { datagram in
-                RTPHeader(
-                    marker: number == 0, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
-                    timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: SSRC(9)
-                ).write(into: &datagram)
-                for byte in [0xF8, 1, 2] as [UInt8] { datagram.append(byte) }
-            }
+            let datagram = datagram(number)
             _ = rtpSession.receive(datagram.span, from: partner, at: .start + .milliseconds(20 * Int(number)))
         }
         return rtpSession

@@ -55,7 +55,7 @@ struct SentTone {
     }
 }
 
-/// What a receiver played.
+/// The audio that a receiver played.
 struct HeardTone {
     var samples: [Float] = []
 

@@ -7,7 +7,7 @@ import TenfourSession
 import TenfourSimulation
 import Testing
 
-/// Senders that send their audio faster than it lasts, and senders whose timestamps jump.
+/// Senders that send their audio faster than real time, and senders whose timestamps jump.
 struct UnpacedSenderTests {
     /// Many seconds at once, alone or before a regular stream: what is not played is counted, and the delay stays short.
     @Test(arguments: 0..<16 as Range<UInt64>) func whatIsDroppedIsCounted(seed: UInt64) throws {
