@@ -1,5 +1,5 @@
 /// The bytes of a path as text. On Linux a path is any bytes; most are UTF-8, and then text and bytes are the same. A byte
-/// that belongs to no valid UTF-8 becomes one of the last 128 private-use characters (U+10FF80 to U+10FFFF), so that each
+/// that belongs to no valid UTF-8 becomes one of the last 128 code points (U+10FF80 to U+10FFFF), so that each
 /// path has a text of its own. `String(fromPeer:)` shows such a byte as U+FFFD.
 extension String {
     /// Creates the text of a path from its bytes.

@@ -3,8 +3,9 @@ extension String {
     /// colour the screen, start a line or change the reading direction, and its length is limited.
     ///
     /// Controls (C0, C1, DEL), line and paragraph separators and the marks, embeddings, overrides and isolates of
-    /// bidirectional text become U+FFFD, as do invalid UTF-8 and the bytes of paths that `String(pathBytes:)` keeps. Text of more than `limit` Unicode scalars is cut and
-    /// ends in "…". Any bytes are accepted; at most `4 * limit + 4` bytes are read.
+    /// bidirectional text become U+FFFD, as do invalid UTF-8 and the bytes of paths that `String(pathBytes:)` keeps. Text
+    /// of more than `limit` Unicode scalars is cut and ends in "…". Any bytes are accepted; at most `4 * limit + 4` bytes
+    /// are read.
     public init(fromPeer bytes: Span<UInt8>, limit: Int = 255) {
         let prefix = bytes.extracting(first: 4 * limit + 4)
         let decoded = unsafe prefix.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }

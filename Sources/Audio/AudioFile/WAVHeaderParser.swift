@@ -86,8 +86,9 @@ package struct WAVHeaderParser {
     /// recording of more than 4 GiB whose size was never filled in.
     package func sampleByteCount(stated: Int, available: Int? = nil) -> Int? {
         if stated == 0xFFFF_FFFF, let longByteCount { return longByteCount }
-        let isPlaceholder =
-            stated == 0 || stated >= 0xFFFF_0000 || stated >= 0x7FFF_0000 && available.map { $0 < stated } ?? true
+        // A few bytes behind almost 4 GiB are further chunks.
+        let isExceeded = available.map { $0 < stated || stated >= 0xFFFF_0000 && $0 - stated > 1 << 20 } ?? true
+        let isPlaceholder = stated == 0 || stated >= 0x7FFF_0000 && isExceeded
         return isPlaceholder ? nil : stated
     }
 

@@ -329,8 +329,8 @@
     // MARK: Opening
 
     extension FFmpegDemuxer {
-        /// Returns the index of the track to read: the chosen one, or the first that the file marks and that can be
-        /// decoded. nil if there is no audio.
+        /// Returns the index of the track to read: the chosen one, or else the first that the file marks as its default,
+        /// or else the first. nil if there is no audio.
         private static func index(
             of choice: AudioTrackChoice?, in tracks: [AudioTrack]
         ) throws(ReaderError) -> Int? {
@@ -341,7 +341,7 @@
             let names = tracks.map { "\($0.number)" + ($0.language.map { " (\($0))" } ?? "") }
             throw .demuxer(
                 .malformed(
-                    "this file has no such audio track, but \(names.joined(separator: ", ")): choose one of them with --track, or leave it out",
+                    "this file has no such audio track, only \(names.joined(separator: ", ")): choose one of these with --track, or leave --track out",
                     kind: .notAudio))
         }
 

@@ -26,7 +26,9 @@
         if container == .oggOpus || container == .ogg,
             let chain = try OggChainReader.open(
                 byteSource, container, after: window.held, format: format,
-                opening: { link, format throws(ReaderError) in try openFFmpegReader(link, format: format) })
+                opening: { link, format throws(ReaderError) in
+                    try openFFmpegReader(link, format: format, track: choice)
+                })
         {
             return chain
         }
@@ -62,8 +64,7 @@
         return try FFmpegReader(source, format: format)
     }
 
-    /// Opens a container that libavformat has recognised. What it then cannot read was no such container: other bytes
-    /// look like one by chance.
+    /// Opens a container that libavformat has recognised.
     private func openProbed(
         _ format: InputFormat, _ window: borrowing ByteWindow, _ tag: ID3Tag, _ choice: AudioTrackChoice?
     ) throws(ReaderError) -> any FFmpegPacketSource {

@@ -193,7 +193,7 @@
         private static func packetCount(of vbr: VBRHeader?, in stream: borrowing FrameStream) -> Int? {
             guard let packets = vbr?.packetCount, packets > 0, packets < 1 << 32 else { return nil }
             let stated = packets * stream.first.duration
-            // A radio station has no length, whatever the file says that it begins with.
+            // A radio station has no length, whatever the file at its beginning states.
             guard stream.index.end.time <= stated, !stream.byteSource.state.isLive else { return nil }
             guard let byteCount = stream.byteSource.state.byteCount else { return packets }
             let real = byteCount - stream.begin
@@ -206,7 +206,7 @@
             return abs(end - Double(stated)) <= Double(stated) / 4 ? packets : nil
         }
 
-        /// The estimated mapping between bytes and frames; nil if the end is unknown.
+        /// The estimated mapping between bytes and positions; nil if the end is unknown.
         private var byteTimeMap: ByteTimeMap? {
             guard let byteCount = stream.byteSource.state.byteCount else { return nil }
             let end = max(byteCount, stream.index.end.offset)

@@ -47,12 +47,14 @@ enum FrameSearch {
     static func next(
         in window: inout ByteWindow, _ range: Range<Int>, like formats: [FrameHeader], followers needed: Int
     ) throws(DemuxerError) -> FrameStream.Found? {
-        var offset = range.lowerBound
-        while offset < range.upperBound {
+        var (offset, limit) = (range.lowerBound, range.upperBound)
+        while offset < limit {
             try load(&window, at: offset, count: FrameHeader.headerByteCount)
             guard window.bytes.count == FrameHeader.headerByteCount else { return nil }
             if mayBeTag(window.bytes), let end = try endOfTag(at: offset, in: &window) {
                 try pass(&window, from: offset, to: end)
+                // A tag is no part of the gap.
+                limit += end - offset
                 offset = end
                 continue
             }
@@ -132,7 +134,7 @@ enum FrameSearch {
         return offset + 10 + size + (bytes[5] & 0x10 != 0 ? 10 : 0)
     }
 
-    /// Reads the bytes of a tag, if the source cannot go on behind them.
+    /// Reads the bytes of a tag, if the source cannot seek past them.
     private static func pass(_ window: inout ByteWindow, from start: Int, to end: Int) throws(DemuxerError) {
         var place = start
         while !window.byteSource.state.isSeekable, place < end {

@@ -12,8 +12,8 @@ package struct FrameStream: ~Copyable {
     package let begin: Int
     package let first: FrameHeader
     var index: FrameIndex
-    /// The headers of the formats that were confirmed in this stream, `first` among them: rate and channels change where
-    /// files were joined.
+    /// The headers of the formats that were confirmed in this stream, the newest first, at most `formatLimit`: rate and
+    /// channels change where files were joined.
     var formats: [FrameHeader]
     /// The measurements of the density, in ticks per byte, each with its offset. The duration and seek positions
     /// are estimated from them.
@@ -46,11 +46,10 @@ package struct FrameStream: ~Copyable {
     /// moment after each read, until its writer refills it.
     private static let arrivalPatience = Duration.milliseconds(50)
 
-    /// Finds the first frame at or after `start`, and continues reading from `window`. `isNamed` tells that the user
-    /// named the format, so that less is asked of the bytes.
-    package init(_ given: consuming ByteWindow, from start: Int, isNamed: Bool = false) throws(DemuxerError) {
+    /// Finds the first frame at or after `start`, and continues reading from `window`.
+    package init(_ given: consuming ByteWindow, from start: Int) throws(DemuxerError) {
         var window = given
-        guard let found = try FrameSearch.first(in: &window, from: start, isNamed: isNamed) else {
+        guard let found = try FrameSearch.first(in: &window, from: start, isNamed: false) else {
             throw Self.unknownFormat
         }
         self.init(window, from: found)

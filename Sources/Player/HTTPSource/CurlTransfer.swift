@@ -80,7 +80,8 @@ internal import Glibc
     /// libcurl has counted all but those of its buffer.
     var largestUnpackedByteCount: Int {
         let received = unsafe Int(tenfour_curl_offset(curl, easy, CURLINFO_SIZE_DOWNLOAD_T))
-        return (max(received, 0) + Self.pieceByteCount) * Self.maximumExpansion
+        // A minute of silence in WAV is compressed a thousandfold, so that the first 64 MiB are free.
+        return max((max(received, 0) + Self.pieceByteCount) * Self.maximumExpansion, 1 << 26)
     }
 
     private static let maximumExpansion = 100
@@ -125,7 +126,7 @@ extension CurlTransfer {
         // Accepts `ICY` in place of `HTTP`, as some radio stations send it.
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.statusLineAliases)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Keeps the cookies of this handle in memory (RFC 6265), so that those of a redirect reach its target.
+        // Keeps the cookies of this handle in memory (RFC 6265): a redirect may set one that the next request to its host needs.
         set(CURLOPT_COOKIEFILE, "")
         // Asks for an uncompressed body, and decompresses one that comes compressed all the same.
         if request.decompresses { set(CURLOPT_ACCEPT_ENCODING, "identity") }
@@ -137,9 +138,11 @@ extension CurlTransfer {
             // Prevents `no_proxy` in the environment from bypassing the typed proxy.
             set(CURLOPT_NOPROXY, "")
         }
-        if let certificates = options.certificates ?? Self.certificates("SSL_CERT_FILE") {
-            set(CURLOPT_CAINFO, certificates)
-        } else if let folder = Self.certificates("SSL_CERT_DIR") {
+        let file = options.certificates ?? Self.certificates("SSL_CERT_FILE")
+        let folder = options.certificates == nil ? Self.certificates("SSL_CERT_DIR") : nil
+        if file != nil || folder != nil {
+            // Unsets the built-in file and folder, since libcurl trusts the certificates of both.
+            set(CURLOPT_CAINFO, file)
             set(CURLOPT_CAPATH, folder)
         }
         set(CURLOPT_CONNECTTIMEOUT_MS, options.timeoutMilliseconds)
@@ -160,7 +163,7 @@ extension CurlTransfer {
 
     private static let pieceByteCount = 32 << 10
 
-    /// The file or folder of certificates that the environment names, as for the program curl; nil if it names none.
+    /// The file or folder of certificates that the variable `name` holds; nil if it holds none.
     private static func certificates(_ name: String) -> String? {
         guard let value = unsafe getenv(name).map({ unsafe String(cString: $0) }), !value.isEmpty else { return nil }
         return value

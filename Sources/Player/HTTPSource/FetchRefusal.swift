@@ -40,7 +40,7 @@ struct FetchRefusal {
         case CURLE_OPERATION_TIMEDOUT:
             "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
         case CURLE_PEER_FAILED_VERIFICATION:
-            "the certificate of \(host) is not trusted, so another server may pretend to be \(host); check the address and this machine's clock, or name a certificate of your own with --ca-file"
+            "the certificate of \(host) is not trusted, so another server may pretend to be \(host); check the address and this machine's clock, or name the file of a certificate that you trust with --ca-file"
         case CURLE_SSL_CACERT_BADFILE:
             "the trusted root certificates cannot be read; install them with `apt-get install ca-certificates`, or correct --ca-file or SSL_CERT_FILE"
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
@@ -124,13 +124,13 @@ struct FetchRefusal {
     /// Returns the error of a body whose compression libcurl does not know, or whose compressed bytes are damaged.
     func packed(_ coding: String) -> ByteSourceError {
         .failed(
-            "\(host) sends compressed data (\(coding)) although it was asked not to, and they cannot be decompressed; ask its operator",
+            "\(host) sends compressed data (\(coding)) although it was asked not to, and they cannot be decompressed; ask its operator to send the file uncompressed",
             kind: .invalidResponse)
     }
 
     var expandsTooMuch: ByteSourceError {
         .failed(
-            "\(host) sends compressed data that become more than a hundred times larger, which no audio does; ask its operator",
+            "\(host) sends compressed data that become more than a hundred times larger, which is refused; ask its operator to send the file uncompressed",
             kind: .invalidResponse)
     }
 

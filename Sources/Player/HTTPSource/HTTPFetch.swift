@@ -212,11 +212,6 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             return request.byteCount <= Self.pageLimit ? .accepted : .aborted
         }
         guard case .useBody = action else { return .aborted }
-        request.unpackedByteCount += bytes.count
-        if request.head.packing != nil, request.unpackedByteCount > transfer.largestUnpackedByteCount {
-            request.failure = refusal.expandsTooMuch
-            return .aborted
-        }
         lastProgress = loop.now
         // Pauses before any byte is consumed, since libcurl delivers all of `bytes` again.
         if request.skipLeft < bytes.count, window.isFull {
@@ -224,6 +219,11 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             stallTimer?.disarm()
             window.update { $0.phase = .full }
             return .paused
+        }
+        request.unpackedByteCount += bytes.count
+        if request.head.packing != nil, request.unpackedByteCount > transfer.largestUnpackedByteCount {
+            request.failure = refusal.expandsTooMuch
+            return .aborted
         }
         let skipped = min(request.skipLeft, bytes.count)
         request.skipLeft -= skipped
@@ -308,14 +308,16 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         stallTimer?.disarm()
         if let failure = request.failure { return fail(failure) }
         if request.hasAll { return finish() }
-        if end.code == CURLE_BAD_CONTENT_ENCODING {
+        let isUndecodable = end.code == CURLE_BAD_CONTENT_ENCODING
+        // The body of a redirect or of an error page does not matter.
+        if isUndecodable, 200..<300 ~= end.status {
             if let packing = request.head.packing { return fail(refusal.packed(packing)) }
-            // The header names no compression, such as a character set.
+            // The header names something other than a compression, such as a character set.
             guard decompresses else { return connectionBroke(end) }
             decompresses = false
             return sendRequest(from: request.offset)
         }
-        let action = end.code == CURLE_OK ? responseAction(status: end.status) : request.action
+        let action = end.code == CURLE_OK || isUndecodable ? responseAction(status: end.status) : request.action
         switch action {
         case .useBody: if end.code == CURLE_OK { bodyEnded() } else { connectionBroke(end) }
         case .ended: finish()

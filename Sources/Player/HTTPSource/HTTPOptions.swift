@@ -21,8 +21,8 @@ public struct HTTPOptions: Sendable {
     public var giveUpAfter: Duration? = .seconds(60)
     /// The limit `giveUpAfter` for a live stream, whose missed audio cannot be fetched later; nil: no limit.
     public var giveUpLiveAfter: Duration?
-    /// A PEM file of certificates to trust instead of the system's; nil: the file that SSL_CERT_FILE names in the
-    /// environment, or the folder in SSL_CERT_DIR, or the system's.
+    /// A PEM file of certificates to trust instead of the system's; nil: the file and the folder that SSL_CERT_FILE and
+    /// SSL_CERT_DIR name in the environment, or the system's.
     public var certificates: String?
 
     public init(

@@ -73,7 +73,9 @@ package enum ResponseAction: Equatable {
         -> ResponseAction
     {
         // The bytes of a compressed body from elsewhere than the start cannot be decompressed.
-        if head.packing != nil, status == 206, offset > 0 { return .retryWithoutRange }
+        if head.packing != nil, status == 206, offset > 0 {
+            return hasRange ? .retryWithoutRange : .refused(isLasting: true)
+        }
         switch status {
         case 301, 302, 303, 307, 308: return head.location.map { .moved(to: $0) } ?? .refused(isLasting: true)
         case 200, 203:
@@ -98,7 +100,7 @@ package enum ResponseAction: Equatable {
                 return .ended
             }
             return .changed
-        // Some servers refuse each range instead of leaving it out of account.
+        // Some servers refuse range requests instead of ignoring them.
         case 400, 403, 405, 406, 412, 417, 501:
             let mayBeRange = offset == 0 && hasRange && known == nil
             return mayBeRange

@@ -17,7 +17,7 @@ public protocol MediaReader: AnyObject {
     var position: Estimate<Duration> { get }
 
     /// Fills `samples` (interleaved, whole frames) from the front and returns the number of frames: fewer than
-    /// requested only at the end. A packet that cannot be decoded is skipped and counted.
+    /// requested only at the end, or before an error, which the next call throws; 0 only at the end. A packet that cannot be decoded is skipped and counted.
     func read(into samples: inout MutableSpan<Float>) throws(ReaderError) -> FrameCount
 
     /// Seeks so that `read` continues at `position`, exact to the sample if the demuxer's answer is exact. If this

@@ -27,10 +27,34 @@ struct OggChain {
         guard let last else { return }
         while starts.count < Self.limit {
             let (serials, begin) = try Self.serials(&pages, from: starts[starts.count - 1], before: byteCount)
-            if serials.isEmpty || serials.contains(last.serial) { return }
-            guard let next = try Self.start(of: &pages, after: serials, in: begin..<last.end) else { return }
+            if serials.isEmpty { return }
+            let rest = begin..<last.end
+            let isOther = !serials.contains(last.serial)
+            let end = isOther ? rest.upperBound : try Self.endOfOther(&pages, serials, rest, of: source)
+            guard let end, var next = try Self.start(of: &pages, after: serials, in: begin..<end) else { return }
+            // Another link may lie before the one that was found.
+            while let end = try Self.endOfOther(&pages, serials, begin..<next, of: source),
+                let earlier = try Self.start(of: &pages, after: serials, in: begin..<end), earlier < next
+            {
+                next = earlier
+            }
             starts.append(next)
         }
+    }
+
+    /// Returns the end of a page in `range` of none of the streams `serials`, at one of 15 places; nil if there is none.
+    /// A chain may end with the stream that it begins with. The places are examined only where that needs no request.
+    private static func endOfOther(
+        _ pages: inout OggPages, _ serials: Set<UInt32>, _ range: Range<Int>, of source: any ByteSource
+    ) throws(ByteSourceError) -> Int? {
+        guard source.isHere else { return nil }
+        for step in 1..<16 {
+            let place = range.lowerBound + range.count / 16 * step
+            if let page = try pages.page(from: place, before: range.upperBound), !serials.contains(page.serial) {
+                return page.end
+            }
+        }
+        return nil
     }
 
     private static func bytes(of source: any ByteSource, at offset: Int) throws(ByteSourceError) -> OggLink.KeptBytes {

@@ -15,6 +15,8 @@ package final class OggChainReader: MediaReader {
     private var current: any MediaReader
     private let chain: ChainDemuxer
     private var hasEnded = false
+    /// The error that the next read throws, because audio came before it.
+    private var failure: ReaderError?
     /// Whether the end of a link is found while it is read.
     private let findsEnd: Bool
 
@@ -57,16 +59,29 @@ package final class OggChainReader: MediaReader {
     private var begin: Estimate<Duration> { links[number].begin ?? Estimate(.zero, isExact: false) }
 
     package func read(into samples: inout MutableSpan<Float>) throws(ReaderError) -> FrameCount {
+        if let failure {
+            self.failure = nil
+            throw failure
+        }
         var frames = try current.read(into: &samples)
         let wanted = samples.count / format.channelCount
-        while frames.rawValue < wanted, !hasEnded {
-            guard try advance() else { break }
-            var rest = [Float](repeating: 0, count: (wanted - frames.rawValue) * format.channelCount)
-            var room = rest.mutableSpan
-            let count = try current.read(into: &room)
-            let start = frames.rawValue * format.channelCount
-            for index in 0..<count.rawValue * format.channelCount { samples[start + index] = rest[index] }
-            frames += count
+        do throws(ReaderError) {
+            while frames.rawValue < wanted, !hasEnded {
+                var rest = [Float](repeating: 0, count: (wanted - frames.rawValue) * format.channelCount)
+                var room = rest.mutableSpan
+                let count = try current.read(into: &room)
+                // Only a read without audio is the end of a link: a short one may precede an error.
+                if count == .zero {
+                    guard try advance() else { break }
+                    continue
+                }
+                let start = frames.rawValue * format.channelCount
+                for index in 0..<count.rawValue * format.channelCount { samples[start + index] = rest[index] }
+                frames += count
+            }
+        } catch {
+            guard frames > .zero else { throw error }
+            failure = error
         }
         return frames
     }
@@ -104,9 +119,13 @@ package final class OggChainReader: MediaReader {
         guard let target = links.lastIndex(where: { $0.begin.map { $0.value <= max(position, .zero) } ?? false }),
             target == number || base.state.isSeekable
         else { throw .demuxer(.notSeekable) }
+        let before = (source, current, number, chain.demuxer)
         if target != number { try open(target) }
-        hasEnded = false
-        _ = try current.seek(to: position - begin.value)
+        do { _ = try current.seek(to: position - begin.value) } catch {
+            (source, current, number, chain.demuxer) = before
+            throw error
+        }
+        (hasEnded, failure) = (false, nil)
         return self.position
     }
 
@@ -140,14 +159,20 @@ package final class OggChainReader: MediaReader {
     /// The duration of the whole chain; nil if it is unknown.
     private var total: Estimate<Duration>? {
         if let whole { return whole }
-        guard base.state.isSeekable, let byteCount = base.state.byteCount else { return nil }
+        guard base.state.isSeekable, let byteCount = base.state.byteCount else {
+            // Until another link is found, the link may be the whole file.
+            guard base.state.byteCount != nil, links.count == 1 else { return nil }
+            return current.demuxer.duration.map { Estimate($0.value, isExact: false) }
+        }
         if let begin = links[links.count - 1].begin, let last {
             return Estimate(begin.value + last.value, isExact: begin.isExact && last.isExact)
         }
         // Estimates by the bytes of the links whose lengths are known.
         guard let own = current.demuxer.duration, number + 1 < links.count else { return nil }
-        let known = begin.value + own.value
-        return Estimate(known * (Double(byteCount) / Double(links[number + 1].start)), isExact: false)
+        let known = (begin.value + own.value) / .seconds(1)
+        // A file may state any numbers.
+        let seconds = min(known * (Double(byteCount) / Double(links[number + 1].start)), 1e12)
+        return Estimate(.seconds(seconds), isExact: false)
     }
 }
 

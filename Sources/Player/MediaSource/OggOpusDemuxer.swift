@@ -137,6 +137,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         do { next = try Self.readHeaders(&pages, from: page.offset) } catch {
             if case .byteSource = error { throw error }
             hasEnded = true
+            guard case .malformed(_, kind: .notAudio) = error else { throw error }
             throw .malformed(
                 "the stream goes on with another codec than Opus, which is not played from a pipe or a station: save it to a file first",
                 kind: .unsupportedFormat)

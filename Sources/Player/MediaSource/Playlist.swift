@@ -67,11 +67,13 @@ public struct Playlist: Equatable, Sendable {
         var title: String?
 
         /// Resolves the reference against the playlist at `base`. A local path means the file of that name; if there is
-        /// none, that of its text in Windows-1252 or of its percent-encoding, as VLC writes it.
+        /// none, that of its text in Windows-1252, or else that of its percent-decoded text, since VLC percent-encodes names.
         func resolved(at base: Resource) throws(ResourceError) -> Resource {
             if case .http = base { return try base.resolving(text) }
             let first = try base.resolving(path ?? text)
-            guard case .file(let name) = first, !Self.exists(name) else { return first }
+            // The bytes of a path are no part of an address.
+            guard case .file(let name) = first else { return try base.resolving(text) }
+            if Self.exists(name) { return first }
             let others = [text, Resource.percentDecoded((path ?? text)[...])].compactMap(\.self)
             for other in others {
                 if case .file(let name)? = try? base.resolving(other), Self.exists(name) { return .file(path: name) }
@@ -206,7 +208,7 @@ public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .empty: "the playlist has no entries; check it in an editor"
         case .tooLong:
-            "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries one by one"
+            "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB, or a feed longer than \(Playlist.maximumFeedByteCount >> 20) MiB; play its entries one by one"
         case .unplayable(let error): error.description
         case .httpLiveStreaming:
             "this is a playlist of HTTP Live Streaming (HLS), whose entries are parts of one stream; play its own address"

@@ -77,8 +77,8 @@ struct PlaylistFeed {
     }
 }
 
-/// Splits XML into tags and text. What is not well-formed is read as far as it can be; entities of its own are not known,
-/// so that nothing grows.
+/// Splits XML into tags and text. What is not well-formed is read as far as it can be. Entities that a document declares
+/// are not expanded, so that the text cannot grow without bound.
 struct XMLTokens {
     enum Token: Equatable {
         case begin(String, [String: String])

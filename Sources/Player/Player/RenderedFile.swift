@@ -106,6 +106,8 @@ extension StreamerConfiguration {
 
     /// A clause about samples of the audio that are wider than those of the output file; nil if there are none.
     var shorteningText: String? {
+        // A width that was chosen shortens nothing by surprise.
+        if sampleWidth != nil, !keepsFormat { return nil }
         guard case .file(let path) = output, let kind = try? OutputFileKind(path: path), kind != .oggOpus else {
             return nil
         }

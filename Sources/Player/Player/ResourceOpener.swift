@@ -180,7 +180,8 @@ struct ResourceOpener: QueueItemOpener {
         let place = PlaylistPlace(byteSource)
         guard !item.lists.contains(place) else {
             throw .unusable(
-                "the playlist contains itself; remove this entry from it in an editor", kind: .unplayableList)
+                "the playlist contains itself; play its other entries, or remove this entry from it",
+                kind: .unplayableList)
         }
         guard item.depth < Playlist.maximumDepth else {
             throw .unusable(

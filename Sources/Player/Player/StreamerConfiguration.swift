@@ -56,7 +56,8 @@ public struct StreamerConfiguration: Sendable {
     public var fileType: ContainerFormat?
 
     /// Which audio track of an item is played, such as `AudioTrackChoice("de")`, if it has several; nil: the one that the
-    /// file marks as its default, or else the first. An item with other tracks only is refused.
+    /// file marks as its default, or else the first. An item of a container whose tracks are
+    /// others is refused; an item that can have only one track is played.
     public var track: AudioTrackChoice?
 
     /// Opens a reader of the program's own for the bytes of an item; returns nil if the player shall open one of its
@@ -162,8 +163,8 @@ public struct DownloadSettings: Equatable, Sendable {
     public var headers: [String] = []
     /// Whether to follow redirects from https to http.
     public var allowsDowngrade = false
-    /// A PEM file of certificates to trust instead of the system's; nil: the file that SSL_CERT_FILE names in the
-    /// environment, or the folder in SSL_CERT_DIR, or the system's.
+    /// A PEM file of certificates to trust instead of the system's; nil: the file and the folder that SSL_CERT_FILE and
+    /// SSL_CERT_DIR name in the environment, or the system's.
     public var certificates: String?
 
     public init() {}

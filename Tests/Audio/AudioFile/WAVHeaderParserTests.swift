@@ -36,6 +36,8 @@ struct WAVHeaderParserTests {
         // Almost 2 GiB may be true. Almost 4 GiB with more behind them are a size that was never filled in.
         let isLong = stated == 0 || stated >= 0xFFFF_0000
         #expect(WAVHeaderParser().sampleByteCount(stated: stated, available: .max) == (isLong ? nil : stated))
+        // A size that is followed by another chunk is true.
+        #expect(WAVHeaderParser().sampleByteCount(stated: 0xFFFF_2000, available: 0xFFFF_2000 + 500) == 0xFFFF_2000)
     }
 
     @Test func aLongSizeIsThatOfRF64() {

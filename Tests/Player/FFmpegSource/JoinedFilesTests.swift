@@ -118,6 +118,24 @@ import TenfourSeededRandom
             Self.check(parts, try ToneFiles.heard(parts.flatMap(\.bytes), isSeekable: false), "in order")
         }
 
+        /// The first link comes again at the end, as a jingle does.
+        @Test func aChainThatEndsWithTheStreamOfItsBeginningIsHeard() throws {
+            var chance = SeededRandom(seed: 1)
+            let parts = try [1, 2, 1].enumerated().map { index, serial in
+                let options = ["-c:a", "libvorbis", "-f", "ogg", "-serial_offset", "\(serial)"]
+                return try Self.part(index, "a.ogg", options, [44_100, 48_000], &chance)
+            }
+            Self.check(parts, try ToneFiles.heard(parts.flatMap(\.bytes)), "a jingle")
+        }
+
+        @Test func anOggFileThatCannotBeSeekedHasAnEstimatedLength() throws {
+            var chance = SeededRandom(seed: 1)
+            let part = try Self.part(0, "a.ogg", ["-c:a", "libvorbis", "-f", "ogg"], [48_000], &chance)
+            let reader = try openFFmpegReader(StoredBytes(part.bytes, isSeekable: false), format: .mono)
+            let duration = try #require(reader.demuxer.duration)
+            #expect((part.seconds / 2...part.seconds * 2).contains(duration.value.inSeconds), "\(duration)")
+        }
+
         /// The description of the first part does not fit the second, which nobody can decode.
         @Test func whatCannotBeDecodedIsReportedAfterTheRest() throws {
             let folder = Folder()

@@ -29,7 +29,7 @@
                 ?? false
         }
 
-        /// Returns the frequency of `samples[range]` at 48 kHz, by its zero crossings; 0 for silence.
+        /// Returns the frequency within 0.1 s of `second` at 48 kHz, by the zero crossings; 0 for silence.
         static func frequency(_ samples: [Float], around second: Double) -> Double {
             let middle = Int(second * 48_000)
             let range = max(middle - 4_800, 1)..<min(middle + 4_800, samples.count)

@@ -75,7 +75,7 @@ import Testing
             return
         }
         #expect(sentence.contains("a hundred times larger"))
-        #expect(download.state.held.count < 60_000_000)
+        #expect(download.state.held.count < 70_000_000)
     }
 
     @Test func damagedCompressedBytesAreRefused() throws {

@@ -101,7 +101,7 @@ struct PlaylistTests {
         }
     }
 
-    /// The literal name comes first; then the percent-encoding, as VLC writes it; then Windows-1252.
+    /// The literal name comes first, then its text in Windows-1252, then the percent-decoded name, since VLC percent-encodes.
     @Test func aLocalEntryIsTheFileThatExists() throws {
         let folder = Folder()
         func found(_ line: [UInt8]) throws -> Resource? {
@@ -115,6 +115,7 @@ struct PlaylistTests {
         #expect(try found(Array("Bj".utf8) + [0xF6] + Array("rk.wav".utf8)) == .file(path: folder("Björk.wav")))
         #expect(try found(Array("Bj%C3%B6rk.wav".utf8)) == .file(path: folder("Björk.wav")))
         #expect(try found(Array("none%20.wav".utf8)) == .file(path: folder("none%20.wav")))
+        #expect(try found(Array("http://a/".utf8) + [0xE9]) == .http(address: "http://a/%C3%A9"))
         #expect(try found(Array("100%.wav".utf8)) == .file(path: folder("100%.wav")))
     }
 

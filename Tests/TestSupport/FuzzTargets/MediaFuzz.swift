@@ -175,7 +175,8 @@ private func receiveAnnouncement(_ head: ResponseHead, _ status: Int, _ offset: 
         switch ResponseAction.on(status: status, head, from: offset, hasRange: hasRange, known: known) {
         case .useBody(let skipping): precondition((0...offset).contains(skipping), "more is skipped than was asked for")
         case .moved(let location): follow(location)
-        case .ended, .retryWithoutRange, .changed, .refused: break
+        case .retryWithoutRange: precondition(hasRange, "the same request is sent again")
+        case .ended, .changed, .refused: break
         }
     }
 }

@@ -29,7 +29,7 @@ enum Secrets {
                 continue
             }
             shown.append(hide(secret, of: argument))
-            // In an argument that is no UTF-8, the range is another one.
+            // In an argument that is not UTF-8, the range does not fit its bytes, so that all of it is overwritten.
             let isPlain = argument.pathBytes.count == argument.utf8.count
             wipe(argument: index, isPlain ? secret.range : 0..<Int.max)
         }

@@ -87,7 +87,7 @@ enum StandardInput {
     }
 }
 
-/// Opens audio to be sent through the player: an address, a pipe, or a file that libsndfile cannot read.
+/// Opens audio to be sent through the player: an address, a file, a pipe or a device.
 enum SentAudio {
     /// Opens `place`, an address or path as typed. Blocks until the format is known; throws `.unavailable` if it is not
     /// audio.

@@ -32,7 +32,7 @@ struct FetchOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A PEM file of certificates to trust instead of the system's, for a server with a certificate of its own. Default: the file in SSL_CERT_FILE of the environment, or the system's.",
+            "A PEM file of certificates to trust instead of the system's, for a server with a certificate of its own. Default: the file in the variable SSL_CERT_FILE and the folder in SSL_CERT_DIR, or the system's.",
             valueName: "file"), completion: .file(extensions: ["pem", "crt"]))
     var caFile: String?
 

@@ -55,7 +55,7 @@ struct OutputFileOptions: ParsableArguments {
     private static func check(_ format: SampleCoding, for path: String) throws {
         let name = format.rawValue
         guard widths[format] != nil else {
-            throw ValidationError("--format \(name) is not written: write U8, S16_LE, S24_3LE, S32_LE or FLOAT_LE.")
+            throw ValidationError("--format \(name) cannot be written: use U8, S16_LE, S24_3LE, S32_LE or FLOAT_LE.")
         }
         switch try? OutputFileKind(path: path) {
         case .oggOpus: throw ValidationError("Ogg Opus has no sample format: leave out --format.")

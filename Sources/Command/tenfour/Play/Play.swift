@@ -22,7 +22,7 @@ struct Play: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "URLs, files, folders, playlists (m3u, pls, HLS), CUE sheets, or - for standard input, played one after the other.",
+            "URLs, files, folders, playlists (m3u, pls, xspf, HLS), feeds of podcasts, CUE sheets, or - for standard input, played one after the other.",
             valueName: "address"), completion: Completions.playable)
     var addresses: [String]
 
@@ -157,7 +157,8 @@ struct Play: ParsableCommand {
         streamer.skipsSilence = listening.skipSilence
         let runner = PlayRunner(
             quiet: quiet, verbose: verbose, levels: levels, rendersTo: writesFile ? output : nil,
-            fadeOut: playback.fadeOutOnQuit, sleep: listening.sleep?.duration, duration: duration?.duration,
+            keepsFormat: file.keepFormat, fadeOut: playback.fadeOutOnQuit, sleep: listening.sleep?.duration,
+            duration: duration?.duration,
             resume: resume,
             desktop: writesFile ? nil : PlayDesktop(streamer, isControlled: !noMpris))
         try runner.run(streamer, typed, at: playback.start?.duration)

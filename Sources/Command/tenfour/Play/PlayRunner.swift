@@ -17,6 +17,8 @@ struct PlayRunner {
     var levels = false
     /// The path of the output file; nil if the audio is played.
     var rendersTo: String?
+    /// Whether the output file has the format of the first item.
+    var keepsFormat = false
     var fadeOut: Duration
     /// The time after which playback stops; nil if it does not.
     var sleep: Duration?
@@ -92,7 +94,9 @@ struct PlayRunner {
 
     private func reportSkipped(_ count: Int) throws(RadioError) {
         guard count > 0 else { return }
-        throw RadioError(.incomplete, "some items were skipped (\(count)), for the reasons above")
+        throw RadioError(
+            .incomplete,
+            "some items were skipped (\(count)): see the reasons above, and correct or leave out these items")
     }
 
     private func reportOutput(of streamer: Streamer) {
@@ -100,7 +104,10 @@ struct PlayRunner {
             log("\(rendersTo == nil ? "playing on" : "writing") \(output)")
         }
         if let text = streamer.shorteningText {
-            log("\(text): keep them with --keep-format, or choose another --format")
+            log(
+                "\(text): "
+                    + (keepsFormat
+                        ? "write a .wav file to keep them" : "keep them with --keep-format, or choose a --format"))
         }
     }
 

@@ -164,8 +164,8 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// Opens a player for a URL, a file, and a pipe without a WAV header. Returns nil for other input, which the session
-    /// reads directly: a card, a pipe of WAV or of samples without a header, which is sent as it arrives.
+    /// Opens a player for a URL, a file and a pipe. Returns nil for other input, which the session reads directly, as it
+    /// arrives: a card, WAV on standard input, and samples whose raw format is stated.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil || isAddress(input), isPlayedInput(input) else { return nil }
         return try SentAudio.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount) {
