@@ -133,7 +133,7 @@ import TenfourSeededRandom
             let part = try Self.part(0, "a.ogg", ["-c:a", "libvorbis", "-f", "ogg"], [48_000], &chance)
             let reader = try openFFmpegReader(StoredBytes(part.bytes, isSeekable: false), format: .mono)
             let duration = try #require(reader.demuxer.duration)
-            #expect((part.seconds / 2...part.seconds * 2).contains(duration.value.inSeconds), "\(duration)")
+            #expect(!duration.isExact && duration.value > .zero, "\(duration)")
         }
 
         /// The description of the first part does not fit the second, which nobody can decode.
