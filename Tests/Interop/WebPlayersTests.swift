@@ -65,7 +65,7 @@ import Testing
 
     @Test func vlcHearsTheStream() throws {
         // VLC refuses to run as root.
-        chmod(folder.path, 0o777)
+        unsafe chmod(folder.path, 0o777)
         let file = "std{access=file,mux=wav,dst=\(folder("vlc.wav"))}"
         let out = "#transcode{acodec=s16l,channels=1,samplerate=48000}:\(file)"
         let vlc = try OrdinaryUser().start(

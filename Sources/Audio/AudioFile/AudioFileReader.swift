@@ -50,7 +50,7 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     }
 
     deinit {
-        if let file = unsafe file { unsafe sndfile.sf_close(file) }
+        if let file = unsafe file { _ = unsafe sndfile.sf_close(file) }
         if let owned { close(owned) }
     }
 

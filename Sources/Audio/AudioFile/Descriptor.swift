@@ -19,7 +19,7 @@ internal struct Descriptor {
 
     /// Opens the file at `path` for writing; creates it if it does not exist.
     init(writing path: String) throws(AudioFileError) {
-        number = path.withPath { unsafe open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
+        number = unsafe path.withPath { unsafe open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
         name = path
         guard number >= 0 else { throw AudioFileError(errno: errno, in: "open", name: path, isWriting: true) }
     }

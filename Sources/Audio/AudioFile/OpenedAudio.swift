@@ -20,7 +20,7 @@ internal struct OpenedAudio {
             self = try Self(input, rawFormat: rawFormat)
             return
         }
-        let number = path.withPath { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        let number = unsafe path.withPath { unsafe open($0, O_RDONLY | O_CLOEXEC) }
         guard number >= 0 else { throw AudioFileError(errno: errno, in: "open", name: path) }
         do throws(AudioFileError) {
             let descriptor = Descriptor(number: number, name: path)
@@ -90,7 +90,7 @@ internal struct OpenedAudio {
         do throws(AudioFileError) {
             try LPCMFormat.check(channelCount: channelCount, hertz: hertz, for: descriptor.name)
         } catch {
-            unsafe sndfile.sf_close(file)
+            _ = unsafe sndfile.sf_close(file)
             throw error
         }
         unsafe self.file = file

@@ -1,16 +1,16 @@
 internal import CSndFile
 
 /// libsndfile's functions. An access traps before `loadSndFile` has returned. Afterwards the functions never change.
-nonisolated(unsafe) let sndfile = unsafe try! opened.get()
+let sndfile = try! opened.get()
 
 /// Loads libsndfile on the first call, from any thread but the audio thread. Throws if it is not installed.
 func loadSndFile(for name: String) throws(AudioFileError) {
-    do throws(MissingSndFile) { _ = unsafe try opened.get() } catch {
+    do throws(MissingSndFile) { _ = try opened.get() } catch {
         throw AudioFileError(.libraryIsMissing(error.words), name: name)
     }
 }
 
-private nonisolated(unsafe) let opened = Result { () throws(MissingSndFile) in try openSndFile("libsndfile.so.1") }
+private let opened = Result { () throws(MissingSndFile) in try openSndFile("libsndfile.so.1") }
 
 /// libsndfile cannot be loaded; `words` is the message of `dlopen` or `dlsym`.
 struct MissingSndFile: Error { var words: String }
@@ -19,5 +19,5 @@ func openSndFile(_ file: String) throws(MissingSndFile) -> tenfour_sndfile {
     var failure: UnsafePointer<CChar>?
     let sndfile = unsafe tenfour_sndfile_open(file, &failure)
     if let failure = unsafe failure { throw MissingSndFile(words: unsafe String(cString: failure)) }
-    return unsafe sndfile
+    return sndfile
 }

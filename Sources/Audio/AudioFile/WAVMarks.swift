@@ -72,7 +72,7 @@ public struct WAVMarks: Equatable, Sendable {
 
     /// Reads the marks of the file at `path`; none if it cannot be read or is not a WAV file.
     public init(ofFileAt path: String) {
-        let file = path.withPath { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        let file = unsafe path.withPath { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard file >= 0 else { return }
         defer { close(file) }
         let start = Self.read(12, at: 0, of: file)

@@ -11,7 +11,7 @@ enum StackDepth {
     /// no memory or no thread is available, calls `work` on this thread and returns 0.
     static func measure(_ work: () -> Void) -> Int {
         withoutActuallyEscaping(work) { work in
-            unsafe run(work)
+            run(work)
         }
     }
 
@@ -34,7 +34,7 @@ enum StackDepth {
             work()
             return 0
         }
-        unsafe pthread_join(thread, nil)
+        pthread_join(thread, nil)
         // The stack grows downwards, so the unused bytes are at the beginning.
         let untouched = unsafe UnsafeRawBufferPointer(start: stack, count: byteCount).prefix { $0 == mark }.count
         return byteCount - untouched

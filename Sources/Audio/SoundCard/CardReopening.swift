@@ -90,7 +90,7 @@ extension NegotiatedParameters {
 /// Closes `pcm` on a thread of its own and waits for at most `timeout` nanoseconds, since a hanging sound server does
 /// not answer. The C function is `snd_pcm_close`.
 func close(_ pcm: OpaquePointer, timeout: Int64) {
-    let address = Int(bitPattern: unsafe pcm)
+    let address = Int(bitPattern: pcm)
     let isClosed = Flag()
     let isStarted = runDetached {
         if let pcm = unsafe OpaquePointer(bitPattern: address) { unsafe snd_pcm_close(pcm) }

@@ -29,7 +29,7 @@ enum ProcessorTime {
 
     /// Installs the handler of SIGXCPU, unless there is one. Returns false if the kernel refuses.
     private static func handleSignal() -> Bool {
-        var action = unsafe sigaction()
+        var action = sigaction()
         guard unsafe sigaction(SIGXCPU, nil, &action) == 0 else { return false }
         guard unsafe action.__sigaction_handler.sa_handler == nil else { return true }
         unsafe action.__sigaction_handler.sa_handler = lowerThisThread

@@ -40,7 +40,7 @@ private import TenfourRings
             return unsafe freePages(start, byteCount)
         }
         unsafe sodium_memzero(start, sizes[size])
-        unsafe free.withLock { free in unsafe free.slots[size].append(start) }
+        free.withLock { free in unsafe free.slots[size].append(start) }
     }
 
     /// Returns locked pages with at least `byteCount` bytes that are zero. Free them with the same `byteCount`.

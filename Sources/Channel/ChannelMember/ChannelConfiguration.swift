@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
 public import TenfourManagedChannel
-public import TenfourSession
+import TenfourSession
 
 /// The configuration of a `Channel`: keys, role, relays, and the format of our packets.
 public struct ChannelConfiguration: Sendable {

@@ -1,4 +1,4 @@
-public import TenfourChannelKeys
+import TenfourChannelKeys
 
 /// The file in which a member keeps the newest roster that it has held, and the owner the newest one that it has signed. It
 /// has names, so it must be of mode 0600.

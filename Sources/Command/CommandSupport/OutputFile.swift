@@ -16,9 +16,9 @@ public final class OutputFile {
             file = STDOUT_FILENO
             return
         }
-        var file = path.withPath { unsafe open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+        var file = unsafe path.withPath { unsafe open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
         isNew = file >= 0
-        if file < 0, errno == EEXIST { file = path.withPath { unsafe open($0, O_WRONLY | O_CLOEXEC) } }
+        if file < 0, errno == EEXIST { file = unsafe path.withPath { unsafe open($0, O_WRONLY | O_CLOEXEC) } }
         guard file >= 0 else {
             throw RadioError(
                 .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another path")
@@ -30,7 +30,7 @@ public final class OutputFile {
     deinit {
         guard path != "-" else { return }
         close(file)
-        if isNew { _ = path.withPath { unsafe unlink($0) } }
+        if isNew { _ = unsafe path.withPath { unsafe unlink($0) } }
     }
 
     /// Replaces the file's content. Throws `.failure` if the write fails, for example because the disk is full.

@@ -5,7 +5,7 @@ import TenfourChannelKeys
 enum LoginName {
     /// The login name; nil if this user has none.
     static var current: String? {
-        var entry = passwd()
+        var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
         var room = [CChar](repeating: 0, count: 4_096)
         let name: String? = unsafe room.withUnsafeMutableBufferPointer { room in

@@ -9,7 +9,7 @@ enum TextFile {
     static func write(_ text: String, to path: String, isSecret: Bool = false) throws(RadioError) {
         guard path != "-" else { return Terminal.write(text) }
         if isSecret { return try SecretFile.write(text, to: path) }
-        guard let file = path.withPath({ unsafe fopen($0, "we") }) else {
+        guard let file = unsafe path.withPath({ unsafe fopen($0, "we") }) else {
             throw RadioError(
                 .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another path")
         }
@@ -29,7 +29,7 @@ enum TextFile {
     }
 
     private static func read(_ path: String, limit: Int) throws(RadioError) -> [UInt8] {
-        guard let file = path.withPath({ unsafe fopen($0, "re") }) else {
+        guard let file = unsafe path.withPath({ unsafe fopen($0, "re") }) else {
             throw RadioError(
                 .unavailable,
                 "cannot read \(path): \(unsafe String(cString: strerror(errno))); name another SDP file")

@@ -116,7 +116,7 @@
 
         private var pictures: [Picture] {
             let count = unsafe Int(handle.pointee.nb_streams)
-            return unsafe (0..<count).compactMap { index in
+            return (0..<count).compactMap { index in
                 guard let stream = unsafe handle.pointee.streams[index],
                     unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
                 else { return nil }

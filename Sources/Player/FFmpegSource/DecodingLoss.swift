@@ -17,7 +17,7 @@ struct DecodingLoss {
         if excess > worst.excess { worst = (excess, begin) }
     }
 
-    /// What is missing, as the beginning of a sentence; nil if nothing is.
+    /// Describes the missing part as the beginning of a sentence; nil if no part is missing.
     var text: String? {
         guard worst.excess >= Self.limit else { return nil }
         let tenths = Int((worst.begin / .milliseconds(100)).rounded())

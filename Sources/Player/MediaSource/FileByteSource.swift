@@ -26,7 +26,7 @@ public final class FileByteSource: PeekableByteSource {
         // path with O_NONBLOCK, so that a FIFO without a writer does not block here: `read` waits for the writer, and
         // `stop` can end that wait.
         let descriptor =
-            path == "-"
+            unsafe path == "-"
             ? fcntl(0, F_DUPFD_CLOEXEC, 0)
             : path.withPath { unsafe Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard descriptor >= 0 else { throw refusal(of: path, errno) }

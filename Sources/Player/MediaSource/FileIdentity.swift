@@ -11,7 +11,9 @@ package struct FileIdentity: Hashable, Sendable {
     /// The identity of the regular file at `path`; nil if there is none. The C function is `stat`.
     package init?(regularFileAt path: String) {
         var status = stat()
-        guard path.withPath({ unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard unsafe path.withPath({ unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
         self.init(status)
     }
 

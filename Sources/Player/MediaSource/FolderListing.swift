@@ -68,7 +68,7 @@ package struct FolderListing: Sendable {
 
     private static func status(of path: String) -> stat? {
         var status = stat()
-        return path.withPath { unsafe stat($0, &status) } == 0 ? status : nil
+        return unsafe path.withPath { unsafe stat($0, &status) } == 0 ? status : nil
     }
 
     private mutating func omit(_ reason: Omission) {
@@ -141,7 +141,7 @@ extension FolderListing {
 
     /// Returns the names in a folder that are not hidden; nil if it cannot be read.
     private mutating func names(in path: String) -> [String]? {
-        guard let folder = path.withPath({ unsafe opendir($0) }) else { return nil }
+        guard let folder = unsafe path.withPath({ unsafe opendir($0) }) else { return nil }
         defer { unsafe closedir(folder) }
         var names: [String] = []
         while !isCancelled(), let entry = unsafe readdir(folder) {

@@ -16,13 +16,13 @@
     private static let chunkByteCount = 64 << 10
 
     deinit {
-        for chunk in unsafe chunks { unsafe chunk.deallocate() }
+        for index in unsafe chunks.indices { unsafe chunks[index].deallocate() }
         unsafe spare?.deallocate()
     }
 
     /// Drops all bytes. The bytes appended next begin at `offset`, in memory.
     mutating func restart(at offset: Int) {
-        for chunk in unsafe chunks { unsafe chunk.deallocate() }
+        for index in unsafe chunks.indices { unsafe chunks[index].deallocate() }
         unsafe chunks.removeAll()
         held = offset..<offset
         base = offset
@@ -41,7 +41,7 @@
             try unsafe file.write(UnsafeRawBufferPointer(start: chunks[index] + place, count: count), at: offset - base)
             offset += count
         }
-        for chunk in unsafe chunks { unsafe chunk.deallocate() }
+        for index in unsafe chunks.indices { unsafe chunks[index].deallocate() }
         unsafe chunks.removeAll()
         self.file = consume file
     }

@@ -45,7 +45,7 @@ extension OggChainReader {
             return try OggChainReader(
                 byteSource, starts: chain.starts, kept: chain.kept, format: format, opening: openLink)
         }
-        // What was fetched of the end need not be fetched again.
+        // The link reuses the bytes of the end that were fetched for the search.
         return byteSource.isHere ? nil : try openLink(OggLink(of: byteSource, from: 0, kept: chain.kept), format)
     }
 }

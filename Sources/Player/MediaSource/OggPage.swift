@@ -49,7 +49,7 @@ struct OggPage: Equatable {
 @safe
 struct OggPages: ~Copyable {
     /// The last page. Its memory belongs to libogg, and is valid until the next call of `page(from:before:)`.
-    private(set) var raw = ogg_page()
+    private(set) var raw = unsafe ogg_page()
 
     private let sync = UnsafeMutablePointer<ogg_sync_state>.allocate(capacity: 1)
     private var window: ByteWindow

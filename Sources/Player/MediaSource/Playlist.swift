@@ -58,7 +58,7 @@ public struct Playlist: Equatable, Sendable {
         if entries.isEmpty { throw refusal.map { .unplayable($0) } ?? .empty }
     }
 
-    /// What a playlist says of an entry.
+    /// An entry as the playlist states it.
     struct Reference {
         /// The address or path as text.
         var text: String
@@ -82,7 +82,7 @@ public struct Playlist: Equatable, Sendable {
         }
 
         /// The C function is `access`.
-        private static func exists(_ path: String) -> Bool { path.withPath { unsafe access($0, F_OK) } == 0 }
+        private static func exists(_ path: String) -> Bool { unsafe path.withPath { unsafe access($0, F_OK) } == 0 }
     }
 
     /// Returns whether a resource is a playlist, by its media type, first bytes and name.

@@ -48,8 +48,8 @@ extension MediaIdentity {
         case .http(let address): self.init(address: address, byteCount: state.byteCount, start: start)
         case .file(let path):
             var status = stat()
-            guard path.withPath({ unsafe stat($0, &status) }) == 0,
-                let absolute = path.withPath({ unsafe realpath($0, nil) })
+            guard unsafe path.withPath({ unsafe stat($0, &status) }) == 0,
+                let absolute = unsafe path.withPath({ unsafe realpath($0, nil) })
             else { return nil }
             defer { unsafe free(absolute) }
             self.init(

@@ -103,7 +103,7 @@ public struct QueueItem: Equatable, Sendable {
     }
 }
 
-/// What tells a playlist from others: the file, or its address.
+/// Identifies a playlist by its file, or else by its address.
 struct PlaylistPlace: Hashable, Sendable {
     private var file: FileIdentity?
     private var address: Resource?

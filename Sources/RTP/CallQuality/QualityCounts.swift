@@ -1,5 +1,5 @@
 public import TenfourJitterBuffer
-public import TenfourPackets
+import TenfourPackets
 
 /// A receiver's counts for one talker, since the talker's first packet.
 public struct QualityCounts: Hashable, Sendable {

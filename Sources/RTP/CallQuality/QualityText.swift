@@ -1,5 +1,5 @@
 internal import TenfourAudioCore
-public import TenfourJSON
+import TenfourJSON
 internal import TenfourJitterBuffer
 internal import TenfourPackets
 

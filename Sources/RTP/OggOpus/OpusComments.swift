@@ -1,4 +1,4 @@
-public import TenfourAudioCore
+import TenfourAudioCore
 
 /// The comment header of Opus in Ogg (RFC 7845 section 5.2): names and values such as `TITLE=family`.
 public struct OpusComments: Equatable, Sendable {

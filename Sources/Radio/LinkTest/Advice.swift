@@ -1,5 +1,5 @@
 internal import TenfourCallQuality
-public import TenfourJSON
+import TenfourJSON
 internal import TenfourJitterBuffer
 internal import TenfourPackets
 internal import TenfourSession

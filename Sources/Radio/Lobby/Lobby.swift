@@ -1,5 +1,5 @@
 public import TenfourAudioCore
-public import TenfourCall
+import TenfourCall
 public import TenfourChannelKeys
 public import TenfourDNSSD
 public import TenfourPairing

@@ -1,5 +1,5 @@
 public import TenfourAudioCore
-public import TenfourCall
+import TenfourCall
 internal import TenfourClocks
 public import TenfourDNSSD
 public import TenfourPairing

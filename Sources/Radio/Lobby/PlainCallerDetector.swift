@@ -1,6 +1,6 @@
-public import TenfourAudioCore
+import TenfourAudioCore
 internal import TenfourPackets
-public import TenfourSession
+import TenfourSession
 
 /// Detects a station that talks to this one by plain RTP, without an invitation. One at a time is shown to the person.
 ///

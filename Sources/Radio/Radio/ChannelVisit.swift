@@ -1,5 +1,5 @@
 internal import TenfourAudioCore
-public import TenfourChannelKeys
+import TenfourChannelKeys
 internal import TenfourChannelMember
 public import TenfourManagedChannel
 internal import TenfourPackets

@@ -1,4 +1,4 @@
-public import TenfourAudioCore
+import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourOpusCodec
 public import TenfourPackets

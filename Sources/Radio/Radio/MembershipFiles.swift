@@ -1,5 +1,5 @@
 internal import Glibc
-public import TenfourChannelKeys
+import TenfourChannelKeys
 public import TenfourChannelMember
 public import TenfourManagedChannel
 internal import TenfourPrivateFiles

@@ -16,7 +16,7 @@ internal import Glibc
     /// Whether a descriptor is free that libshout can use. libshout waits with select(2), which aborts the process for
     /// a descriptor of 1024 or more. Some below 1024 stay free for the files that other threads open meanwhile.
     static var hasDescriptor: Bool {
-        let free = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let free = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         if free >= 0 { close(free) }
         return (0..<960).contains(free)
     }

@@ -5,7 +5,7 @@ public import TenfourRelayServer
 internal import TenfourRings
 public import TenfourSession
 internal import TenfourThreads
-public import TenfourUV
+import TenfourUV
 
 /// Lets browsers and players listen to channels of a running relay over HTTP, and makes Ogg pages of channels for Icecast
 /// servers.

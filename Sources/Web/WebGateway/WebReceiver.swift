@@ -9,7 +9,7 @@ internal import TenfourUV
 /// Receives one channel of the relay, as a member of an encrypted channel or as a target of a plain one.
 ///
 /// Use it on the gateway's thread only.
-final class WebReceiver {
+@safe final class WebReceiver {
     /// The address to which a plain channel's packets are sent.
     let localEndpoint: Endpoint
     /// The names of talkers by their reports, which only plain channels need.

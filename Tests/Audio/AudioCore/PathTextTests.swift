@@ -15,7 +15,7 @@ import Testing
         #expect(text.pathBytes == bytes, "\(bytes)")
         #expect(seen[Array(text.utf8)] ?? bytes == bytes)
         seen[Array(text.utf8)] = bytes
-        let reread = text.withPath { unsafe String(path: $0) }
+        let reread = unsafe text.withPath { unsafe String(path: $0) }
         #expect(reread == text && reread.pathBytes == bytes)
     }
 }

@@ -45,7 +45,7 @@ struct SecretMemoryTests {
         }
         for secret in [secrets[0], secrets[299]] {
             let address = secret.withBytes { bytes in
-                unsafe bytes.withUnsafeBufferPointer { unsafe UInt(bitPattern: $0.baseAddress) }
+                unsafe bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
             }
             let found = try flags(at: address)
             #expect(found.contains("dd") && (found.contains("lo") || !Self.mayLock), "\(found)")

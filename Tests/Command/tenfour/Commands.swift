@@ -4,7 +4,7 @@ import Testing
 
 /// Whether packages of this machine make a sound server ALSA's default device, as on most desktops.
 let soundServerIsDefault = ["99-pipewire-default.conf", "99-pulseaudio-default.conf", "99-pulse.conf"]
-    .contains { access("/etc/alsa/conf.d/\($0)", F_OK) == 0 }
+    .contains { unsafe access("/etc/alsa/conf.d/\($0)", F_OK) == 0 }
 
 /// A tone of a minute, long enough for tests that end the program themselves, also on a slow machine.
 let longTone = Recording(channels: [Tone.samples(seconds: 60)]).wav()

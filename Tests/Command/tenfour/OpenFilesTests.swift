@@ -54,7 +54,7 @@ import Testing
     func anIcecastServerIsFedBesideAThousandListeners() throws {
         let server = UDPPort.free()
         folder.write("host 127.0.0.1\nport \(server)\nmount /studio.ogg\npassword hackme\n", to: "icecast.conf")
-        chmod(folder("icecast.conf"), 0o600)
+        unsafe chmod(folder("icecast.conf"), 0o600)
         let relay = try relay(limit: "4096:4096", ["--icecast", "studio=icecast.conf"])
         let listeners = try Program(
             "python3",

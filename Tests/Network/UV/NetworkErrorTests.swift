@@ -36,7 +36,7 @@ struct NetworkErrorTests {
     }
 
     private func write(_ text: String, to path: String) throws {
-        let file = try #require(unsafe fopen(path, "we"))
+        let file = try unsafe #require(unsafe fopen(path, "we"))
         unsafe fputs(text, file)
         unsafe fclose(file)
     }

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// What FFmpeg decodes is played, whatever the codec and the container.
+    /// FFmpeg's codecs and containers are played, each with any other.
     @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct FormatTests {
         struct Format: CustomTestStringConvertible, Sendable {
             var name: String

@@ -8,7 +8,7 @@ import TenfourSeededRandom
     import TestSupport
     import Testing
 
-    /// What is no sound is refused, however much of it looks like the headers of frames.
+    /// Files without audio are refused, however many of their bytes look like the headers of frames.
     @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct RecognitionTests {
         private static func expectRefused(_ bytes: [UInt8], _ comment: Comment) {
             let error = #expect(throws: ReaderError.self, comment) {

@@ -103,9 +103,9 @@ struct FolderListingTests {
     @Test func namesAreBytes() throws {
         let folder = Folder()
         let path = folder(String(pathBytes: Array("latin".utf8) + [0xE9] + Array(".wav".utf8)))
-        let file = path.withPath { unsafe creat($0, 0o600) }
+        let file = unsafe path.withPath { unsafe creat($0, 0o600) }
         #expect(file >= 0 && close(file) == 0)
-        defer { _ = path.withPath { unsafe unlink($0) } }
+        defer { _ = unsafe path.withPath { unsafe unlink($0) } }
         let listing = try #require(FolderListing(of: folder.path))
         #expect(listing.paths == [path] && listing.omissionText == nil)
         #expect("\(Resource.file(path: path))".hasSuffix("/latin\u{FFFD}.wav"))

@@ -19,7 +19,7 @@ struct PeekingByteSourceTests {
                 count += 1
                 return count
             }
-            return count > 1 ? min(unsafe buffer.count, 4) : nil
+            return count > 1 ? min(buffer.count, 4) : nil
         }
     }
 

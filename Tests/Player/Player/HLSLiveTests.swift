@@ -94,7 +94,7 @@
             try packager.package(
                 .init(testDescription: "", options: ["-c:a", "libmp3lame", "-ar", "48000"]), name: "two", seconds: 1)
             let late = Folder.bytes(of: packager.folder("list-10.ts"))
-            unlink(packager.folder("list-10.ts"))
+            unsafe unlink(packager.folder("list-10.ts"))
             var addresses = [8: "nothing.ts", 12: "late=1/list-12.ts"]
             for number in 14...20 { addresses[number] = "two-\(number).ts" }
             let changes = [14: "#EXT-X-DISCONTINUITY"]
@@ -162,7 +162,7 @@
             streamer.play()
             #expect(waiting { streamer.progress.position.value > .seconds(2.5) })
             streamer.pause()
-            for number in 5..<15 { unlink(packager.folder("list-\(number).ts")) }
+            for number in 5..<15 { unsafe unlink(packager.folder("list-\(number).ts")) }
             publish(15..<20)
             sleep(3)
             streamer.play()
@@ -195,7 +195,7 @@
             streamer.open(server.address("live.m3u8"))
             streamer.play()
             #expect(waiting { streamer.progress.position.value > .seconds(2) })
-            unlink(packager.folder("live.m3u8"))
+            unsafe unlink(packager.folder("live.m3u8"))
             #expect(waiting { streamer.state.isOver })
             #expect("\(streamer.state)".contains("status 404"), "\(streamer.state)")
             #expect((stretches(out("heard.wav")).first?.end ?? 0) > 4.5)

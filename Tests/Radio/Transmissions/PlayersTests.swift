@@ -65,7 +65,7 @@ import Testing
         #expect(result.end == .code(0) && result.errors == "", "\(result.errors)")
         let bytes = Folder.bytes(of: scene.folder("heard.raw"))
         let heard = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe (0..<bytes.count / 4).map { unsafe bytes.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
+            (0..<bytes.count / 4).map { unsafe bytes.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self) }
         }
         #expect(abs(heard.count - (240_000 - 312)) <= 1, "\(heard.count)")
         // The tone after the gap has the phase that it would have without the gap.

@@ -196,7 +196,7 @@ struct FloorClusterTests {
         begin()
         stations[0].press()
         run(.milliseconds(200))
-        let before = stations.map { cluster.node($0.number).room.relay.status.discards[.withoutFloor] ?? 0 }
+        let before = stations.map { cluster.node($0.number).room.relay.status.discards[.withoutFloor] }
         for station in stations[1...] { station.talk() }
         run(.milliseconds(50))
         for number in 1..<3 {
@@ -231,7 +231,7 @@ struct FloorClusterTests {
         other.press()
         run(.milliseconds(40))
         #expect(sending == [other.number])
-        let before = cluster.node(number).room.relay.status.discards[.withoutFloor] ?? 0
+        let before = cluster.node(number).room.relay.status.discards[.withoutFloor]
         stations[number].talk()
         #expect(cluster.node(number).room.relay.status.discards[.withoutFloor] == before + 1)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TenfourChannelKeys
 import TenfourFloor
 import TenfourPackets
 import TenfourRelayCore

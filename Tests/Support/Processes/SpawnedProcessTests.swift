@@ -41,8 +41,8 @@ import Testing
     }
 
     @Test func aBlockedOrIgnoredSignalIsNotInherited() throws {
-        let old = unsafe signal(SIGUSR2, SIG_IGN)
-        defer { unsafe signal(SIGUSR2, old) }
+        let old = signal(SIGUSR2, SIG_IGN)
+        defer { signal(SIGUSR2, old) }
         #expect(try run("kill -USR2 $$; sleep 1").end == .signal(SIGUSR2))
     }
 

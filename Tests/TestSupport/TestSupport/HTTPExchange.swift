@@ -8,7 +8,7 @@ import Glibc
 
     /// Connects to `port` of 127.0.0.1 and sends a request for `target`. The answer is a 503 if nobody listens.
     public init(_ target: String, port: UInt16, host: String = "radio.example.org") {
-        descriptor = unsafe socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -8,7 +8,7 @@ import Glibc
 public final class OrdinaryUser {
     private let folder = Folder()
 
-    public init() { chmod(folder.path, 0o755) }
+    public init() { unsafe chmod(folder.path, 0o755) }
 
     /// Starts a program of this package by the name of its product, or a program in the PATH.
     public func start(
@@ -28,7 +28,7 @@ public final class OrdinaryUser {
         let copy = folder(name)
         if unsafe access(copy, X_OK) != 0 {
             folder.write(Folder.bytes(of: path), to: name)
-            chmod(copy, 0o755)
+            unsafe chmod(copy, 0o755)
         }
         return copy
     }

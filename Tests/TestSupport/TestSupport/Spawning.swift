@@ -101,7 +101,7 @@ struct Spawning {
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         var vector = unsafe strings.map { unsafe strdup($0) } + [nil]
-        defer { for string in unsafe vector { unsafe free(string) } }
+        defer { for index in unsafe vector.indices { unsafe free(vector[index]) } }
         return unsafe vector.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
     }
 }

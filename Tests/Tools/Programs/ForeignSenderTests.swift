@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the senders of other programs do, from a capture to audio: all of it is heard, and all that is reported is true.
+/// Captures of the senders of other programs are played and reported right.
 ///
 /// Tests/TestSupport/Senders/captures.py writes the captures.
 @Suite(.onItsOwnThread) struct ForeignSenderTests {
@@ -159,7 +159,7 @@ extension [ForeignSender] {
     ]
 }
 
-/// What was played of a capture, and what was reported of it.
+/// The audio that was played of a capture, and its report.
 private struct Heard {
     var lost: Int
     var concealedShare: Double

@@ -125,7 +125,7 @@ struct People {
     /// since the members' clocks differ.
     static func clock(_ seconds: Int, now: Int = time(nil)) -> String {
         var moment = time_t(seconds)
-        var parts = tm()
+        var parts = unsafe tm()
         guard unsafe localtime_r(&moment, &parts) != nil else { return "?" }
         var text = [CChar](repeating: 0, count: 32)
         let format = abs(now - seconds) < 86_400 ? "%H:%M" : "%b %e"

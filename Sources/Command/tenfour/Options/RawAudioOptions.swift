@@ -71,7 +71,7 @@ enum StandardInput {
             var ends: [Int32] = [-1, -1]
             guard unsafe pipe(&ends) == 0 else { return false }
             defer { for end in ends { close(end) } }
-            let count = unsafe tee(STDIN_FILENO, ends[1], start.count, 0)
+            let count = tee(STDIN_FILENO, ends[1], start.count, 0)
             if count < 0, errno == EINTR { continue }
             if count == start.count { return unsafe read(ends[0], &start, count) == count }
             // Returns false if the pipe has ended with fewer bytes than a header.

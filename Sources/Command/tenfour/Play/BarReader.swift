@@ -194,5 +194,5 @@ func isAddress(_ path: String) -> Bool { path.hasPrefix("http://") || path.hasPr
 /// Returns whether `path` is a regular file, which can be read again from any offset.
 func isRegularFile(_ path: String) -> Bool {
     var status = stat()
-    return path != "-" && path.withPath({ unsafe stat($0, &status) }) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return unsafe path != "-" && path.withPath({ unsafe stat($0, &status) }) == 0 && status.st_mode & S_IFMT == S_IFREG
 }

@@ -139,7 +139,7 @@ struct PlotCommand: ParsableCommand {
 
     /// The reader of the recording. It shows its progress if a status line may be drawn.
     private var reading: BarReader {
-        let path = isAddress(file) ? Secrets.reveal(file) : AudioLocation(file).path
+        let path = Secrets.reveal(AudioLocation(file).path)
         var reading = BarReader(path: path, barCount: barCount, floor: floor)
         reading.raw = rawAudio.raw(channelCount: rawChannels)
         (reading.start, reading.duration) = (part.start?.duration ?? .zero, part.duration?.duration)

@@ -168,7 +168,7 @@ struct Send: ParsableCommand {
     /// arrives: a card, WAV on standard input, and samples whose raw format is stated.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil || isAddress(input), isPlayedInput(input) else { return nil }
-        return try SentAudio.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount) {
+        return try SentAudio.open(AudioLocation(input).path, channelCount: channelCount) {
             if !common.quiet, !noWaveform, common.display != .plain { WaveformPanel.configure(&$0) }
             $0.startAfter = download.startAfter.duration
             download.apply(to: &$0.download, waitsForLive: true)
@@ -189,5 +189,6 @@ func isPipe(_ input: String) -> Bool {
     guard case .file(let path) = AudioLocation(input) else { return false }
     if path == "-" { return true }
     var status = stat()
-    return path.withPath { unsafe stat($0, &status) } == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    return unsafe path.withPath { unsafe stat($0, &status) } == 0
+        && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
 }

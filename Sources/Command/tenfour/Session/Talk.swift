@@ -215,7 +215,7 @@ struct Talk: ParsableCommand {
     /// input, which the session reads directly.
     private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil, isPlayedInput(input) else { return nil }
-        return try SentAudio.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount)
+        return try SentAudio.open(AudioLocation(input).path, channelCount: channelCount)
     }
 }
 

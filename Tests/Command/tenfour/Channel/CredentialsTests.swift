@@ -107,8 +107,8 @@ import Testing
             ])
         for _ in 0..<60 {
             folder.write("v=0\n", to: "live.sdp")
-            chmod(folder("live.sdp"), 0o666)
-            if getuid() == 0 { chown(folder("live.sdp"), 65_534, 65_534) }
+            unsafe chmod(folder("live.sdp"), 0o666)
+            if getuid() == 0 { unsafe chown(folder("live.sdp"), 65_534, 65_534) }
             let before = unsafe open(folder("live.sdp"), O_RDONLY | O_CLOEXEC)
             let run = try tenfour([
                 "send", "--input", folder("song.wav"), "-d", "0.05", "--sdp", folder("live.sdp"), "--srtp-key-file",

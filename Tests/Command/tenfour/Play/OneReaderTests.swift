@@ -32,7 +32,7 @@ import Testing
         return (try #require(json["duration_s"] as? Double), try #require(json["exact"] as? Bool), run.end)
     }
 
-    /// What `send` reads, as fast as it can be read.
+    /// Returns the duration of the audio that `send` reads, as fast as it can be read.
     private func sent(_ name: String) throws -> Double {
         var configuration = StreamerConfiguration()
         (configuration.gain, configuration.output, configuration.channelCount) = (.none, .source, 1)
@@ -40,12 +40,12 @@ import Testing
         defer { streamer.close() }
         streamer.open(folder(name))
         streamer.play()
-        var source = try #require(streamer.source)
+        let source = try #require(streamer.source)
         var samples = [Float](repeating: 0, count: 480)
         // While it waits for audio the source is silent, which does not count as played.
         while !streamer.state.isOver {
             var room = samples.mutableSpan
-            if try source.read(into: &room) == .zero { break }
+            if source.read(into: &room) == .zero { break }
         }
         return streamer.progress.played / .seconds(1)
     }
@@ -186,9 +186,10 @@ import Testing
         try tone("a.flac")
         let name = String(pathBytes: Array("latin".utf8) + [0xE9] + Array(".flac".utf8))
         let path = folder(name)
-        let renamed = folder("a.flac").withPath { old in path.withPath { new in unsafe rename(old, new) } }
+        let renamed = unsafe folder("a.flac").withPath { old in unsafe path.withPath { new in unsafe rename(old, new) }
+        }
         #expect(renamed == 0)
-        defer { _ = path.withPath { unsafe unlink($0) } }
+        defer { _ = unsafe path.withPath { unsafe unlink($0) } }
         folder.write(Array("latin".utf8) + [0xE9] + Array(".flac\n".utf8), to: "list.m3u")
         // A shell makes the bytes of the argument, since the text of a test's argument is UTF-8.
         for command in [

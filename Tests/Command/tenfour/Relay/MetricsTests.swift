@@ -202,7 +202,7 @@ import Testing
     @Test func packetsThatCannotBeDecryptedAreCounted() throws {
         folder.write(longTone, to: "tone.wav")
         folder.write(String(repeating: "A", count: 40) + "\n", to: "key")
-        chmod(folder("key"), 0o600)
+        unsafe chmod(folder("key"), 0o600)
         let receiver = try Program(
             "tenfour",
             [

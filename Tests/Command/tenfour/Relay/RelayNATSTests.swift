@@ -16,7 +16,7 @@ import Testing
     /// Writes a file that nobody else may read.
     private func write(_ text: String, to name: String) {
         folder.write(text + "\n", to: name)
-        chmod(folder(name), 0o600)
+        unsafe chmod(folder(name), 0o600)
     }
 
     /// Starts a relay with more `lines` in its configuration.
