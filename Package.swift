@@ -70,7 +70,7 @@ func tests(
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let ffmpegSource = Target.Dependency.target(name: "TenfourFFmpegSource", condition: .when(traits: ["FFmpeg"]))
+let ffmpeg = Target.Dependency.target(name: "CAV", condition: .when(traits: ["FFmpeg"]))
 
 let package = Package(
     name: "tenfour",
@@ -90,7 +90,6 @@ let package = Package(
         .library(name: "TenfourMediaSource", targets: ["TenfourMediaSource"]),
         .library(name: "TenfourHTTPSource", targets: ["TenfourHTTPSource"]),
         .library(name: "TenfourHLSSource", targets: ["TenfourHLSSource"]),
-        .library(name: "TenfourFFmpegSource", targets: ["TenfourFFmpegSource"]),
         .library(name: "TenfourEffects", targets: ["TenfourEffects"]),
         .library(name: "TenfourTimePitch", targets: ["TenfourTimePitch"]),
         .library(name: "TenfourWaveform", targets: ["TenfourWaveform"]),
@@ -198,12 +197,11 @@ let package = Package(
 
         module(
             "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
-            others: ["COgg"]),
+            others: ["COgg", ffmpeg]),
         module(
             "Player/HTTPSource", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV", "MediaSource"],
             others: ["CCurl"]),
         module("Player/HLSSource", uses: ["Rings", "Pacing", "AudioCore", "MediaSource"]),
-        module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
         module(
             "Player/Player",
             uses: [
@@ -211,7 +209,7 @@ let package = Package(
                 "Effects", "AudioFile", "SoundCard", "OggOpus", "Waveform",
                 "MediaSource",
                 "HTTPSource", "HLSSource",
-            ], others: [ffmpegSource]),
+            ]),
 
         module(
             "Player/MPRIS",
@@ -343,7 +341,6 @@ let package = Package(
 
         firstProgram("audio-core", uses: ["AudioCore"]),
         firstProgram("effects", uses: ["AudioCore", "Effects"]),
-        firstProgram("ffmpeg-source", uses: ["AudioCore", "MediaSource"], others: [ffmpegSource]),
         firstProgram("headless-queue", uses: ["MediaSource", "Player"]),
         firstProgram("hls-source", uses: ["HLSSource", "MediaSource"]),
         firstProgram("http-source", uses: ["HTTPSource", "MediaSource"]),
@@ -382,7 +379,7 @@ let package = Package(
                     "RelayCore", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator", "MediaSource",
                     "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions", "Call", "Lobby",
                     "Diagnosis", "LiveStream", "CommandSupport",
-                ], others: [ffmpegSource, "TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
+                ], others: ["TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
             swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/PrivateFiles", uses: ["PrivateFiles"]),
@@ -463,12 +460,11 @@ let package = Package(
         tests("Network/DNSSD", uses: ["Rings", "DBus", "AudioCore", "Session", "DNSSD"]),
         tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
         tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
-        tests("Player/MediaSource", uses: ["SeededRandom", "AudioCore", "NetworkEmulator", "MediaSource"]),
+        tests(
+            "Player/MediaSource", uses: ["SeededRandom", "Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
+            isOptimized: true),
         tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),
         tests("Player/HLSSource", uses: ["Rings", "AudioCore", "MediaSource", "HLSSource"]),
-        tests(
-            "Player/FFmpegSource", uses: ["SeededRandom", "Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
-            others: [ffmpegSource], isOptimized: true),
         tests(
             "Player/Player",
             uses: [
@@ -548,7 +544,7 @@ let package = Package(
         tests(
             "FirstProgramTests", in: "FirstPrograms", uses: ["AudioCore", "AudioFile"],
             others: [
-                "first-audio-core", "first-effects", "first-ffmpeg-source", "first-headless-queue", "first-hls-source",
+                "first-audio-core", "first-effects", "first-headless-queue", "first-hls-source",
                 "first-http-source", "first-jitter-buffer", "first-level-meter", "first-media-source",
                 "first-network-emulator", "first-own-decoder", "first-own-effect", "first-own-source", "first-packets",
                 "first-session", "first-time-pitch", "first-waveform-png",

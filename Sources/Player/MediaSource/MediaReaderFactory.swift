@@ -1,27 +1,41 @@
 public import TenfourAudioCore
 
-/// Opens a reader for the formats that this module decodes itself: Ogg Opus and WAV. `format` is the format of the
-/// decoded audio; nil keeps the format of the recording. `hint` is the container format, which is detected if it is nil.
+/// Opens a reader for every format that this package plays: Ogg Opus and WAV without FFmpeg, all others with FFmpeg.
+/// `format` is the format of the decoded audio; nil keeps the format of the recording. `hint` is the container format,
+/// which is detected if it is nil. `choice` is the audio track; nil: the one that the file marks.
 ///
-/// Blocks until the first audio is decoded. The reader is for one thread at a time.
+/// Blocks until the first audio is decoded. Throws if FFmpeg is needed and not installed, or this package was built without it.
+/// The reader is for one thread at a time.
 public func openReader(
-    _ byteSource: any ByteSource, format: LPCMFormat?, as hint: ContainerFormat? = nil
+    _ byteSource: any ByteSource, format: LPCMFormat?, as hint: ContainerFormat? = nil,
+    track choice: AudioTrackChoice? = nil
 ) throws(ReaderError) -> any MediaReader {
     var window = ByteWindow(of: byteSource)
+    let tag: ID3Tag
     let container: ContainerFormat
     do {
-        let tag = try ID3Tag(&window)
+        tag = try ID3Tag(&window)
         try window.load(at: tag.byteCount, count: ContainerFormat.sniffedByteCount)
-        container = hint ?? (tag.byteCount == 0 ? ContainerFormat(sniffing: window.bytes) : .elementary)
+        let sniffed = ContainerFormat(sniffing: window.bytes)
+        // Both versions of Musepack have the same ending.
+        container = hint == .musepack8 && sniffed == .musepack7 ? sniffed : hint ?? sniffed
     } catch { throw .demuxer(.byteSource(error)) }
     try container.check()
     if container == .oggOpus || container == .ogg,
         let chain = try OggChainReader.open(
             byteSource, container, after: window.held, format: format,
-            opening: { link, format throws(ReaderError) in try openReader(link, format: format, as: nil) })
+            opening: { link, format throws(ReaderError) in
+                try openReader(link, format: format, track: choice)
+            })
     {
         return chain
     }
+    #if FFmpeg
+        if !isBuiltIn(container, &window) {
+            return try openFFmpegReader(
+                window, container, after: tag, isNamed: hint != nil, format: format, track: choice)
+        }
+    #endif
     return try openBuiltInReader(window, container, format: format)
 }
 
@@ -51,7 +65,7 @@ extension OggChainReader {
 }
 
 /// Opens the container that `window` begins with.
-package func openBuiltInReader(
+private func openBuiltInReader(
     _ window: consuming ByteWindow, _ container: ContainerFormat, format: LPCMFormat?
 ) throws(ReaderError) -> PacketReader {
     switch container {
@@ -67,7 +81,7 @@ package func openBuiltInReader(
 
 /// Returns whether this module decodes the container that `window` begins with, and downmixes it as well as FFmpeg
 /// does.
-package func isBuiltIn(_ container: ContainerFormat, _ window: inout ByteWindow) -> Bool {
+private func isBuiltIn(_ container: ContainerFormat, _ window: inout ByteWindow) -> Bool {
     switch container {
     case .oggOpus: hasFewChannels(window.bytes)
     case .wav:

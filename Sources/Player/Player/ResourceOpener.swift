@@ -5,10 +5,6 @@ internal import TenfourHTTPSource
 internal import TenfourMediaSource
 internal import TenfourRings
 
-#if FFmpeg
-    internal import TenfourFFmpegSource
-#endif
-
 /// Opens addresses, files and pipes, with FFmpeg or, in a build without it, Ogg Opus and WAV only.
 struct ResourceOpener: QueueItemOpener {
     private let settings: DownloadSettings
@@ -245,11 +241,7 @@ struct ResourceOpener: QueueItemOpener {
         _ byteSource: any ByteSource, _ format: LPCMFormat?, _ hint: ContainerFormat? = nil,
         track: AudioTrackChoice? = nil
     ) throws(ReaderError) -> any MediaReader {
-        #if FFmpeg
-            try openFFmpegReader(byteSource, format: format, as: hint, track: track)
-        #else
-            try TenfourMediaSource.openReader(byteSource, format: format, as: hint)
-        #endif
+        try TenfourMediaSource.openReader(byteSource, format: format, as: hint, track: track)
     }
 
     private static func makeDecryption(

@@ -3,10 +3,6 @@ import TenfourHTTPSource
 import TenfourMediaSource
 import TestSupport
 
-#if FFmpeg
-    import TenfourFFmpegSource
-#endif
-
 /// Feeds the bytes as an Ogg file, once with seeking and once without. The checksums are corrected first, because a
 /// fuzzer would not find correct ones. The first byte is the position to seek to, in seconds.
 func feedOgg(_ bytes: Span<UInt8>) {

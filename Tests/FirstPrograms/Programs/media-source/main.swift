@@ -2,7 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourMediaSource
 
-// about song.opus
+// about song.flac
 do {
     let path = CommandLine.arguments.dropFirst().first ?? "-"
     let reader = try openReader(FileByteSource.open(path), format: nil)
