@@ -222,7 +222,7 @@ let package = Package(
                 "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch",
                 "Effects", "SignalTones", "AudioFile", "SoundCard", "VoiceProcessing",
                 "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
-                "RelayCore", "UV", "Transmissions", "PrivateFiles",
+                "RelayCore", "UV", "Transmissions", "PrivateFiles", "MediaSource",
             ]),
         module(
             "Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "UnixSockets", "Clocks", "AudioCore"],

@@ -189,8 +189,18 @@ struct RadioLoops: ~Copyable, Sendable {
         case .none:
             return nil
         case .file(let path, let raw):
-            let input = try CaptureInput(
-                file: path, raw: raw, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
+            // A pipe is read as it arrives, and raw audio has no header to recognize it by.
+            let media = raw == nil ? try MediaInput(path: path) : nil
+            let input =
+                if let media {
+                    CaptureInput(
+                        AudioInput(media), channelCount: coding.channelCount, of: coding.captureChannel,
+                        frame: coding.frame)
+                } else {
+                    try CaptureInput(
+                        file: path, raw: raw, channelCount: coding.channelCount, of: coding.captureChannel,
+                        frame: coding.frame)
+                }
             openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
             return input
         case .sound(let sound):
