@@ -1,6 +1,5 @@
 import ArgumentParser
 import TenfourAudioCore
-import TenfourAudioFile
 import TenfourMediaSource
 import TenfourPlayer
 
@@ -21,14 +20,28 @@ struct OutputFileOptions: ParsableArguments {
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
-            "The format of the samples of the output file, by its ALSA name: U8, S16_LE, S24_3LE, S32_LE or FLOAT_LE. Default: S16_LE.",
+            "The format of the samples of the output file, by its ALSA name. Default: S16_LE.",
             valueName: "format"))
-    var sampleFormat: SampleCoding?
+    var sampleFormat: SampleFormat?
 
-    private static let widths: [SampleCoding: SampleWidth] = [
-        .unsigned8: .integer(bitCount: 8), .signed16: .integer(bitCount: 16), .packedSigned24: .integer(bitCount: 24),
-        .signed32: .integer(bitCount: 32), .float32: .floatingPoint,
-    ]
+    /// The formats of samples in an output file.
+    enum SampleFormat: String, ExpressibleByArgument, CaseIterable {
+        case unsigned8 = "U8"
+        case signed16 = "S16_LE"
+        case packedSigned24 = "S24_3LE"
+        case signed32 = "S32_LE"
+        case float32 = "FLOAT_LE"
+
+        var width: SampleWidth {
+            switch self {
+            case .unsigned8: .integer(bitCount: 8)
+            case .signed16: .integer(bitCount: 16)
+            case .packedSigned24: .integer(bitCount: 24)
+            case .signed32: .integer(bitCount: 32)
+            case .float32: .floatingPoint
+            }
+        }
+    }
 
     /// Throws if an option is wrong, or is given without an output file. `path` is the path of the file; nil if the audio
     /// is played. Called by `validate`.
@@ -52,15 +65,12 @@ struct OutputFileOptions: ParsableArguments {
         }
     }
 
-    private static func check(_ format: SampleCoding, for path: String) throws {
-        let name = format.rawValue
-        guard widths[format] != nil else {
-            throw ValidationError("--format \(name) cannot be written: use U8, S16_LE, S24_3LE, S32_LE or FLOAT_LE.")
-        }
+    private static func check(_ format: SampleFormat, for path: String) throws {
         switch try? OutputFileKind(path: path) {
         case .oggOpus: throw ValidationError("Ogg Opus has no sample format: leave out --format.")
         case .flac where format != .signed16 && format != .packedSigned24:
-            throw ValidationError("--format \(name) does not fit into FLAC: write S16_LE or S24_3LE, or a WAV file.")
+            throw ValidationError(
+                "--format \(format.rawValue) does not fit into FLAC: write S16_LE or S24_3LE, or a WAV file.")
         default: break
         }
     }
@@ -68,6 +78,6 @@ struct OutputFileOptions: ParsableArguments {
     func apply(to configuration: inout StreamerConfiguration) {
         configuration.sampleRate = sampleRate.map { SampleRate(hertz: $0) }
         configuration.keepsFormat = keepFormat
-        configuration.sampleWidth = sampleFormat.flatMap { Self.widths[$0] }
+        configuration.sampleWidth = sampleFormat?.width
     }
 }
