@@ -27,6 +27,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     private var speechLevel = SpeechLevel()
     private var concealedByModel = FrameCount.zero
     private var needsDecoderReset = false
+    private var noise = ComfortNoiseGenerator(seed: 0)
     private var step = PullStep.play
     private var request = PullRequest()
 
@@ -61,10 +62,15 @@ public struct JitterBuffer: ~Copyable, Sendable {
         timeScaler = TimeScaler(channelCount: format.channelCount)
     }
 
-    /// Whether nothing is playing or queued, so that another talker may use this buffer.
+    /// Whether nothing but comfort noise is playing or queued, so that another talker may use this buffer.
     public var isIdle: Bool {
-        @_noAllocation @_noLocks get { ssrc == nil || (controller.isIdle && syncBuffer.count == 0) }
+        @_noAllocation @_noLocks get {
+            ssrc == nil || (controller.isIdle && (syncBuffer.count == 0 || playsNoise))
+        }
     }
+
+    /// Whether the present silence is filled with comfort noise.
+    var playsNoise: Bool { @_noAllocation @_noLocks get { controller.isNoisyPause && noise.isValid } }
 
     /// The playout delay: the card's position at which a frame is played, less the frame's position in the talker's
     /// time. Only differences of delays have a meaning.
@@ -89,6 +95,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         speechLevel = SpeechLevel()
         concealedByModel = .zero
         needsDecoderReset = true
+        noise = ComfortNoiseGenerator(seed: ssrc.rawValue)
     }
 
     /// Inserts a packet that arrived when the card had requested `arrival` frames.
@@ -97,6 +104,16 @@ public struct JitterBuffer: ~Copyable, Sendable {
     {
         controller.insert(payload, packet, arrivedAt: arrival)
     }
+
+    /// Plays this noise in the pause after the audio with the number `begin`, until later audio is played, the talker has
+    /// left, or for 60 s.
+    @_noAllocation @_noLocks
+    public mutating func setComfortNoise(_ noise: ComfortNoise, after begin: SequenceNumber) {
+        if controller.beginPause(after: begin) { self.noise.set(noise) }
+    }
+
+    /// Ends comfort noise, because no packet follows.
+    package mutating func endComfortNoise() { controller.pauseBegin = nil }
 
     /// Records that the talker has left: playout waits for no further packet.
     @_noAllocation @_noLocks
@@ -170,7 +187,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     /// false if nothing is playing or queued.
     @usableFromInline @_noAllocation @_noLocks
     mutating func beginPull(_ sampleCount: Int, at position: FrameCount) -> Bool {
-        guard !isIdle else {
+        guard !isIdle || playsNoise else {
             meanSquare = 0
             return false
         }
@@ -235,6 +252,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         case .silence(let frames):
             syncBuffer.appendSilence(frames)
             meanSquare = syncBuffer.meanSquare(ofLast: FrameCount(syncBuffer.count - before))
+            if playsNoise { syncBuffer.addNoise(&noise, toLast: syncBuffer.count - before) }
             return nil
         case .decode(let packet, let skipping):
             return DecoderCall(

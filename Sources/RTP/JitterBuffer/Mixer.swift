@@ -99,6 +99,12 @@ public struct Mixer: ~Copyable, Sendable {
         if let index = index(of: ssrc) { buffers[index].setRecoveryDemand(demand) }
     }
 
+    /// Sets the noise of the pause of the talker `ssrc` after the audio with the number `begin`.
+    @_noAllocation @_noLocks
+    public mutating func setComfortNoise(_ noise: ComfortNoise, after begin: SequenceNumber, of ssrc: SSRC) {
+        if let index = index(of: ssrc) { buffers[index].setComfortNoise(noise, after: begin) }
+    }
+
     /// The number of talkers who can have a volume.
     public static var volumeCapacity: Int { 16 }
 
@@ -214,7 +220,7 @@ public struct Mixer: ~Copyable, Sendable {
 
     @usableFromInline @_noAllocation @_noLocks
     mutating func gain(of index: Int) -> TalkerVolumeTable.Gain {
-        volumes.next(index, of: buffers[index].ssrc, isIdle: buffers[index].isIdle)
+        volumes.next(index, of: buffers[index].ssrc, isIdle: buffers[index].isIdle && !buffers[index].playsNoise)
     }
 
     @usableFromInline @_noAllocation @_noLocks
@@ -251,6 +257,9 @@ public struct Mixer: ~Copyable, Sendable {
     private mutating func index(for ssrc: SSRC) -> Int? {
         if let index = index(of: ssrc) { return index }
         var free: Int? = usedCount < buffers.count ? usedCount : nil
+        for index in 0..<usedCount where free == nil && buffers[index].isIdle && !buffers[index].playsNoise {
+            free = index
+        }
         for index in 0..<usedCount where free == nil && buffers[index].isIdle { free = index }
         guard let free else { return nil }
         usedCount = max(usedCount, free + 1)

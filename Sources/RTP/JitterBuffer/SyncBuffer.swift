@@ -71,6 +71,15 @@ struct SyncBuffer: ~Copyable, Sendable {
         count += frames
     }
 
+    /// Adds noise to the last `frames` that wait.
+    @_noAllocation @_noLocks
+    mutating func addNoise(_ noise: inout ComfortNoiseGenerator, toLast frames: Int) {
+        for frame in end - frames..<end {
+            let sample = noise.next()
+            for channel in 0..<channelCount { samples[frame * channelCount + channel] += sample }
+        }
+    }
+
     /// Joins the packet that begins at `place` to the audio before it. The first `skipped` frames of the packet are
     /// removed, because they were concealed already. The last `replaced` frames before the packet are removed, because
     /// they were concealed while the packet was late. If nothing is skipped, at most 2.5 ms of them stay, and playout

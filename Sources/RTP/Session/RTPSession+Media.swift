@@ -78,8 +78,11 @@ extension RTPSession {
             }
             return .withoutAudio
         }
-        let isComfortNoise = header.payloadType == RTPDefaults.comfortNoisePayloadType
-        return isComfortNoise ? .withoutAudio : .discarded(.unknownPayloadType)
+        guard header.payloadType == RTPDefaults.comfortNoisePayloadType else { return .discarded(.unknownPayloadType) }
+        guard members[index].encoding != .opus,
+            let noise = ComfortNoise(parsing: datagram.extracting(header.payload))
+        else { return .withoutAudio }
+        return .comfortNoise(noise, after: members[index].numbering.number(of: header.sequenceNumber), header.ssrc)
     }
 
     private mutating func receiveOwnSSRC(_ header: RTPHeader, at now: Instant) -> DiscardReason {

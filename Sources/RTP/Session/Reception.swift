@@ -1,9 +1,13 @@
+public import TenfourPackets
+
 extension RTPSession {
     /// The result of receiving a datagram.
     public enum Reception: Equatable, Sendable {
         case media(MediaPacket)
-        /// A telephone event or comfort noise of a source. It counts as received.
+        /// A packet of a source that is not played, such as a telephone event. It counts as received.
         case withoutAudio
+        /// The noise of a source's pause after the audio with this number. It counts as received.
+        case comfortNoise(ComfortNoise, after: SequenceNumber, SSRC)
         case control
         case discarded(DiscardReason)
 

@@ -197,6 +197,9 @@ internal import TenfourUV
             floor.heardMedia(of: packet.ssrc, at: now)
             delivery.deliver(packet, of: datagram, at: now)
         }
+        if case .comfortNoise(let noise, let begin, let ssrc) = reception {
+            delivery.deliver(noise, after: begin, of: ssrc)
+        }
     }
 
     /// Handles a wake-up: the capture thread has packets, or the session is to end.
@@ -341,7 +344,8 @@ internal import TenfourUV
         publish()
         refusals?.poll(media.statistics, at: now)
         let sources = rtpSession.sources
-        for index in sources.indices { setRecoveryDelay(of: sources[index]) }
+        // Repeated, because a talker may get another jitter buffer on the playback thread.
+        for source in sources { delivery.demand(RecoveryDemand(source.repair), of: source.ssrc) }
         let isLeft = limits.endsWithLastSource && heardAnyone && rtpSession.sources.isEmpty && state.isSilent
         let isDone =
             limits.duration.map { now - start >= $0 } ?? false
@@ -367,12 +371,6 @@ internal import TenfourUV
         rtpSession.partnerMoved(to: isKept ? remote ?? first : first, accepting: addresses, at: now)
         if !isKept { state.post(.partnerMoved(to: first)) }
         flush(at: now)
-    }
-
-    /// Passes the delay that recovery needs to the playback thread. The message is repeated, because the talker may get
-    /// another jitter buffer on that thread.
-    private func setRecoveryDelay(of source: Source) {
-        delivery.demand(RecoveryDemand(source.repair), of: source.ssrc)
     }
 
     private func publish() {

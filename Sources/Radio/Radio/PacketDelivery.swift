@@ -44,6 +44,11 @@ struct PacketDelivery: ~Copyable {
     /// Passes the delay that recovery needs to the playback thread.
     mutating func demand(_ demand: RecoveryDemand, of ssrc: SSRC) { pass { $0.set(.repair(demand), of: ssrc) } }
 
+    /// Passes the noise of a talker's pause to the playback thread. Replays and the tap get only audio.
+    mutating func deliver(_ noise: ComfortNoise, after begin: SequenceNumber, of ssrc: SSRC) {
+        pass { $0.set(.comfortNoise(noise, after: begin), of: ssrc) }
+    }
+
     /// Hands over a copy of the history if a replay was asked for.
     mutating func answerReplay(at now: Instant) { history?.answerRequest(at: now) }
 

@@ -49,6 +49,8 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         /// The delay that recovery needs for the source from now on. It applies to the source's present jitter buffer.
         /// The network thread repeats the message, because the source may get another jitter buffer later.
         case repair(RecoveryDemand)
+        /// The noise of the talker's pause after the audio with this number.
+        case comfortNoise(ComfortNoise, after: SequenceNumber)
     }
 
     package init() {}
@@ -90,6 +92,7 @@ extension Mixer {
         switch packet.news {
         case .goodbye: end(packet.ssrc)
         case .repair(let demand): setRecoveryDemand(demand, of: packet.ssrc)
+        case .comfortNoise(let noise, let begin): setComfortNoise(noise, after: begin, of: packet.ssrc)
         case nil: insertPayload(of: packet)
         }
     }
@@ -110,6 +113,7 @@ extension JitterBuffer {
         switch packet.news {
         case .goodbye: end()
         case .repair(let demand): setRecoveryDemand(demand)
+        case .comfortNoise(let noise, let begin): setComfortNoise(noise, after: begin)
         case nil: insertPayload(of: packet, arrivedAt: arrival)
         }
     }

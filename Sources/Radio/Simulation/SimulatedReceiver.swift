@@ -78,6 +78,7 @@ public struct SimulatedReceiver: ~Copyable {
         if let deadline = session.nextDeadline, deadline <= instant { session.timeElapsed(at: instant) }
         let reception = session.receive(datagram, from: sender, at: instant)
         if case .media(let packet) = reception, packet.ssrc == ssrc { insertMedia(packet, of: datagram, at: instant) }
+        if case .comfortNoise(let noise, let begin, ssrc) = reception { buffer.setComfortNoise(noise, after: begin) }
         handleEvents()
     }
 
@@ -107,6 +108,7 @@ public struct SimulatedReceiver: ~Copyable {
     /// seconds.
     public mutating func finish(hear: (Span<Float>, Pull) throws -> Void) rethrows {
         guard let origin else { return }
+        buffer.endComfortNoise()
         let end = origin + position.duration() + .seconds(30)
         var isSilent = false
         while !(isSilent && buffer.isIdle), origin + position.duration() < end { isSilent = try !pull(hear) }

@@ -46,13 +46,19 @@ struct TelephoneEventTests {
                 == .discarded(.unknownPayloadType))
         #expect(listener.sources.isEmpty, "such a packet begins no source")
         let ulaw = [UInt8](repeating: 0xFF, count: 160)
+        var newest: SequenceNumber?
         for number in 0..<100 {
             let type: UInt8 = number % 10 == 5 ? 13 : number % 10 == 7 ? 98 : 0
             let payload: [UInt8] = type == 13 ? [60] : ulaw
             let now = Instant.start + .milliseconds(20 * number)
             let reception = listener.receive(
                 media(SSRC(9), number, payloadType: type, payload: payload), from: alice, at: now)
-            #expect((reception == .withoutAudio) == (type == 13))
+            if case .media(let packet) = reception { newest = packet.sequenceNumber }
+            if case .comfortNoise(let noise, let begin, SSRC(9)) = reception {
+                #expect(type == 13 && noise.level == 60 && noise.order == 0 && begin == newest)
+            } else {
+                #expect(type != 13)
+            }
             #expect((reception == .discarded(.unknownPayloadType)) == (type == 98))
         }
         let reception = try #require(listener.sources.first).reception

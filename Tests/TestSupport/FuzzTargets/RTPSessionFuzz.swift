@@ -56,7 +56,7 @@ private struct StationTrial: ~Copyable {
             discardCount += 1
             bytesIn[sender, default: 0] += datagram.count
         case .control: break
-        case .withoutAudio: bytesIn[sender, default: 0] += datagram.count
+        case .withoutAudio, .comfortNoise: bytesIn[sender, default: 0] += datagram.count
         case .media(let packet):
             bytesIn[sender, default: 0] += datagram.count
             let start = packet.description.offset

@@ -68,7 +68,9 @@ def gaps(x, rate):
 
 
 def frequency(x, rate):
-    """The frequency of a tone by its upward zero crossings; 0 if there are fewer than three."""
+    """The frequency of a tone by its upward zero crossings in what is heard; 0 if there are fewer than three."""
+    n = rate // 100
+    x = [s for i, on in enumerate(audible(x, rate)) for s in (x[i * n : i * n + n] if on else [0.0] * n)]
     t = [i + x[i] / (x[i] - x[i + 1]) for i in range(len(x) - 1) if x[i] < 0 <= x[i + 1]]
     periods = [b - a for a, b in zip(t, t[1:])]
     if len(periods) < 2:
