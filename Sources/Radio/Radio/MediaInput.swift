@@ -10,8 +10,9 @@ final class MediaInput: AudioSource, @unchecked Sendable {
     private let reader: any MediaReader
     private let name: String
 
-    /// Opens the regular file at `path`; nil if there is none, since pipes are read as they arrive. Throws a sentence if
-    /// its audio cannot be decoded. The C function is `stat`.
+    /// Opens the regular file at `path`. Returns nil if there is none, since pipes are read as they arrive, and if the file
+    /// is left to libsndfile: where its format is unknown, or FFmpeg is missing. Throws a sentence if its audio cannot be
+    /// decoded. The C function is `stat`.
     init?(path: String) throws(RadioError) {
         var status = stat()
         guard path != "-", unsafe path.withPath({ unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG
@@ -29,6 +30,8 @@ final class MediaInput: AudioSource, @unchecked Sendable {
             reader =
                 first.format.channelCount <= 2
                 ? first : try openReader(file, format: LPCMFormat(rate: first.format.rate, channelCount: 2))
+        } catch  where [.libraryMissing, .unknownFormat].contains(error.kind) {
+            return nil
         } catch {
             let text = StreamError.read(error).description
             throw RadioError(.unavailable, text.contains(name) ? text : "\(name): \(text)")

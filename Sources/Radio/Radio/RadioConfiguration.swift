@@ -95,8 +95,9 @@ public struct RadioConfiguration: Sendable {
     public enum Input: Sendable {
         /// A capture PCM, by its ALSA name.
         case card(String)
-        /// An audio file of any format that `openReader` of the module MediaSource opens, or a pipe of WAV; `-` is
-        /// standard input. `raw` is the format of audio without a header; if it is nil, such audio is refused.
+        /// An audio file of any format that `openReader` of the module MediaSource opens, or a pipe; `-` is standard
+        /// input. WAV and raw samples in a pipe are sent as they arrive, other formats after their end. `raw` is the
+        /// format of audio without a header; if it is nil, such audio is refused.
         case file(String, raw: RawFormat?)
         case sound(AudioInput)
     }

@@ -1,9 +1,10 @@
 import TenfourAudioCore
-import TenfourMediaSource
 import TenfourNetworkEmulator
 import TenfourSeededRandom
 import TestSupport
 import Testing
+
+@testable import TenfourMediaSource
 
 @Suite(.onItsOwnThread, .timeLimit(.minutes(30))) struct WAVTests {
     private static let sound = CodedAudio(seconds: 4)
@@ -78,7 +79,7 @@ import Testing
 
     @Test func unsupportedFormatsGetAClearError() throws {
         #expect(throws: ReaderError.self) {
-            try openReader(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo)
+            try WAVDemuxer(ByteWindow(of: StoredBytes(try Self.made(["-c:a", "adpcm_ms"]))))
         }
         #expect(throws: ReaderError.self) {
             try openReader(StoredBytes(Array("ID3\u{4}\0\0\0\0\0\0".utf8)), format: .stereo)
@@ -117,7 +118,8 @@ import Testing
             for _ in 0..<100 {
                 for other in 0..<6 { bytes += other == channel ? [0, 0x40] : [0, 0] }
             }
-            let heard = try openReader(StoredBytes(bytes), format: LPCMFormat(rate: .opus, channelCount: 2)).readAll()
+            let demuxer = try WAVDemuxer(ByteWindow(of: StoredBytes(bytes)))
+            let heard = try PacketReader(demuxer, format: LPCMFormat(rate: .opus, channelCount: 2)).readAll()
             let sum = left.reduce(0, +)
             #expect(heard.count == 200)
             #expect(abs(heard[100] - 0.5 * left[channel] / sum) < 1e-4, "\(channel)")

@@ -56,7 +56,10 @@ import Testing
 
     @Test func aFileWithoutAudioIsRefusedByItsName() throws {
         folder.write("What is this?\n", to: "words.mp3")
-        let error = #expect(throws: RadioError.self) { try MediaInput(path: folder("words.mp3")) }
+        #expect(try MediaInput(path: folder("words.mp3")) == nil)
+        var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://127.0.0.1:9"))
+        configuration.input = .file(folder("words.mp3"), raw: nil)
+        let error = #expect(throws: RadioError.self) { try RadioSession(configuration) }
         #expect(error?.kind == .unavailable && error?.description.contains("words.mp3") == true, "\(error as Any)")
     }
 

@@ -6,7 +6,7 @@
     ///
     /// For one thread at a time.
     @safe
-    package final class AESDecryption {
+    public final class AESDecryption {
         private let handle: OpaquePointer
         /// The encrypted block before the next one, at first the initialization vector.
         private var vector: [UInt8]
@@ -15,7 +15,7 @@
 
         /// Creates a decryption with a key and an initialization vector of 16 bytes each. Throws if FFmpeg is not
         /// installed.
-        package init(key: [UInt8], vector: [UInt8]) throws(ReaderError) {
+        public init(key: [UInt8], vector: [UInt8]) throws(ReaderError) {
             precondition(key.count == 16 && vector.count == 16, "AES-128 needs 16 bytes of key and vector")
             try loadFFmpeg()
             guard let handle = unsafe av.av_aes_alloc() else {
@@ -29,7 +29,7 @@
         deinit { unsafe av.av_free(UnsafeMutableRawPointer(handle)) }
 
         /// Decrypts `bytes` in place. Bytes after the last whole block of 16 are left as they are.
-        package func decrypt(_ bytes: inout [UInt8]) {
+        public func decrypt(_ bytes: inout [UInt8]) {
             let count = bytes.count / Self.blockByteCount
             guard count > 0 else { return }
             let source = bytes

@@ -272,6 +272,10 @@
             }
             if headerPacketCount == nil || vbr?.contents.isEmpty != false {
                 try stream.sample(for: .milliseconds(100))
+                // After few measurements the estimated end may come too early, and the audio would end here.
+                if let end = byteTimeMap?.end.time, Double(requested) >= end {
+                    try stream.sample(for: .zero, patience: .seconds(10))
+                }
             }
             guard let byteTimeMap else { return stream.index.end }
             let offset = max(Int(byteTimeMap.offset(of: Double(requested))), stream.index.end.offset)

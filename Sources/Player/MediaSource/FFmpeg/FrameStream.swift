@@ -38,7 +38,7 @@ package struct FrameStream: ~Copyable {
     /// may need a request.
     private static let usualSampleCount = 16
     /// The time limit for the first `usualSampleCount` measurements of the density, in total.
-    private static let patience = Duration.seconds(1)
+    static let patience = Duration.seconds(1)
     /// The number of bytes that must be buffered beyond the last parsed frame when the next frame is parsed.
     private static let margin = 2_048
     /// The time without new bytes after which the bytes that have arrived count as all there are. A pipe is empty for a
@@ -242,15 +242,15 @@ package struct FrameStream: ~Copyable {
     }
 
     /// Measures the density at further offsets until `time` has passed. The first 16 measurements may take one
-    /// second in total, whatever `time` is.
-    mutating func sample(for time: Duration) throws(DemuxerError) {
+    /// second in total, or `patience`, whatever `time` is.
+    mutating func sample(for time: Duration, patience: Duration = patience) throws(DemuxerError) {
         guard let byteCount = byteSource.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
         let begin = ContinuousClock.now
         while samples.count < Self.sampleLimit,
             ContinuousClock.now - begin
-                < (samples.count < Self.usualSampleCount ? Self.patience : time)
+                < (samples.count < Self.usualSampleCount ? patience : time)
         {
             let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
             samples.append((place, try density(at: place)))
