@@ -55,12 +55,14 @@ package final class ConvertedAudio {
         return frames
     }
 
-    /// Lets `write` append at most `room` frames to the empty queue. Returns false if it wrote none.
+    /// Lets `write` append at most `room` frames to the empty queue. A sample that is no number, which a file of floats
+    /// may contain, becomes silence. Returns false if nothing was written.
     package func fill(upTo room: Int, _ write: (inout MutableSpan<Float>) -> Int) -> Bool {
         samples.append(contentsOf: repeatElement(0, count: room * format.channelCount))
         var span = samples.mutableSpan
         let frames = write(&span)
         samples.removeLast(samples.count - frames * format.channelCount)
+        for index in samples.indices where !samples[index].isFinite { samples[index] = 0 }
         return frames > 0
     }
 
