@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aFileWithoutAudioIsRefusedByItsName() throws {
-        folder.write("What is this?\n", to: "words.mp3")
+        folder.write("These words are no audio.\n", to: "words.mp3")
         #expect(try MediaInput(path: folder("words.mp3")) == nil)
         var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://127.0.0.1:9"))
         configuration.input = .file(folder("words.mp3"), raw: nil)

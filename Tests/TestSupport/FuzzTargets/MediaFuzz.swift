@@ -31,7 +31,7 @@ private func play(_ download: StoredBytes, seeking second: Int) {
         precondition(landed.value >= .zero, "a place before the beginning")
         _ = read(2_000, of: reader)
     }
-    // What FFmpeg says of its packets is not ours to check.
+    // The packets of FFmpeg state their places as FFmpeg found them; only ours lie within the bytes for certain.
     for _ in 0..<100 where reader is PacketReader {
         guard let packet = try? reader.demuxer.nextPacket() else { break }
         precondition(packet.offset >= 0 && packet.byteCount >= 0 && packet.frameCount >= .zero)
