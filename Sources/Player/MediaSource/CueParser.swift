@@ -24,13 +24,15 @@ struct CueParser {
 
     init(_ sheet: Resource) { self.sheet = sheet }
 
-    mutating func read(_ line: Substring) throws(CueSheetError) {
-        var words = CueWords(line)
+    mutating func read(_ line: TextLine) throws(CueSheetError) {
+        var words = CueWords(line.text)
         guard let command = words.next() else { return }
         switch command.uppercased() {
         case "FILE":
             guard let name = words.next() else { throw .malformed(Self.quoted(line)) }
-            file = try resource(named: name)
+            var bytes = CueWords(line.path.map { $0[...] } ?? line.text)
+            _ = bytes.next()
+            file = try resource(named: name, bytes: bytes.next() ?? name)
         case "TRACK":
             guard file != nil, let number = words.next().flatMap({ Int($0) }),
                 (0...CueSheet.maximumTrackCount).contains(number)
@@ -54,7 +56,7 @@ struct CueParser {
         return tracks
     }
 
-    private mutating func readIndex(_ words: inout CueWords, _ line: Substring) throws(CueSheetError) {
+    private mutating func readIndex(_ words: inout CueWords, _ line: TextLine) throws(CueSheetError) {
         guard let number = words.next().flatMap({ Int($0) }), let time = words.next().flatMap({ Self.time($0) }) else {
             throw .malformed(Self.quoted(line))
         }
@@ -95,11 +97,18 @@ struct CueParser {
         }
     }
 
+    /// Returns the file whose name has these bytes. If there is none, or the sheet is UTF-8, returns that of the text.
+    private func resource(named name: String, bytes: String) throws(CueSheetError) -> Resource {
+        if bytes != name, let found = try? resource(named: bytes), found.isExistingFile { return found }
+        return try resource(named: name)
+    }
+
     /// Returns the file that `name` names, which must lie beside the sheet or in a folder below.
     private func resource(named name: String) throws(CueSheetError) -> Resource {
         let path = name.contains("/") ? name : String(name.map { $0 == "\\" ? "/" : $0 })
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let isBeside = parts.allSatisfy { !$0.isEmpty && $0 != ".." && $0 != "." }
+        // By bytes: a slash before a combining character ends a folder's name, and is another `Character`.
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let isBeside = parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) && !$0.elementsEqual(".".utf8) }
         // A name that `Resource` reads as anything but a relative path has a scheme.
         guard isBeside, !isDrive(path), (try? Resource(path)) == .file(path: path) else {
             throw .elsewhere(String(fromPeer: name, limit: 80))
@@ -146,8 +155,8 @@ struct CueParser {
         return Duration(secondsComponent: Int64(minutes * 60 + seconds), attosecondsComponent: attoseconds)
     }
 
-    private static func quoted(_ line: Substring) -> String {
-        String(fromPeer: String(line.drop(while: \.isWhitespace)), limit: 80)
+    private static func quoted(_ line: TextLine) -> String {
+        String(fromPeer: String(line.text.drop(while: \.isWhitespace)), limit: 80)
     }
 }
 

@@ -2,8 +2,9 @@ internal import TenfourAudioCore
 
 /// A CUE sheet: a text that divides audio files into tracks, as programs that copy CDs write it.
 ///
-/// The commands FILE, TRACK, INDEX, PREGAP, TITLE and PERFORMER are read, in UTF-8 or Windows-1252, with or without a
-/// byte order mark; all others are ignored. Source: appendix A of the user's guide of CDRWIN.
+/// The commands FILE, TRACK, INDEX, PREGAP, TITLE and PERFORMER are read, each line in UTF-8 or Windows-1252, with or
+/// without a byte order mark; all others are ignored. Source: appendix A of the user's guide of CDRWIN. The name of a file
+/// may have any encoding: if there is a file with a name of just these bytes, it is the one.
 ///
 /// It is our own code: Debian's libcue aborts the program on some damaged sheets, and a sheet is lines of text.
 package struct CueSheet: Equatable, Sendable {
@@ -27,9 +28,7 @@ package struct CueSheet: Equatable, Sendable {
     package init(parsing bytes: Span<UInt8>, from resource: Resource) throws(CueSheetError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
         var parser = CueParser(resource)
-        var text = Substring(String(utf8OrWindows1252: bytes))
-        if text.first == "\u{FEFF}" { text.removeFirst() }
-        for line in text.split(whereSeparator: \.isNewline) { try parser.read(line) }
+        for line in TextLine.lines(of: bytes) { try parser.read(line) }
         (tracks, title) = (try parser.finish(), parser.albumTitle)
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import TenfourAudioCore
 
 /// The entries of a playlist file (`.m3u`, `.m3u8`, `.pls`, `.xspf`), or the enclosures of a feed of a podcast (RSS, Atom).
@@ -41,7 +40,7 @@ public struct Playlist: Equatable, Sendable {
         if isFeed {
             found = PlaylistFeed(bytes).references
         } else {
-            let lines = Self.lines(of: bytes)
+            let lines = TextLine.lines(of: bytes)
             let isPLS = lines.first { !$0.text.isEmpty }?.text.lowercased() == "[playlist]"
             found = isPLS ? Self.parsePLS(lines) : try Self.parseM3U(lines)
         }
@@ -72,17 +71,14 @@ public struct Playlist: Equatable, Sendable {
             if case .http = base { return try base.resolving(text) }
             let first = try base.resolving(path ?? text)
             // The bytes of a path are no part of an address.
-            guard case .file(let name) = first else { return try base.resolving(text) }
-            if Self.exists(name) { return first }
+            guard case .file = first else { return try base.resolving(text) }
+            if first.isExistingFile { return first }
             let others = [text, Resource.percentDecoded((path ?? text)[...])].compactMap(\.self)
             for other in others {
-                if case .file(let name)? = try? base.resolving(other), Self.exists(name) { return .file(path: name) }
+                if let found = try? base.resolving(other), found.isExistingFile { return found }
             }
             return try base.resolving(text)
         }
-
-        /// The C function is `access`.
-        private static func exists(_ path: String) -> Bool { unsafe path.withPath { unsafe access($0, F_OK) } == 0 }
     }
 
     /// Returns whether a resource is a playlist, by its media type, first bytes and name.
@@ -90,7 +86,7 @@ public struct Playlist: Equatable, Sendable {
         let prefix = beginning.extracting(first: sniffedByteCount)
         guard prefix.count > 0, isText(prefix) else { return false }
         if PlaylistFeed.isFeed(beginning) { return true }
-        let first = lines(of: prefix).first { !$0.text.isEmpty }?.text.lowercased() ?? ""
+        let first = TextLine.lines(of: prefix).first { !$0.text.isEmpty }?.text.lowercased() ?? ""
         if first.hasPrefix("#extm3u") || first == "[playlist]" { return true }
         let type = contentType?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         if contentTypes.contains(String(type)) { return true }
@@ -125,34 +121,10 @@ public struct Playlist: Equatable, Sendable {
         return true
     }
 
-    private typealias Line = (text: Substring, path: String?)
-
-    /// Returns the lines, trimmed of white space.
-    private static func lines(of bytes: Span<UInt8>) -> [Line] {
-        var lines: [Line] = []
-        let hasMark = bytes.holds("\u{FEFF}", at: 0)
-        let rest = bytes.extracting((hasMark ? 3 : 0)...)
-        let isUTF8 = unsafe rest.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) } != nil
-        var start = 0
-        for index in 0...rest.count where index == rest.count || rest[index] == 0x0A || rest[index] == 0x0D {
-            var (first, end) = (start, index)
-            while first < end, isSpace(rest[first]) { first += 1 }
-            while first < end, isSpace(rest[end - 1]) { end -= 1 }
-            let line = rest.extracting(first..<end)
-            let text = Substring(String(utf8OrWindows1252: line))
-            let path = isUTF8 ? nil : String(pathBytes: (0..<line.count).map { line[$0] })
-            lines.append((text, path))
-            start = index + 1
-        }
-        return lines
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func parseM3U(_ lines: [Line]) throws(PlaylistError) -> [Reference] {
+    private static func parseM3U(_ lines: [TextLine]) throws(PlaylistError) -> [Reference] {
         var found: [Reference] = []
         var title: String?
-        for (line, path) in lines {
+        for (line, path) in lines.map({ ($0.text, $0.path) }) {
             if line.hasPrefix("#") {
                 let directive = line.prefix(8).uppercased()
                 if directive.hasPrefix("#EXT-X-") { throw .httpLiveStreaming }
@@ -169,10 +141,10 @@ public struct Playlist: Equatable, Sendable {
         return found
     }
 
-    private static func parsePLS(_ lines: [Line]) -> [Reference] {
+    private static func parsePLS(_ lines: [TextLine]) -> [Reference] {
         var files: [Int: Reference] = [:]
         var titles: [Int: String] = [:]
-        for (line, path) in lines {
+        for (line, path) in lines.map({ ($0.text, $0.path) }) {
             guard let (key, value) = pair(line), !value.isEmpty else { continue }
             if key.hasPrefix("file"), let number = Int(key.dropFirst(4)), files.count < maximumEntryCount {
                 files[number] = Reference(text: value, path: path.flatMap { pair($0[...])?.value })

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import TenfourAudioCore
 
 /// The location of a media resource.
@@ -50,6 +51,12 @@ public enum Resource: Hashable, Sendable {
         guard case .http(let address) = self, let start = address.firstRange(of: "://")?.upperBound else { return nil }
         let authority = address[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         return String(authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
+    }
+
+    /// Whether this is a file, and it is there. The C function is `access`.
+    var isExistingFile: Bool {
+        guard case .file(let path) = self else { return false }
+        return unsafe path.withPath { unsafe access($0, F_OK) } == 0
     }
 
     private init(reference: String, scheme: String?) throws(ResourceError) {

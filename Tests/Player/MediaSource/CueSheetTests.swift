@@ -1,3 +1,4 @@
+import Glibc
 import TenfourAudioCore
 import TenfourMediaSource
 import TestSupport
@@ -61,6 +62,50 @@ struct CueSheetTests {
         let bytes = Array("FILE \"Bj".utf8) + [0xF6] + Array("rk.wav\" WAVE\nTRACK 1 AUDIO\nINDEX 1 0:0:0".utf8)
         let sheet = try CueSheet(parsing: bytes.span, from: .file(path: "a.cue"))
         #expect(sheet.tracks[0].resource == .file(path: "Björk.wav"))
+    }
+
+    /// The file whose name has the same bytes comes first, then the one whose name is the text in Windows-1252. Each line
+    /// has an encoding of its own.
+    @Test func namesOfFilesHaveAnyEncoding() throws {
+        let folder = Folder()
+        let name = Array("Bj".utf8) + [0xF6] + Array("rk.wav".utf8)
+        let mark = Array("\u{FEFF}".utf8)
+        func tracks(_ beginning: [UInt8], _ name: [UInt8]) throws -> [CueSheet.Track] {
+            let title = Array("TITLE \"B".utf8) + [0xE9] + Array("la\"\r\n".utf8)
+            let command = Array("FILE \"".utf8) + name + Array("\" WAVE\r\n".utf8)
+            let rest = Array("TRACK 1 AUDIO\r\nTITLE \"Tür\"\r\nINDEX 1 0:0:0\r\n".utf8)
+            folder.write(beginning + title + command + rest, to: "a.cue")
+            let sheet = try #require(try CueSheet(reading: FileByteSource.open(folder("a.cue"))))
+            #expect(sheet.title == "Béla" && sheet.tracks[0].part.title == "Tür")
+            return sheet.tracks
+        }
+        folder.write("in UTF-8", to: "Björk.wav")
+        for beginning in [[], mark] {
+            for name in [name, Array("Björk.wav".utf8)] {
+                #expect(try tracks(beginning, name)[0].resource == .file(path: folder("Björk.wav")))
+            }
+        }
+        let path = folder(String(pathBytes: name))
+        #expect(unsafe path.withPath { unsafe rename(folder("Björk.wav"), $0) } == 0)
+        folder.write("another", to: "Björk.wav")
+        for beginning in [[], mark] {
+            let found = try tracks(beginning, name)[0].resource
+            #expect(found == .file(path: path))
+            #expect(try FileByteSource.open(path).state.byteCount == "in UTF-8".utf8.count)
+        }
+        #expect(unsafe path.withPath { unsafe unlink($0) } == 0)
+        // Not in the folder above, whatever the bytes.
+        for way in ["../", "..\\"] {
+            #expect(throws: CueSheetError.self) { try tracks([], Array(way.utf8) + name) }
+        }
+    }
+
+    /// A slash and a combining character after it are one `Character`.
+    @Test func aFolderAboveIsRefusedWhateverFollowsTheSlash() {
+        for name in ["../\u{301}.wav", "a/../\u{301}/../../b.wav", "/\u{301}.wav", "./\u{20D0}"] {
+            let text = "FILE \"\(name)\" WAVE\nTRACK 01 AUDIO\nINDEX 01 00:00:00"
+            #expect(throws: CueSheetError.self) { try sheet(text) }
+        }
     }
 
     @Test(arguments: [
