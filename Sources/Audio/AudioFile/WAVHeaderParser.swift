@@ -1,8 +1,17 @@
 /// Parses the header of a WAV file chunk by chunk (Microsoft's Multimedia Programming Interface 1.0, RF64 by EBU Tech
 /// 3306). The caller reads the bytes, from a pipe or a byte source.
 ///
-/// libsndfile is not used for two reasons: version 1.2.0 reads no samples after a header that states size 0, which
-/// GStreamer's wavenc writes to a pipe; and the player reads over HTTP, without a file descriptor.
+/// It is our own code, since libsndfile 1.2.0 opens these files and plays less of them than is there (16-bit mono, counted
+/// by `sf_readf_short`):
+///
+/// - A header that states size 0, which GStreamer's wavenc writes to a pipe, or RF64 whose `ds64` states 0: 0 of 8000
+///   frames, from a file and from a pipe.
+/// - A recording of 5 GiB whose size was never filled in (FFFFFFFF): it ends at 4 GiB, which are 6 h 12 min of stereo at
+///   48 kHz.
+/// - A file to which a program appends while it is played: 0 of 8000 appended frames.
+/// - RF64 from a pipe: 7996 of 8000 frames.
+///
+/// Shorter files that state almost 2 or 4 GiB, and RF64 from a file, it plays whole.
 package struct WAVHeaderParser {
     package enum Chunk: Equatable {
         /// A `fmt ` chunk, which states the sample format. Pass its body to `parseFormat`.

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 
 /// The format, position and size of the samples of a WAV file in a byte source, and its tags (RIFF; RF64 of EBU Tech
-/// 3306 beyond 4 GiB).
+/// 3306 beyond 4 GiB). `WAVHeaderParser` says why libsndfile does not read it.
 struct WAVStream {
     enum Coding: Equatable { case unsigned8, signed16, signed24, signed32, float32, float64 }
 
