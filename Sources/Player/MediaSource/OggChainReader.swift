@@ -17,6 +17,8 @@ package final class OggChainReader: MediaReader {
     private var hasEnded = false
     /// The error that the next read throws, because audio came before it.
     private var failure: ReaderError?
+    /// The first link's error that the end of the chain throws, since the other links can be heard.
+    private var damage: ReaderError?
     /// Whether the end of a link is found while it is read.
     private let findsEnd: Bool
 
@@ -63,13 +65,13 @@ package final class OggChainReader: MediaReader {
             self.failure = nil
             throw failure
         }
-        var frames = try current.read(into: &samples)
+        var frames = try readLink(into: &samples)
         let wanted = samples.count / format.channelCount
         do throws(ReaderError) {
             while frames.rawValue < wanted, !hasEnded {
                 var rest = [Float](repeating: 0, count: (wanted - frames.rawValue) * format.channelCount)
                 var room = rest.mutableSpan
-                let count = try current.read(into: &room)
+                let count = try readLink(into: &room)
                 // Only a read without audio is the end of a link: a short one may precede an error.
                 if count == .zero {
                     guard try advance() else { break }
@@ -83,10 +85,23 @@ package final class OggChainReader: MediaReader {
             guard frames > .zero else { throw error }
             failure = error
         }
+        guard hasEnded, let damage else { return frames }
+        self.damage = nil
+        guard frames > .zero else { throw damage }
+        failure = failure ?? damage
         return frames
     }
 
-    /// Goes on to the next link. Returns false at the end.
+    /// Reads the present link, which ends where it is damaged.
+    private func readLink(into samples: inout MutableSpan<Float>) throws(ReaderError) -> FrameCount {
+        do throws(ReaderError) { return try current.read(into: &samples) } catch {
+            guard error.concernsOneLink else { throw error }
+            damage = damage ?? error.located(at: begin.value)
+            return .zero
+        }
+    }
+
+    /// Goes on to the next link that can be opened. Returns false at the end.
     private func advance() throws(ReaderError) -> Bool {
         if number + 1 == links.count {
             guard let next = source.end else {
@@ -97,9 +112,19 @@ package final class OggChainReader: MediaReader {
             links.append(Link(start: next))
         }
         let end = position
-        if links[number + 1].begin?.isExact != true { links[number + 1].begin = end }
         hasEnded = true
-        try open(number + 1)
+        for next in links.indices[(number + 1)...] {
+            if links[next].begin?.isExact != true { links[next].begin = end }
+            do throws(ReaderError) {
+                try open(next)
+                break
+            } catch {
+                guard error.concernsOneLink else { throw error }
+                let reason = error.located(at: (links[next].begin ?? end).value)
+                guard next + 1 < links.count else { throw reason }
+                damage = damage ?? reason
+            }
+        }
         hasEnded = false
         return true
     }
@@ -125,7 +150,7 @@ package final class OggChainReader: MediaReader {
             (source, current, number, chain.demuxer) = before
             throw error
         }
-        (hasEnded, failure) = (false, nil)
+        (hasEnded, failure, damage) = (false, nil, nil)
         return self.position
     }
 
@@ -153,7 +178,10 @@ package final class OggChainReader: MediaReader {
         if link == number { return current.demuxer.duration }
         let end = link + 1 < links.count ? links[link + 1].start : nil
         let source = OggLink(of: base, from: links[link].start, to: end, kept: kept)
-        return (try? openLink(source, format))?.demuxer.duration
+        do throws(ReaderError) { return try openLink(source, format).demuxer.duration } catch {
+            // It is passed over.
+            return error.concernsOneLink ? Estimate(.zero, isExact: false) : nil
+        }
     }
 
     /// The duration of the whole chain; nil if it is unknown.
@@ -190,6 +218,22 @@ private final class ChainDemuxer: Demuxer {
     func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> { try demuxer.seek(to: position) }
     var reach: Duration? { demuxer.reach }
     func scan(for time: Duration) throws(DemuxerError) -> Bool { try demuxer.scan(for: time) }
+}
+
+extension ReaderError {
+    /// Whether other links of the chain may be readable.
+    fileprivate var concernsOneLink: Bool {
+        if case .demuxer(.byteSource) = self { return false }
+        return kind != .libraryMissing && kind != .resourcesExhausted
+    }
+
+    /// The error of a link that begins at `position`.
+    fileprivate func located(at position: Duration) -> ReaderError {
+        guard position > .zero else { return self }
+        let tenths = Int(min((position / .milliseconds(100)).rounded(), 1e15))
+        return .undecodable(
+            "in the Ogg stream that begins at \(tenths / 10).\(tenths % 10) s: \(self)", kind: kind)
+    }
 }
 
 extension ByteSource {

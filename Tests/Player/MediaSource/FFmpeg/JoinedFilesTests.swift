@@ -127,6 +127,50 @@ import TenfourSeededRandom
             Self.check(parts, try ToneFiles.heard(parts.flatMap(\.bytes)), "a jingle")
         }
 
+        /// Overwrites the packets of these pages, which keep their lengths and have the correct checksum.
+        private static func damage(_ bytes: inout [UInt8], pages: Range<Int>) {
+            var place = 0
+            var number = 0
+            while place + 27 <= bytes.count {
+                let begin = place + 27 + Int(bytes[place + 26])
+                let end = bytes[place + 27..<begin].reduce(begin) { $0 + Int($1) }
+                if pages.contains(number) { for index in begin..<end { bytes[index] = 0xFF } }
+                (place, number) = (end, number + 1)
+            }
+            bytes = repairedOgg(bytes)
+        }
+
+        /// The second of three links is damaged: its headers, or its audio after the first second. Each page of audio holds
+        /// a second, behind two pages of headers.
+        @Test(arguments: [(true, true), (true, false), (false, true)])
+        func aDamagedLinkIsReportedAfterTheOthers(_ hasHeaders: Bool, _ isSeekable: Bool) throws {
+            var parts = try (0..<3).map { index in
+                try ToneFiles.bytes(
+                    "a.ogg", ["-c:a", "libvorbis", "-f", "ogg", "-serial_offset", "\(index + 1)"],
+                    hertz: 400 + 170 * index, seconds: 3)
+            }
+            Self.damage(&parts[1], pages: hasHeaders ? 3..<100 : 1..<2)
+            let source = StoredBytes(parts.flatMap { $0 }, knowsLength: isSeekable, isSeekable: isSeekable)
+            let reader = try openReader(source, format: .mono)
+            var heard: [Float] = []
+            let error = #expect(throws: ReaderError.self) {
+                while case let piece = try reader.readSome(4_800), !piece.isEmpty { heard += piece }
+            }
+            let text = "\(try #require(error))"
+            #expect(text.contains("the Ogg stream that begins at 3.0 s: "), "\(text)")
+            if hasHeaders { #expect(text.contains("a part that begins at 1.0 s cannot be decoded"), "\(text)") }
+            let length = Double(heard.count) / 48_000
+            #expect(abs(length - (hasHeaders ? 7 : 6)) < 0.15, "\(length) s")
+            #expect(abs(ToneFiles.frequency(heard, around: 1.5) - 400) < 2)
+            #expect(abs(ToneFiles.frequency(heard, around: length - 1.5) - 740) < 2)
+            #expect(try reader.readSome(4_800).isEmpty)
+            guard isSeekable else { return }
+            let duration = try #require(reader.demuxer.duration)
+            _ = try reader.seek(to: duration.value - .seconds(1.5))
+            let found = ToneFiles.frequency(try reader.readSome(9_600), around: 0.1)
+            #expect(abs(found - 740) < 2, "\(found) Hz")
+        }
+
         @Test func anOggFileThatCannotBeSeekedHasAnEstimatedLength() throws {
             var chance = SeededRandom(seed: 1)
             let part = try Self.part(0, "a.ogg", ["-c:a", "libvorbis", "-f", "ogg"], [48_000], &chance)
