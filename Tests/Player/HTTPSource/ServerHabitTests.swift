@@ -67,6 +67,25 @@ import Testing
         #expect(try HTTPByteSource(server.address("song", "encoding=\(encoding)")).all() == file)
     }
 
+    /// The page that comes with a redirect does not matter.
+    @Test(arguments: ["gzip", "deflate", "br", "utf-8"])
+    func aRedirectIsFollowedWhateverItsPageIsCompressedBy(_ encoding: String) throws {
+        let address = server.address("song", "encoding=\(encoding)", leading(to: server.address("song")))
+        #expect(try HTTPByteSource(address).all() == file)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: [[], ["norange"]]) func aLengthOf2To60BytesIsNotReserved(_ how: [String]) throws {
+        let part = ["claim=\(1 << 60)"]
+        let stalled = server.address((how + part + ["stall=1000", "song"]).joined(separator: "/"))
+        let download = try HTTPByteSource(stalled, options: HTTPOptions(timeout: .seconds(600)), limits: .all)
+        #expect(try download.bytes(from: 0, 1_000) == Array(file[..<1_000]))
+        #expect(download.state.byteCount == 1 << 60)
+        download.stop()
+        let whole = server.address((how + part + ["song"]).joined(separator: "/"))
+        #expect(try HTTPByteSource(whole, limits: .all).all() == file)
+    }
+
     @Test func bytesThatGrowAHundredfoldAreRefused() throws {
         let download = try HTTPByteSource(server.address("song", "bomb=100000000"), limits: .all)
         let error = #expect(throws: ByteSourceError.self) { try download.all() }

@@ -43,6 +43,18 @@ import Testing
         #expect(try openReader(StoredBytes(bytes), format: .stereo).readAll().count == 2 * 4 * 48_000)
     }
 
+    @Test(arguments: [true, false]) func samplesOf2To60BytesAreThoseThatAreThere(knowsLength: Bool) throws {
+        var bytes = try Self.made(["-rf64", "always"])
+        let place = try #require(bytes.firstRange(of: Array("ds64".utf8))).upperBound + 4
+        // The sizes of the file and of the samples, then the number of frames.
+        for index in 0..<24 { bytes[place + index] = index % 8 == 7 ? 0x10 : 0 }
+        let source = StoredBytes(bytes, knowsLength: knowsLength, isSeekable: knowsLength)
+        let reader = try openReader(source, format: .stereo)
+        if knowsLength { #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true)) }
+        #expect(try reader.readAll().count == 2 * 4 * 48_000)
+        #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true))
+    }
+
     @Test func aWAVFileFromAPipeHasNoLengthAndPlays() throws {
         let bytes = try Self.made([], toPipe: true)
         let reader = try openReader(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)

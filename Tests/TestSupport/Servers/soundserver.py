@@ -19,7 +19,7 @@ Parts of the path in front of the file's name, between slashes, select how it is
   html          as an HTML page
   packed        compressed with gzip, whatever was requested
   bomb=SIZE     SIZE zeros, compressed with gzip
-  encoding=TEXT the file as it is, with this Content-Encoding
+  encoding=TEXT the file, or the page of `leads`, as it is, with this Content-Encoding
   cookie        redirects and sets a cookie, without which the target answers 403
   refuserange=STATUS   this status for any request with a range, and the file without ranges for others
   changing      with another tag in each response
@@ -70,7 +70,7 @@ class Handler(BaseHTTPRequestHandler):
         if "late" in how:
             time.sleep(float(how["late"]))
         if "leads" in how:
-            return self.lead(bytes.fromhex(how["leads"]).decode())
+            return self.lead(bytes.fromhex(how["leads"]).decode(), how)
         if "redirect" in how:
             left = int(how["redirect"])
             if left != 0:
@@ -109,11 +109,15 @@ class Handler(BaseHTTPRequestHandler):
         except FileNotFoundError:
             self.whole(404, b"not here", "text/plain")
 
-    def lead(self, to):
+    def lead(self, to, how={}):
+        page = b"It is elsewhere." if "encoding" in how else b""
         self.send_response(302)
         self.send_header("Location", to)
-        self.send_header("Content-Length", "0")
+        if page:
+            self.send_header("Content-Encoding", unquote(how["encoding"]))
+        self.send_header("Content-Length", str(len(page)))
         self.end_headers()
+        self.wfile.write(page)
 
     def whole(self, status, body, kind, *headers):
         self.send_response(status)

@@ -96,6 +96,23 @@ import TenfourSeededRandom
             }
         }
 
+        /// Behind the samples, or around them: ffmpeg leaves an empty box before them, where a long size has room.
+        @Test func aBoxOf2To60BytesIsNotReserved() throws {
+            let whole = try Making.m4aFirst.bytes
+            let count = try Self.open(whole).readAll().count
+            let size: [UInt8] = [0, 0, 0, 1]
+            let long: [UInt8] = [0x10, 0, 0, 0, 0, 0, 0, 0]
+            let more = whole + size + Array("free".utf8) + long
+            #expect(try Self.open(more).readAll().count == count)
+            let place = try #require(whole.firstRange(of: Array("mdat".utf8))).lowerBound
+            try #require(whole[..<(place - 4)].suffix(4).elementsEqual("free".utf8))
+            var samples = whole
+            samples.replaceSubrange(place - 12..<place + 4, with: size + Array("mdat".utf8) + long)
+            do throws(ReaderError) {
+                #expect(try Self.open(samples).readAll().count == count)
+            } catch { #expect(!"\(error)".isEmpty) }
+        }
+
         @Test func onlyDamageIsAnErrorAndNotSilence() throws {
             var bytes = try Making.m4aFirst.bytes
             let begin = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound
