@@ -34,11 +34,12 @@ public struct PlayoutConfiguration: Hashable, Sendable {
         self.recovery = recovery
     }
 
-    /// The number of packets that the queue must hold at the longest delay and 100 ms more, if each packet is as short as
-    /// possible (2.5 ms). A power of two.
+    /// The number of packets that the queue must hold at the longest delay with the maximum lead (`TalkerLead`) and 100 ms
+    /// more, if each packet is as short as possible (2.5 ms). A power of two.
     var packetCapacity: Int {
         var deepest = maximum
         if case .fixed(let playoutDelay) = playoutDelay { deepest = playoutDelay }
+        deepest += TalkerLead.longest(self)
         var capacity = 256
         while capacity * 120 < deepest.rawValue + 4_800 && capacity < 4_096 { capacity *= 2 }
         return capacity

@@ -6,7 +6,6 @@ internal import TenfourAudioCore
 /// the packets that come after it are no faster than those before.
 struct TalkerLead: BitwiseCopyable, Sendable {
     private var value = FrameCount.zero
-    /// The maximum lead, in frames.
     private let longest: FrameCount
 
     /// The part of the playout delay that is no lead, because the configuration asks for it.
@@ -15,8 +14,13 @@ struct TalkerLead: BitwiseCopyable, Sendable {
     /// The limits of the maximum lead: 200 ms, because a talkspurt may begin with 150 ms that are sent at once, and 1 s.
     private static var limits: ClosedRange<FrameCount> { FrameCount(9_600)...FrameCount(48_000) }
 
+    /// The maximum lead, in frames.
+    static func longest(_ configuration: PlayoutConfiguration) -> FrameCount {
+        min(max(configuration.maximum, limits.lowerBound), limits.upperBound)
+    }
+
     init(_ configuration: PlayoutConfiguration) {
-        longest = min(max(configuration.maximum, Self.limits.lowerBound), Self.limits.upperBound)
+        longest = Self.longest(configuration)
         intended =
             if case .fixed(let playoutDelay) = configuration.playoutDelay { playoutDelay } else {
                 max(configuration.maximum - longest, .zero)

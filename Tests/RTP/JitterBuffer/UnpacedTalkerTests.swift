@@ -41,6 +41,27 @@ struct UnpacedTalkerTests {
         #expect(missing >= 0 && missing <= end.delay.rawValue + burst * spacing + 3 * frames + 600, "\(missing)")
     }
 
+    /// A playout delay of 1 s, and a network that becomes faster by less than the maximum lead: the audio that arrives at once
+    /// is queued, however short its packets are.
+    @Test(arguments: [120, 240, 480], [300, 600, 900])
+    func aSecondOfDelayAndAFasterNetworkLoseNothing(frames: Int, milliseconds: Int) {
+        for playoutDelay in [PlayoutConfiguration.Delay.adaptive, .fixed(FrameCount(48_000))] {
+            var talk = SimulatedTalk(
+                PlayoutConfiguration(playoutDelay: playoutDelay, minimum: FrameCount(48_000)))
+            talk.frameCount = FrameCount(frames)
+            let change = 5 * 48_000 / frames
+            // Packets keep their order: the last ones before the change arrive together.
+            talk.delay = { number in FrameCount(48 + min(48 * milliseconds, max(0, (change - number) * frames))) }
+            talk.run(seconds: 40)
+            let statistics = talk.buffer.statistics
+            #expect(statistics.late == 0 && statistics.discarded == 0 && statistics.resyncs == 0, "\(playoutDelay)")
+            #expect(statistics.dropped == .zero && statistics.concealed == .zero, "\(playoutDelay)")
+            #expect(talk.packets == Array(0..<talk.packets.count), "\(playoutDelay)")
+            // A delay that is too long by an eighth stays.
+            #expect(statistics.delay < FrameCount(57_600), "\(statistics.delay)")
+        }
+    }
+
     /// A jump of the numbers empties the queue, and what was in it counts.
     @Test func aJumpDropsWhatIsQueued() {
         var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(9_600))))
