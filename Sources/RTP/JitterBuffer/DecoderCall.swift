@@ -1,3 +1,4 @@
+public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// One call of the decoder, as a jitter buffer requests it.
@@ -46,6 +47,30 @@ struct DecoderCall: BitwiseCopyable, Sendable {
         init(frames: FrameCount?, isByModel: Bool = false) {
             self.frames = frames
             self.isByModel = isByModel
+        }
+    }
+}
+
+extension JitterBuffer {
+    /// Calls the decoder. The only step of a pull that depends on the codec.
+    @inlinable
+    static func perform<Decoder: AudioDecoder & ~Copyable>(
+        _ call: DecoderCall, of controller: borrowing PlayoutController, into buffer: inout SyncBuffer,
+        with decoder: inout Decoder
+    ) -> DecoderCall.Result {
+        var space = buffer.space
+        switch call.kind {
+        case .decode:
+            return .init(frames: decoder.decode(controller.packet(call.packet), into: &space))
+        case .recover:
+            let isDone = decoder.recover(call.frameCount, from: controller.packet(call.packet), into: &space)
+            return .init(frames: isDone ? call.frameCount : nil)
+        case .conceal:
+            switch decoder.conceal(call.frameCount, into: &space) {
+            case .plain: return .init(frames: call.frameCount)
+            case .neural: return .init(frames: call.frameCount, isByModel: true)
+            case nil: return .init(frames: nil)
+            }
         }
     }
 }

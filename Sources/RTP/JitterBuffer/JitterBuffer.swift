@@ -113,7 +113,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     }
 
     /// Ends comfort noise, because no packet follows.
-    package mutating func endComfortNoise() { controller.pauseBegin = nil }
+    package mutating func endComfortNoise() { controller.pause.end() }
 
     /// Records that the talker has left: playout waits for no further packet.
     @_noAllocation @_noLocks
@@ -157,28 +157,6 @@ public struct JitterBuffer: ~Copyable, Sendable {
             finish(call, Self.perform(call, of: controller, into: &syncBuffer, with: &decoder))
         }
         return true
-    }
-
-    /// Calls the decoder. The only step of a pull that depends on the codec.
-    @inlinable
-    static func perform<Decoder: AudioDecoder & ~Copyable>(
-        _ call: DecoderCall, of controller: borrowing PlayoutController, into buffer: inout SyncBuffer,
-        with decoder: inout Decoder
-    ) -> DecoderCall.Result {
-        var space = buffer.space
-        switch call.kind {
-        case .decode:
-            return .init(frames: decoder.decode(controller.packet(call.packet), into: &space))
-        case .recover:
-            let isDone = decoder.recover(call.frameCount, from: controller.packet(call.packet), into: &space)
-            return .init(frames: isDone ? call.frameCount : nil)
-        case .conceal:
-            switch decoder.conceal(call.frameCount, into: &space) {
-            case .plain: return .init(frames: call.frameCount)
-            case .neural: return .init(frames: call.frameCount, isByModel: true)
-            case nil: return .init(frames: nil)
-            }
-        }
     }
 
     // MARK: - The steps of a pull

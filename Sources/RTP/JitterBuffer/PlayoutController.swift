@@ -31,8 +31,7 @@ struct PlayoutController: ~Copyable, Sendable {
     var skippedTo: FrameCount?
     /// The position of the newest packet that starts a talkspurt, in the talker's time.
     private var talkspurtStart: FrameCount?
-    /// The number of the audio before the newest pause with comfort noise; nil if that pause is over.
-    var pauseBegin: SequenceNumber?
+    var pause = NoisyPause()
 
     /// The maximum age of the packet with which a talkspurt begins: 5 s after the fastest packet, or the target delay
     /// if it is longer. Older packets are dropped.
@@ -200,7 +199,7 @@ struct PlayoutController: ~Copyable, Sendable {
         }
         let situation = DecisionLogic.Situation(
             position: playing.position, sequence: last?.sequence ?? .min, frameCount: playing.frameCount,
-            underrun: underrun.concealed, longestUnderrun: longestUnderrun())
+            underrun: underrun.concealed, longestUnderrun: pause.longestUnderrun(after: last))
         return apply(DecisionLogic(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
@@ -316,7 +315,7 @@ struct PlayoutController: ~Copyable, Sendable {
         statistics.countDecoded(packet, frames: packet.frameCount - skipping)
         if !packet.origin.isOriginal { missing.recordMissing(packet.sequence...packet.sequence, at: now) }
         last = DecodedPacket(packet)
-        endPause(with: packet)
+        pause.end(with: packet)
     }
 
     /// The target delay: the time on the card's clock at which audio is to be played, less its position in the talker's
@@ -356,7 +355,7 @@ struct PlayoutController: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func end() {
         if queue.count == 0 { playing = nil }
-        pauseBegin = nil
+        pause.end()
     }
 
     /// Forgets everything, for another talker.
@@ -378,7 +377,7 @@ struct PlayoutController: ~Copyable, Sendable {
         underrun = Underrun()
         lead.reset()
         skippedTo = nil
-        pauseBegin = nil
+        pause.end()
         missing.removeAll()
     }
 }
