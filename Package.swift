@@ -520,7 +520,7 @@ let package = Package(
             ]),
         tests(
             "Web/LiveStream",
-            uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "LiveStream"]),
+            uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "Session", "LiveStream"]),
         tests("Web/WebGateway", uses: ["AudioCore", "WebGateway"]),
         tests("Web/Icecast", uses: ["Icecast"]),
         tests(
