@@ -13,7 +13,7 @@ struct SentPacket {
     var bytes: [UInt8]
 }
 
-/// A sender of a tone of amplitude 0.3 in PCMU, in packets of one length.
+/// A sender of a tone of amplitude 0.3 in PCMU or PCMA, in packets of one length.
 struct SentTone {
     var sender = Endpoint(.v4(0xC000_0201), port: 40_000)
     var frequency = 440.0
@@ -22,13 +22,15 @@ struct SentTone {
     var firstTimestamp: UInt32 = .max - 9_000
     /// The duration of a packet in samples at 8000 Hz.
     var length = 160
+    var encoding = AudioEncoding.pcmu
+    var payloadType: UInt8 = 0
 
     /// Returns `count` packets. `at` is the time at which a packet arrives; `jump` is added to its timestamp.
     func packets(
         _ count: Int, at: (Int) -> Duration, jump: (Int) -> UInt32 = { _ in 0 }
     ) throws -> [SentPacket] {
         var coding = CodingSettings()
-        coding.encoding = .pcmu
+        coding.encoding = encoding
         var encoder = try StreamEncoder(coding)
         return try (0..<count).map { number in
             var payload: [UInt8] = []
@@ -42,7 +44,7 @@ struct SentTone {
                 payload += piece
             }
             let header = RTPHeader(
-                marker: number == 0, payloadType: 0,
+                marker: number == 0, payloadType: payloadType,
                 sequenceNumber: SequenceNumber(rawValue: firstSequenceNumber).advanced(by: number),
                 timestamp: RTPTimestamp(rawValue: firstTimestamp &+ UInt32(number * length) &+ jump(number)),
                 ssrc: ssrc)
