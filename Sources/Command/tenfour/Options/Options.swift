@@ -80,7 +80,10 @@ struct CommonOptions: ParsableArguments {
     }
 
     /// The name that other talkers and members see; nil if `--anonymous` is given.
-    private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
+    private var shownName: String? { anonymous ? nil : typedName.map { String($0.prefix(64)) } ?? LoginName.current }
+
+    /// The value of `--name`, with U+FFFD in place of bytes that are no UTF-8.
+    var typedName: String? { name?.replacingPathBytes }
 
     func rtpSession(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
         RTPSessionConfiguration(

@@ -150,7 +150,7 @@ struct Send: ParsableCommand {
         let streamer = try openStreamer(channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }
         if let source = streamer?.source { configuration.input = .sound(AudioInput(source, name: input)) }
-        let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
+        let description = SessionDescription(of: configuration, name: common.typedName ?? "tenfour")
         if let sdp {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }

@@ -111,6 +111,23 @@ import Testing
         #expect(!result.output.contains("\nTwo"), "a name makes no line of its own")
     }
 
+    /// 0xFC is an ü in Latin-1, and no UTF-8. A shell makes the bytes, since the text of a test's argument is UTF-8.
+    @Test(arguments: [("J\\374rg", "J\u{FFFD}rg"), ("\\377\\376", "\u{FFFD}\u{FFFD}"), ("J\\303\\274rg", "Jürg")])
+    func aNameIsSentAsUTF8(typed: String, sent: String) throws {
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.2)]).wav(), to: "tone.wav")
+        let listener = PlainSocket()
+        let line =
+            "cd '\(folder.path)' && exec '\(try Program.path(of: "tenfour"))' send --input tone.wav "
+            + "--name \"$(printf '\(typed)')\" --sdp - rtp://127.0.0.1:\(listener.port)"
+        let run = try Program.run("bash", ["-c", line])
+        #expect(run.end == .code(0) && run.output.contains("\r\ns=\(sent)\r\n"), "\(run)")
+        // The item NAME of a source description (RFC 3550 section 6.5.2).
+        let item = [2, UInt8(sent.utf8.count)] + Array(sent.utf8)
+        var hasName = false
+        while let datagram = listener.receive(within: 0) { hasName = hasName || datagram.contains(item) }
+        #expect(hasName)
+    }
+
     /// Some plugins write to standard error directly, without alsa-lib's error handler.
     @Test(.needsLabcard) func pluginsThatTalkAreNotHeardInTheList() throws {
         let base = Program.environment("ALSA_CONFIG_PATH") ?? ""
