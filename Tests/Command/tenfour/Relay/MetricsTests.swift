@@ -108,7 +108,8 @@ import Testing
 
     @Test func aRelayIsHealthyWhileItsLoopWorks() throws {
         let (relay, _, _) = try relay(["metrics \(web)"])
-        #expect(get("/healthz", at: web) == (200, "ok\n"))
+        // The network thread may not have run yet.
+        #expect(relay.wait(.seconds(60)) { get("/healthz", at: web) == (200, "ok\n") })
         for path in ["/", "/metrics/", "/family.ogg", "/healthz2"] { #expect(get(path, at: web).status == 404) }
         // A new address takes effect only after a restart.
         folder.write(

@@ -20,8 +20,11 @@ import Testing
 
     @Test func whatIsReceivedIsInTheLog() throws {
         let port = UDPPort.free()
-        folder.write("#!/bin/sh\necho \"$1 $TRANSMISSION_CHANNEL\" >> hook.txt\n", to: "hook.sh")
-        unsafe chmod(folder("hook.sh"), 0o755)
+        folder.write("#!/bin/sh\necho \"$1 $TRANSMISSION_CHANNEL\" >> hook.txt\n", to: "hook")
+        // By a program of its own: a child that another thread starts meanwhile would hold the script open for writing, and
+        // the kernel would not run it (ETXTBSY).
+        let copying = try Program.run("install", ["-m", "755", folder("hook"), folder("hook.sh")])
+        try #require(copying.end == .code(0), "\(copying.errors)")
         let receiver = try Program(
             "tenfour",
             [
