@@ -142,4 +142,9 @@ extension StreamError: CustomStringConvertible {
         case .unusable(let sentence, _): sentence
         }
     }
+
+    /// The sentence with `name` before it, unless it contains the name.
+    package func sentence(about name: String) -> String {
+        description.contains(name) ? description : "\(name): \(description)"
+    }
 }

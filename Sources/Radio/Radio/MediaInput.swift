@@ -33,8 +33,7 @@ final class MediaInput: AudioSource, @unchecked Sendable {
         } catch  where [.libraryMissing, .unknownFormat].contains(error.kind) {
             return nil
         } catch {
-            let text = StreamError.read(error).description
-            throw RadioError(.unavailable, text.contains(name) ? text : "\(name): \(text)")
+            throw RadioError(.unavailable, StreamError.read(error).sentence(about: name))
         }
         format = reader.format
     }

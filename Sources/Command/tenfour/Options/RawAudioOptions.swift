@@ -111,9 +111,8 @@ enum SentAudio {
             return streamer
         } catch {
             let name = place == "-" ? "standard input" : Secrets.shown(place)
-            let sentence = error.description
             let remedy = error.isOfUnknownBytes ? "; \(RawAudioOptions.remedy)" : ""
-            throw RadioError(.unavailable, (sentence.contains(name) ? "" : "\(name): ") + sentence + remedy)
+            throw RadioError(.unavailable, error.sentence(about: name) + remedy)
         }
     }
 }

@@ -105,10 +105,8 @@ struct BarReader {
             let stated = source.frameCount?.value
             return try reduce(&source, total: total(source.format.rate) ?? stated)
         } catch {
-            let name = shownPath
-            let sentence = error.description
             let remedy = error.isOfUnknownBytes && path == "-" ? "; \(RawAudioOptions.remedy)" : ""
-            throw RadioError(.unavailable, (sentence.contains(name) ? "" : "\(name): ") + sentence + remedy)
+            throw RadioError(.unavailable, error.sentence(about: shownPath) + remedy)
         }
     }
 

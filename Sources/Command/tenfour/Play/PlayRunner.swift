@@ -157,8 +157,8 @@ struct PlayRunner {
     /// Returns the error's description, preceded by the item's name if the description lacks the name.
     private func sentence(_ error: StreamError, of item: Int, _ streamer: Streamer) -> String {
         let name = name(item, streamer)
-        guard case .read = error, !name.isEmpty, !error.description.contains(name) else { return error.description }
-        return "\(name): \(error)"
+        guard case .read = error, !name.isEmpty else { return error.description }
+        return error.sentence(about: name)
     }
 
     /// Returns the reason why an item that could be opened produced no audio.
