@@ -104,21 +104,20 @@ extension StreamerConfiguration {
         recordedWidth = recorded.sampleWidth
     }
 
-    /// A clause about samples of the audio that are wider than those of the output file; nil if there are none.
-    var shorteningText: String? {
+    /// The samples of the audio that are wider than those of the output file; nil if there are none.
+    var shortening: SampleShortening? {
         // A width that was chosen shortens nothing by surprise.
         if sampleWidth != nil, !keepsFormat { return nil }
-        guard case .file(let path) = output, let kind = try? OutputFileKind(path: path), kind != .oggOpus else {
-            return nil
-        }
+        guard let recordedWidth, case .file(let path) = output, let kind = try? OutputFileKind(path: path),
+            kind != .oggOpus
+        else { return nil }
         let coding = SampleCoding(for: sampleWidth, in: kind)
-        switch recordedWidth {
-        case .integer(let bitCount) where bitCount > coding.significantBitCount:
-            return "the samples of \(bitCount) bits are shortened to \(coding.rawValue)"
-        case .floatingPoint where coding != .float32:
-            return "the samples of floating point are shortened to \(coding.rawValue)"
-        default: return nil
-        }
+        let isWider =
+            switch recordedWidth {
+            case .integer(let bitCount): bitCount > coding.significantBitCount
+            case .floatingPoint: coding != .float32
+            }
+        return isWider ? SampleShortening(recorded: recordedWidth, coding: coding) : nil
     }
 }
 

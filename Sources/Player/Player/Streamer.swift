@@ -36,8 +36,8 @@ public final class Streamer: MediaPlayer {
     /// tags is applied (`StreamerConfiguration.gain`). Only a fade-in of 8 ms is added where playback starts.
     public let outputFormat: LPCMFormat
 
-    /// A clause about samples of the audio that are wider than those of the output file; nil if there are none.
-    package let shorteningText: String?
+    /// The samples of the audio that are wider than those of the output file; nil if there are none.
+    package let shortening: SampleShortening?
 
     /// The output as an audio source; nil unless the configuration requests `.source`.
     public let source: StreamedSource?
@@ -91,7 +91,7 @@ public final class Streamer: MediaPlayer {
         }
         outputFormat = output?.format ?? written
         let format = outputFormat
-        (openedOutput, shorteningText) = (output?.name ?? file?.name, configuration.shorteningText)
+        (openedOutput, shortening) = (output?.name ?? file?.name, configuration.shortening)
         controller = PlaybackController(
             PlaybackController.Settings(configuration, rate: format.rate), controls, mailbox,
             monitorWakeup: monitorWakeup, report: reports.reader, now: { MonotonicClock.now })

@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import TenfourAudioCore
+import TenfourAudioFile
 import TenfourClocks
 import TenfourCommandSupport
 import TenfourMediaSource
@@ -103,12 +104,18 @@ struct PlayRunner {
         if verbose, let output = streamer.openedOutput {
             log("\(rendersTo == nil ? "playing on" : "writing") \(output)")
         }
-        if let text = streamer.shorteningText {
-            log(
-                "\(text): "
-                    + (keepsFormat
-                        ? "write a .wav file to keep them" : "keep them with --keep-format, or choose a --format"))
-        }
+        if let shortening = streamer.shortening { reportShortening(shortening) }
+    }
+
+    private func reportShortening(_ shortening: SampleShortening) {
+        let width =
+            switch shortening.recorded {
+            case .integer(let bitCount): "\(bitCount) bits"
+            case .floatingPoint: "floating point"
+            }
+        let remedy =
+            keepsFormat ? "write a .wav file to keep them" : "keep them with --keep-format, or choose a --format"
+        log("the samples of \(width) are shortened to \(shortening.coding.rawValue): \(remedy)")
     }
 
     /// Reports how playback ended: the end of the item at `item`, which has this length.
