@@ -51,6 +51,7 @@ struct SimulatedLinkTestTests {
         #expect(state == .over(.heard))
         let whole = try #require(result.quality?.whole)
         #expect(result.sentCount == 250 && whole.expected == 250 && whole.lost == 0)
+        #expect(whole.concealedShare ?? 1 <= 0.01)
         #expect(try #require(result.score) > 4.2)
         #expect(result.advice == [] && result.lossProtection.isNone)
         let least = try #require(result.roundTrip?.quantile(0))

@@ -27,8 +27,9 @@ import Testing
         #expect((result["whole"] as? [String: Any])?["packets"] as? Int == 100)
         #expect(try #require(result["score"] as? Double) > 2)
         let tone = try #require(Tone(in: try Recording(wav: folder("back.wav")).channels[0]))
-        // A gap of 20 ms in two seconds lowers the measured frequency by 1 %.
-        #expect(abs(tone.frequency - Tone.telling) < Tone.telling / 100, "\(tone)")
+        // A gap of 20 ms in two seconds lowers the measured frequency by 1 %, and a busy machine makes some.
+        // SimulatedLinkTestTests has none.
+        #expect(abs(tone.frequency - Tone.telling) < Tone.telling / 20, "\(tone)")
         #expect(answerer.says("the check has ended"), "\(answerer.errors)")
         answerer.send(SIGINT)
         #expect(answerer.wait() == .code(0))
