@@ -4,7 +4,8 @@
 usage: sendcapture.py CAPTURE PORT
 
 Each source port of the capture becomes a socket of its own. At the end it prints what the receiver reported by RTCP:
-the largest fraction of lost packets in a report, and the cumulative number at the end.
+the largest fraction of lost packets in a report, and the cumulative number at the end. The last number is the time for which
+the machine held packets back.
 """
 import select
 import socket
@@ -40,8 +41,10 @@ def reports(data):
 
 
 def send(path, port, host="127.0.0.1"):
-    """Sends the capture, and returns (largest fraction lost, cumulative number lost, number of reports)."""
+    """Sends the capture, and returns (largest fraction lost, cumulative number lost, number of reports, seconds by which
+    packets were held back)."""
     sockets, begin, told = {}, time.monotonic(), []
+    late, held = 0.0, 0.0
 
     def listen(until):
         while True:
@@ -61,16 +64,18 @@ def send(path, port, host="127.0.0.1"):
             sockets[source].bind((host, 0))
             sockets[source].connect((host, port))
         listen(begin + moment)
+        before, late = late, time.monotonic() - begin - moment
+        held += late - before if late - before > 0.005 else 0
         try:
             sockets[source].send(data)
         except OSError:
             pass
     listen(time.monotonic() + 0.5)
-    return max((f for f, _ in told), default=0.0), told[-1][1] if told else 0, len(told)
+    return max((f for f, _ in told), default=0.0), told[-1][1] if told else 0, len(told), held
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         raise SystemExit(__doc__)
-    fraction, lost, count = send(sys.argv[1], int(sys.argv[2]))
-    print(f"{count} reports: largest fraction lost {fraction:.3f}, cumulative {lost}")
+    fraction, lost, count, held = send(sys.argv[1], int(sys.argv[2]))
+    print(f"{count} reports: largest fraction lost {fraction:.3f}, cumulative {lost}, held back for {held:.3f} s")
