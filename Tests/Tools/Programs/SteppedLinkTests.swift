@@ -14,8 +14,8 @@ import Testing
         let tone = ["-n", "-r", "48000", "-c", "1", "tone.wav", "synth", "\(seconds)", "sine", "440", "vol", "0.3"]
         #expect(try Program.run("sox", tone, in: folder).end == .code(0))
         let errors = try NetworkNamespace.run { () throws -> String in
-            let talker = try Host("10.9.1", in: folder)
-            let listener = try Host("10.9.2", in: folder)
+            let talker = try NetworkHost("10.9.1", in: folder)
+            let listener = try NetworkHost("10.9.2", in: folder)
             let receiver = try listener.run(
                 "tenfour", "recv", "-p", "5004", "-o", "heard.wav", "--report", "heard.json")
             guard receiver.says("receiving") else { return receiver.errors }
@@ -47,31 +47,5 @@ import Testing
         // Without an end it would be 0.076 in each second. The machine itself may delay a packet now and then.
         #expect(concealed.reduce(0, +) / Double(concealed.count) <= 0.01, "\(seconds)")
         #expect(concealed.allSatisfy { $0 <= 0.03 }, "\(seconds)")
-    }
-
-    /// A namespace in which programs run. It is connected to the thread's own: the addresses end in .1 and .2.
-    private struct Host {
-        private let first: Program
-        private let folder: Folder
-
-        init(_ network: String, in folder: Folder) throws {
-            self.folder = folder
-            first = try Program("unshare", ["--net", "sh", "-c", "ip link set lo up; echo made >&2; exec sleep 1000"])
-            try #require(first.says("made"), "\(first.errors)")
-            let near = "veth" + network.split(separator: ".").joined(separator: "-")
-            try NetworkNamespace.set(up: [
-                "ip link add \(near) type veth peer name eth0 netns \(first.processID)",
-                "ip address add \(network).2/24 dev \(near)", "ip link set \(near) up",
-                inside("ip address add \(network).1/24 dev eth0"), inside("ip link set eth0 up"),
-            ])
-        }
-
-        private func inside(_ command: String) -> String { "nsenter --net --target \(first.processID) \(command)" }
-
-        func run(_ name: String, _ arguments: String...) throws -> Program {
-            let path = try Program.path(of: name)
-            return try Program(
-                "nsenter", ["--net", "--target", "\(first.processID)", path] + arguments, in: folder)
-        }
     }
 }

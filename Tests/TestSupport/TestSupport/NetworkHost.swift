@@ -1,0 +1,27 @@
+/// A network namespace in which programs run, like a machine of its own. It is connected to the namespace of the thread that
+/// makes it: its address ends in .1, and that of the thread's end of the cable in .2, which is its router.
+package struct NetworkHost {
+    private let first: Program
+    private let folder: Folder
+
+    /// `network` are the first three numbers of the addresses, such as `10.9.1`. The programs run in `folder`.
+    package init(_ network: String, in folder: Folder) throws {
+        self.folder = folder
+        first = try Program("unshare", ["--net", "sh", "-c", "ip link set lo up; echo made >&2; exec sleep 1000"])
+        guard first.says("made") else { throw NetworkNamespace.Failure(description: first.errors) }
+        let near = "veth" + network.split(separator: ".").joined(separator: "-")
+        try NetworkNamespace.set(up: [
+            "ip link add \(near) type veth peer name eth0 netns \(first.processID)",
+            "ip address add \(network).2/24 dev \(near)", "ip link set \(near) up",
+            inside("ip address add \(network).1/24 dev eth0"), inside("ip link set eth0 up"),
+            inside("ip route add default via \(network).2"),
+        ])
+    }
+
+    private func inside(_ command: String) -> String { "nsenter --net --target \(first.processID) \(command)" }
+
+    package func run(_ name: String, _ arguments: String...) throws -> Program {
+        let path = try Program.path(of: name)
+        return try Program("nsenter", ["--net", "--target", "\(first.processID)", path] + arguments, in: folder)
+    }
+}
