@@ -102,11 +102,15 @@ public struct ReceptionStatistics: Sendable {
     /// fraction lost. Returns nil if no packet has arrived since the last block: RFC 3550 section 6.4 omits such a
     /// source.
     public mutating func reportBlock(at now: Instant) -> ReportBlock? {
+        defer { (expectedBefore, receivedBefore) = (expectedCount, receivedCount) }
+        return presentBlock(at: now)
+    }
+
+    /// Returns the report block of the present interval, as `reportBlock(at:)` does, and continues the interval.
+    public func presentBlock(at now: Instant) -> ReportBlock? {
         guard receivedCount > receivedBefore else { return nil }
         let expected = expectedCount - expectedBefore
         let lost = expected - (receivedCount - receivedBefore)
-        expectedBefore = expectedCount
-        receivedBefore = receivedCount
         return ReportBlock(
             ssrc: ssrc,
             fractionLost: lost > 0 ? UInt8(clamping: lost * 256 / expected) : 0,

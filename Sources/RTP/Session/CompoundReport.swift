@@ -7,6 +7,8 @@ struct CompoundReport {
     var description: SourceDescription
     var details: ExtendedReport?
     var goodbye: Goodbye?
+    /// The station's status; nil in a channel, where a relay ends the reports.
+    var status: ApplicationPacket?
 
     enum Report {
         case sender(SenderReport)
@@ -21,7 +23,8 @@ struct CompoundReport {
     /// 3611).
     init(
         from identity: Identity, _ configuration: RTPSessionConfiguration, _ stream: SendStream, isSender: Bool,
-        about members: inout ParticipantTable, _ feedback: inout ReceiverFeedback, goodbye: Goodbye?, at now: Instant
+        about members: inout ParticipantTable, _ feedback: inout ReceiverFeedback, status: StationStatus?,
+        goodbye: Goodbye?, at now: Instant
     ) {
         let ssrc = identity.ssrc
         let wallClock = identity.wallClock(at: now)
@@ -34,6 +37,7 @@ struct CompoundReport {
             ssrc: ssrc, canonicalName: identity.canonicalName, name: configuration.name, tool: "tenfour",
             extensions: [configuration.lossProtection.capabilities.item].compactMap { $0 })
         self.goodbye = goodbye
+        self.status = status.map { ApplicationPacket(ssrc: ssrc, name: StationStatus.packetName, data: $0.data) }
         guard blocks.count <= Self.maximumDetailedCount else { return }
         var details: [ExtendedReport.Block] = []
         if !configuration.isGroup {
@@ -45,6 +49,16 @@ struct CompoundReport {
         if !details.isEmpty { self.details = ExtendedReport(sender: ssrc, blocks: details) }
     }
 
+    /// A brief report: report blocks, the CNAME and the status.
+    init(
+        brieflyFrom identity: Identity, about members: ParticipantTable, status: StationStatus, at now: Instant
+    ) {
+        let ssrc = identity.ssrc
+        report = .receiver(ReceiverReport(ssrc: ssrc, blocks: members.briefReportBlocks(at: now)))
+        description = SourceDescription(ssrc: ssrc, canonicalName: identity.canonicalName)
+        self.status = ApplicationPacket(ssrc: ssrc, name: StationStatus.packetName, data: status.data)
+    }
+
     var bytes: [UInt8] {
         [UInt8](capacity: RTPSession.maximumDatagramByteCount) { datagram in
             switch report {
@@ -53,6 +67,7 @@ struct CompoundReport {
             }
             description.write(into: &datagram)
             details?.write(into: &datagram)
+            status?.write(into: &datagram)
             goodbye?.write(into: &datagram)
         }
     }

@@ -25,6 +25,12 @@ public enum Event: Equatable, Sendable {
     case sourceSendsTooFast(SSRC, interval: Duration)
     /// A source has sent a telephone event: its user has pressed a key. Posted once for each press.
     case keyPressed(SSRC, TelephoneEvent)
+    /// A participant says that it transmits, and nothing has arrived from it for a second.
+    case mediaMissing(SSRC)
+    /// The audio of such a participant arrives again, or the participant transmits no more.
+    case mediaReturned(SSRC, isArriving: Bool)
+    /// A partner begins to hear us, or hears us no more.
+    case hearingChanged(Hearing)
     /// A receiver has reported on our stream.
     case receiverReported(SSRC, ReceiverView)
     /// Another participant used our SSRC, so our stream continues under this new one.

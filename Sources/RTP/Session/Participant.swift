@@ -12,6 +12,8 @@ public struct Participant: Hashable, Sendable {
     public var since: Instant
     /// Whether the participant is sending audio.
     public var isSending: Bool
+    /// Whether the participant says that it transmits, and nothing has arrived for a second.
+    public var isMissing = false
     /// The time at which the participant began or stopped sending audio.
     public var sendingChanged: Instant
 
@@ -25,6 +27,8 @@ struct Reporters: Sendable {
     private(set) var all: [Participant] = []
     /// The time of each participant's last report, in the order of `all`.
     private var lastReports: [Instant] = []
+    /// What each participant says of its transmission, in the order of `all`.
+    private var transmissions: [StatedTransmission] = []
     /// The number of participants at the end of `all` that first appeared in the report that is being read.
     private var newCount = 0
     /// The participants that sent BYE last, the latest at the end. A report that arrives after the BYE of its sender is
@@ -51,7 +55,32 @@ struct Reporters: Sendable {
             Participant(
                 ssrc: ssrc, name: nil, endpoint: sender, since: now, isSending: false, sendingChanged: now))
         lastReports.append(now)
+        transmissions.append(StatedTransmission())
         newCount += 1
+    }
+
+    /// Records whether a reporter says that it transmits.
+    mutating func stated(_ isTransmitting: Bool, by ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        guard let index = index(of: ssrc), all[index].endpoint.address == sender.address else { return }
+        transmissions[index].stated(isTransmitting, at: now)
+    }
+
+    /// The time at which the audio of a reporter will be missing; nil if none is expected.
+    var missingDeadline: Instant? {
+        transmissions.reduce(nil) { earlier($0, $1.deadline(lastPacket: nil, isLossy: false)) }
+    }
+
+    /// The time since which a reporter whose audio is missing says that it transmits; the latest of several.
+    var missingSince: Instant? { transmissions.lazy.filter(\.isMissing).compactMap(\.since).max() }
+
+    /// Determines whose audio is missing. Returns what has changed.
+    mutating func updateMissing(at now: Instant) -> [Event] {
+        var changed: [Event] = []
+        for index in all.indices where transmissions[index].update(lastPacket: nil, isLossy: false, at: now) {
+            all[index].isMissing = transmissions[index].isMissing
+            changed.append(transmissions[index].event(of: all[index].ssrc))
+        }
+        return changed
     }
 
     mutating func recordGoodbye(_ ssrc: SSRC, at now: Instant) {
@@ -78,6 +107,7 @@ struct Reporters: Sendable {
     mutating func remove(_ ssrc: SSRC, at address: IPAddress) -> Participant? {
         guard let index = index(of: ssrc), all[index].endpoint.address == address else { return nil }
         lastReports.remove(at: index)
+        transmissions.remove(at: index)
         if index >= all.count - newCount { newCount -= 1 }
         return all.remove(at: index)
     }

@@ -139,6 +139,51 @@ struct ParticipantTable: Sendable {
         events.post(.sourceNamed(chunk.ssrc, name))
     }
 
+    // MARK: - Transmissions
+
+    /// Records whether a participant says in its report that it transmits.
+    mutating func stated(_ isTransmitting: Bool, by ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        if let index = index(of: ssrc, at: sender) {
+            sources[index].transmission.stated(isTransmitting, at: now)
+        } else {
+            reporters.stated(isTransmitting, by: ssrc, at: sender, now)
+        }
+    }
+
+    /// The time at which the audio of a participant that says that it transmits will be missing.
+    func missingDeadline(at now: Instant) -> Instant? {
+        sources.reduce(reporters.missingDeadline) { deadline, source in
+            guard source.goodbye == nil else { return deadline }
+            return earlier(
+                deadline,
+                source.transmission.deadline(lastPacket: source.lastPacket, isLossy: source.trace.isLossy(at: now)))
+        }
+    }
+
+    /// Posts an event for each participant whose audio has begun to be missing, or arrives again. Returns whether any has.
+    mutating func updateMissing(_ events: inout EventQueue, at now: Instant) -> Bool {
+        var changed = reporters.updateMissing(at: now)
+        for index in sources.indices where sources[index].goodbye == nil {
+            let isLossy = sources[index].trace.isLossy(at: now)
+            let lastPacket = sources[index].lastPacket
+            guard sources[index].transmission.update(lastPacket: lastPacket, isLossy: isLossy, at: now) else {
+                continue
+            }
+            changed.append(sources[index].transmission.event(of: sources[index].ssrc))
+        }
+        for event in changed { events.post(event) }
+        return !changed.isEmpty
+    }
+
+    /// The time of the last packet of a source that states its status; nil without such sources.
+    var lastArrival: Instant? { sources.lazy.filter(\.transmission.isStated).map(\.lastPacket).max() }
+
+    /// The time since which the audio of a participant is missing; the latest of several.
+    var missingSince: Instant? {
+        let latest = sources.lazy.filter(\.transmission.isMissing).map(\.lastPacket).max()
+        return [latest, reporters.missingSince].compactMap { $0 }.max()
+    }
+
     // MARK: - Departures
 
     /// Records a BYE. A source is removed 200 ms later, because the BYE may have overtaken its last packets.
@@ -207,14 +252,20 @@ struct ParticipantTable: Sendable {
         let first = nextReported
         for step in sources.indices where blocks.count < ReportBlock.maximumCount {
             let index = (first + step) % sources.count
-            if var block = sources[index].reception.reportBlock(at: now) {
-                // Converts the jitter from 48 000 Hz to the clock rate of the encoding (RFC 3550 section 6.4.1).
-                block.jitter = FrameCount(block.jitter.rawValue / sources[index].encoding.framesPerTick)
-                blocks.append(block)
+            if let block = sources[index].reception.reportBlock(at: now) {
+                blocks.append(sources[index].inTicks(block))
             }
             nextReported = (index + 1) % sources.count
         }
         return blocks
+    }
+
+    /// Makes the blocks of a brief report: on the sources that read a status, without beginning a new interval.
+    func briefReportBlocks(at now: Instant) -> [ReportBlock] {
+        let blocks = sources.lazy.filter(\.transmission.isStated).compactMap { source in
+            source.reception.presentBlock(at: now).map(source.inTicks)
+        }
+        return Array(blocks.prefix(ReportBlock.maximumCount))
     }
 
     /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: on lost packets, and on the playout
@@ -248,6 +299,13 @@ extension SourceDescription.Chunk {
 }
 
 extension Source {
+    /// Converts the jitter of a block from 48 000 Hz to the clock rate of the encoding (RFC 3550 section 6.4.1).
+    fileprivate func inTicks(_ block: ReportBlock) -> ReportBlock {
+        var block = block
+        block.jitter = FrameCount(block.jitter.rawValue / encoding.framesPerTick)
+        return block
+    }
+
     /// Returns the VoIP metrics of the source's stream over the last seconds (RFC 3611 section 4.7).
     fileprivate func metrics(maximumDelay: Duration) -> VoIPMetrics {
         var metrics = VoIPMetrics(source: ssrc)

@@ -38,6 +38,7 @@ extension RTPSession {
         switch members.source(of: header, media.encoding, from: sender, schedule, &events, at: now) {
         case .refused(let reason): return .discarded(reason)
         case .source(let index):
+            mediaArrives(at: index, from: sender, now)
             let origin = members[index].packetArrived(
                 &header, media.encoding, media.frameCount, byteCount: datagram.count, at: now)
             if let rate = members[index].clock.newWrongRate() { events.post(.sourceClockIsWrong(header.ssrc, rate)) }
@@ -55,6 +56,7 @@ extension RTPSession {
                 members[index].addCopies(
                     blocks, of: datagram, header, into: &packet, accepting: configuration.acceptedPayloadTypes, at: now)
             }
+            if members[index].transmission.isMissing { updateMissing(at: now) }
             requestLostPackets(of: index, at: now)
             nackRequester.updateDeadline(members.sources, configuration)
             scheduleInitialReport(to: index, at: now)

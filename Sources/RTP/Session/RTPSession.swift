@@ -11,8 +11,8 @@ public struct RTPSession: ~Copyable, Sendable {
     /// The configuration that `init` was given, with the present addresses of remotes that have moved.
     public private(set) var configuration: RTPSessionConfiguration
 
-    private var identity: Identity
-    private var sender: MediaSender
+    var identity: Identity
+    var sender: MediaSender
     var members = ParticipantTable()
     private var feedback = ReceiverFeedback()
     var schedule = ReportSchedule()
@@ -21,6 +21,9 @@ public struct RTPSession: ~Copyable, Sendable {
     private var outbox = Outbox()
     var events = EventQueue()
     private var applicationPackets = ApplicationPackets()
+    var status = StatusExchange()
+    /// The time at which `updateStatus` is due; nil if nothing is.
+    private var statusDeadline: Instant?
 
     /// The minimum capacity of a datagram buffer, in bytes. No datagram that we send is longer.
     public static let maximumDatagramByteCount = 1_500
@@ -58,12 +61,21 @@ public struct RTPSession: ~Copyable, Sendable {
     /// The participants at `now`: first the sources of media, then those that only report, each in order of arrival.
     public func participants(at now: Instant) -> [Participant] { members.all(at: now) }
 
+    /// The partners and whether they hear us; empty while we do not transmit, and in a channel, whose relay ends the
+    /// reports.
+    public func hearings(at now: Instant) -> [Hearing] { status.monitor.hearings(configuration.remotes, at: now) }
+
+    /// The number of our packets that the partners' reports cover, counted from the first. Whether later ones have arrived is
+    /// not known. Nil before any report on our stream, and in a channel.
+    public var coveredCount: Int? { status.monitor.coveredCount }
+
     // MARK: - Input
 
     /// Processes a datagram from `sender`: media or RTCP. Any other datagram is counted and discarded.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
+        statusDeadline = statusDeadline(at: now)
         return reception
     }
 
@@ -78,6 +90,8 @@ public struct RTPSession: ~Copyable, Sendable {
         let header = sender.send(
             payload, at: position, startsTalkspurt: startsTalkspurt, under: ssrc, configuration, &outbox, now: now)
         loopDetector.packetSent(header)
+        status.packetSent(at: now)
+        statusDeadline = statusDeadline(at: now)
     }
 
     /// Sends an APP packet of subtype zero to the remotes at once, outside the schedule of reports: the caller limits
@@ -99,6 +113,8 @@ public struct RTPSession: ~Copyable, Sendable {
         // Reviews the protection, which ends a while after the last report of loss, even if no other report arrives.
         if let deadline = sender.deadline, deadline <= now { updateLossProtection(isFresh: false, at: now) }
         reportWhenDue(at: now)
+        updateStatus(at: now)
+        statusDeadline = statusDeadline(at: now)
     }
 
     /// Continues with the partner at another address, because its host name now resolves to that address. Our stream
@@ -109,11 +125,20 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReport(at: now)
     }
 
-    /// Records the playout of a source since it was first heard: `due` frames were to be played, and the card did not
-    /// play `missing` of them. Our reports state the proportion of missing frames.
-    public mutating func playout(of ssrc: SSRC, due: FrameCount, missing: FrameCount, at now: Instant) {
+    /// Records the playout of a source since it was first heard: `due` frames were to be played, the card did not play
+    /// `missing` of them, and `concealed` of them were lost or late. Our reports state the proportions.
+    public mutating func playout(
+        of ssrc: SSRC, due: FrameCount, missing: FrameCount, concealed: FrameCount = .zero, at now: Instant
+    ) {
         guard let index = members.index(of: ssrc) else { return }
         members[index].played.update(missing: missing, due: due, at: now)
+        members[index].played(missing: min(missing + concealed, due), due: due, at: now)
+    }
+
+    /// Sets where the audio goes that we receive, which our reports state.
+    public mutating func setOutput(_ output: StationStatus.Output, at now: Instant) {
+        status.setOutput(output)
+        statusDeadline = statusDeadline(at: now)
     }
 
     /// Records the playout delay of a source, measured from the arrival of its fastest packet. Call it whenever the
@@ -138,6 +163,7 @@ public struct RTPSession: ~Copyable, Sendable {
             identity.ssrc = SSRC(UInt32(truncatingIfNeeded: identity.draw()))
         } while ssrc == old || ssrc == SSRC(0) || members.index(of: ssrc) != nil
         sender.ssrcChanged()
+        status.monitor.ssrcChanged()
         events.post(.identityChanged(ssrc))
     }
 
@@ -158,7 +184,9 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// The latest time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
-        earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline))
+        earlier(
+            earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline)),
+            statusDeadline)
     }
 
     // MARK: - Received RTCP
@@ -170,22 +198,29 @@ public struct RTPSession: ~Copyable, Sendable {
         }
         var reading = ReceiverFeedback.Datagram(
             to: ssrc, from: sender, isRemote: configuration.isRemote(sender),
-            clockRate: configuration.encoding.clockRate, wallClock: identity.wallClock(at: now), at: now)
+            clockRate: configuration.encoding.clockRate, wallClock: identity.wallClock(at: now),
+            isBrief: isBrief(datagram), at: now)
         var isWhole = true
         var hasShort = false
         while true {
             do {
                 guard let packet = try packets.next() else { break }
                 if case .genericNACK = packet { hasShort = true }
-                if reading.isRemote, applicationPackets.take(packet, in: datagram, own: ssrc) { hasShort = true }
+                if !readStatus(packet, in: datagram, reading), reading.isRemote,
+                    applicationPackets.take(packet, in: datagram, own: ssrc)
+                {
+                    hasShort = true
+                }
                 read(packet, &reading)
             } catch {
                 isWhole = false
             }
         }
-        // Counts the size of the datagram, unless it contains a NACK or APP: they are short and have their own limits.
-        if !hasShort { schedule.observe(byteCount: datagram.count) }
+        // Counts the size of the datagram, unless it contains a NACK or APP or is brief: those are short and have limits of
+        // their own.
+        if !hasShort, !reading.isBrief { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
+        finishStatus(reading)
         members.postNewReporters(to: &events)
         if reading.hasFreshReport || reading.hasNewCapabilities {
             updateLossProtection(isFresh: reading.hasFreshReport, at: now)
@@ -198,13 +233,13 @@ public struct RTPSession: ~Copyable, Sendable {
         let (sender, now) = (reading.sender, reading.arrival)
         switch packet {
         case .senderReport(let report):
-            reportArrived(from: report.ssrc, at: sender, now)
+            reportArrived(from: report.ssrc, report.blocks, reading)
             if let index = members.index(of: report.ssrc, at: sender) {
                 members[index].reception.senderReportArrived(report, at: now)
             }
             post(feedback.read(report.blocks, from: report.ssrc, &reading, &members))
         case .receiverReport(let report):
-            reportArrived(from: report.ssrc, at: sender, now)
+            reportArrived(from: report.ssrc, report.blocks, reading)
             post(feedback.read(report.blocks, from: report.ssrc, &reading, &members))
         case .sourceDescription(let description):
             for chunk in description.chunks {
@@ -215,6 +250,7 @@ public struct RTPSession: ~Copyable, Sendable {
             for ssrc in goodbye.sources {
                 members.goodbyeArrived(from: ssrc, at: sender, reason: goodbye.reason ?? "", schedule, &events, now)
                 feedback.remove(ssrc, at: sender)
+                status.monitor.remove(ssrc, at: sender)
                 schedule.membersLeft(membership, at: now)
             }
         case .genericNACK(let nack): retransmit(nack, from: reading.sender, at: now)
@@ -224,12 +260,20 @@ public struct RTPSession: ~Copyable, Sendable {
         }
     }
 
-    private mutating func reportArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
-        if ssrc != self.ssrc { members.reportArrived(from: ssrc, at: sender, configuration, schedule, now) }
+    private mutating func reportArrived(
+        from ssrc: SSRC, _ blocks: [ReportBlock], _ reading: ReceiverFeedback.Datagram
+    ) {
+        guard ssrc != self.ssrc else { return }
+        members.reportArrived(from: ssrc, at: reading.sender, configuration, schedule, reading.arrival)
+        guard statesStatus, reading.isRemote, !reading.sender.address.isUnspecified else { return }
+        status.read(
+            blocks, from: ssrc, about: self.ssrc, next: sendStream.nextSequenceNumber, wallClock: reading.wallClock,
+            at: reading.sender, reading.arrival)
     }
 
     private mutating func post(_ report: (receiver: SSRC, view: ReceiverView)?) {
         guard let report else { return }
+        status.add(report.view)
         sender.receiverReported(report.view)
         events.post(.receiverReported(report.receiver, report.view))
     }
@@ -268,9 +312,9 @@ public struct RTPSession: ~Copyable, Sendable {
     // MARK: - Reports
 
     private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
-    private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
+    var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
 
-    private mutating func armReports(at now: Instant) {
+    mutating func armReports(at now: Instant) {
         guard configuration.controlPort != .none else { return }
         schedule.arm(membership, at: now, random: identity.draw())
     }
@@ -317,16 +361,21 @@ public struct RTPSession: ~Copyable, Sendable {
     }
 
     /// Sends a report to the remotes and the other sources. A source that is no remote gets no more bytes than it sent.
-    private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
+    mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return
         }
         let compound = CompoundReport(
-            from: identity, configuration, sendStream, isSender: isSender, about: &members, &feedback, goodbye: goodbye,
-            at: now
+            from: identity, configuration, sendStream, isSender: isSender, about: &members, &feedback,
+            status: statesStatus ? ownStatus(at: now) : nil, goodbye: goodbye, at: now
         ).bytes
         schedule.observe(byteCount: compound.count)
+        send(compound, at: now)
+    }
+
+    mutating func send(_ compound: [UInt8], at now: Instant) {
         sender.controlSent()
+        status.schedule.reportSent(at: now)
         putControl(compound, to: configuration.remotes + members.spend(compound.count, besides: configuration.remotes))
     }
 

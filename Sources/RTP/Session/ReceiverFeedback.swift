@@ -18,6 +18,8 @@ struct ReceiverFeedback: Sendable {
         let clockRate: SampleRate
         let wallClock: NTPTime
         let arrival: Instant
+        /// Whether the datagram is a brief report, which says nothing about loss.
+        let isBrief: Bool
         /// Whether the datagram contains a report on our stream by a receiver at a configured remote.
         fileprivate(set) var hasFreshReport = false
         /// Whether the datagram contains new capabilities of a receiver at a configured remote.
@@ -27,7 +29,7 @@ struct ReceiverFeedback: Sendable {
 
         init(
             to ssrc: SSRC, from sender: Endpoint, isRemote: Bool, clockRate: SampleRate, wallClock: NTPTime,
-            at arrival: Instant
+            isBrief: Bool, at arrival: Instant
         ) {
             self.ssrc = ssrc
             self.sender = sender
@@ -35,6 +37,7 @@ struct ReceiverFeedback: Sendable {
             self.clockRate = clockRate
             self.wallClock = wallClock
             self.arrival = arrival
+            self.isBrief = isBrief
         }
     }
 
@@ -44,7 +47,9 @@ struct ReceiverFeedback: Sendable {
         _ blocks: [ReportBlock], from reporter: SSRC, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
         let ssrc = datagram.ssrc
-        guard reporter != ssrc, let block = blocks.first(where: { $0.ssrc == ssrc }) else { return nil }
+        guard !datagram.isBrief, reporter != ssrc, let block = blocks.first(where: { $0.ssrc == ssrc }) else {
+            return nil
+        }
         let now = datagram.arrival
         let view = ReceiverView(
             lossShare: Double(block.fractionLost) / 256, lostCount: block.cumulativeLost,

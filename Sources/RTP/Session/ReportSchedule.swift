@@ -118,6 +118,9 @@ struct ReportSchedule: Sendable {
         return .seconds(max(fairInterval(membership), Self.minimum) * Self.patience)
     }
 
+    /// Returns the interval at which the reports of all members together take 5 % of the session's bit rate.
+    func fairInterval(of membership: Membership) -> Duration { .seconds(fairInterval(membership)) }
+
     private func interval(_ membership: Membership, _ random: UInt64) -> Duration {
         let seconds = max(fairInterval(membership), isFirst ? Self.minimum / 2 : Self.minimum)
         let spread = 0.5 + Double(random >> 11) / Double(1 << 53)

@@ -42,6 +42,10 @@ public struct Source: Sendable {
     var numbering = AudioNumbering()
     var keys = PressedKeys()
     var played = PlayedShare()
+    /// The audio that was not heard for any reason, in the last two seconds. A pause is none of it.
+    private var heard = PlayedShare(memory: .seconds(2))
+    private var heardBegin = Instant.start
+    var transmission = StatedTransmission()
     var collision = CollisionDetector()
     var pacing = PacingDetector()
 
@@ -77,7 +81,7 @@ public struct Source: Sendable {
         let isSending = now - lastPacket < Participant.pause
         return Participant(
             ssrc: ssrc, name: name, endpoint: endpoint, since: since, isSending: isSending,
-            sendingChanged: isSending ? sendingSince : lastPacket)
+            isMissing: transmission.isMissing, sendingChanged: isSending ? sendingSince : lastPacket)
     }
 
     /// Returns whether a packet of audio from `sender` belongs to this source. The source may move to another address,
@@ -200,6 +204,22 @@ public struct Source: Sendable {
     mutating func reportArrived(at now: Instant) {
         lastHeard = now
         hasReported = true
+    }
+
+    /// Records the playout of the source's audio. `missing` are the frames of `due` that were not heard for any reason.
+    mutating func played(missing: FrameCount, due: FrameCount, at now: Instant) {
+        if now >= heardBegin { heard.update(missing: missing, due: due, at: now) }
+    }
+
+    /// Measures the missing audio again after a pause. What the pause has cost is counted soon after its end.
+    mutating func pauseEnded(at now: Instant) {
+        heard = PlayedShare(memory: .seconds(2))
+        heardBegin = now + Self.longestPause
+    }
+
+    /// Returns the proportion of the audio of the last two seconds that was due and not heard, 0…1.
+    func missingShare(at now: Instant) -> Double {
+        looksEncrypted ? 1 : heard.missingShare(at: now)
     }
 
     func mayReceive(_ byteCount: Int) -> Bool { byteCount <= credit }

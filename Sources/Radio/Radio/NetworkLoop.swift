@@ -56,6 +56,7 @@ internal import TenfourUV
     /// Whether the last talker that left had timed out, without sending a BYE.
     private var lastSourceTimedOut = false
     private var heardAnyone = false
+    private var feedback: PlayoutFeedback
     /// Follows the address of the peer in a call by name; nil for other sessions.
     private let partner: PartnerTracker?
     /// Detects that the other machine refuses all datagrams, in a session that only sends; nil for other sessions.
@@ -128,6 +129,7 @@ internal import TenfourUV
         self.outgoing = outgoing
         sends = configuration.input != nil
         self.captured = captured
+        feedback = PlayoutFeedback(hasPlayback: played != nil)
         self.played = played
         // Allocates the buffer after all calls that throw, because `deinit` is not called for an incomplete object.
         unsafe datagram = .allocate(capacity: Self.room)
@@ -342,6 +344,8 @@ internal import TenfourUV
         }
         if let found = partner?.poll(at: now) { partnerResolved(at: found, now) }
         publish()
+        // What is published may change our status, which the next report states.
+        flush(at: now)
         refusals?.poll(media.statistics, at: now)
         let sources = rtpSession.sources
         // Repeated, because a talker may get another jitter buffer on the playback thread.
@@ -376,19 +380,15 @@ internal import TenfourUV
     private func publish() {
         var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: loop.now - start)
         snapshot.add(captured?.read())
-        if let report = played?.read() {
-            for index in report.mixer.talkers.indices where report.mixer.talkers[index].isHeard {
-                let talker = report.mixer.talkers[index]
-                rtpSession.playoutDelay(of: talker.ssrc, is: talker.playout.delay.duration())
-                rtpSession.playout(
-                    of: talker.ssrc, due: talker.playout.due, missing: talker.playout.missing, at: loop.now)
-            }
-            // Updates the concealment in our reports, because the decoder may have suspended its neural models.
-            rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
+        let report = played?.read()
+        let isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
+        feedback.update(&rtpSession, with: report, isMuted: isMuted, at: loop.now)
+        if let report {
             snapshot.add(report, present: rtpSession.sources, before: talkers)
             talkers = snapshot.talkers
         }
         snapshot.addPeople(rtpSession.participants(at: loop.now), channel, at: loop.now)
+        snapshot.addHearings(rtpSession.hearings(at: loop.now), covered: rtpSession.coveredCount)
         snapshot.floor = floor.snapshot
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount

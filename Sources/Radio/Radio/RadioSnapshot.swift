@@ -21,6 +21,10 @@ public struct RadioSnapshot: Sendable {
     public var talkers: [TalkerSnapshot] = []
     /// The participants of a session without a channel, including those who only send reports.
     public var participants: [ParticipantSnapshot] = []
+    /// The partners of a session without a channel, and whether they hear us; empty while we do not transmit.
+    public var hearings: [Hearing] = []
+    /// The number of our packets that the partners' reports cover; nil without such reports.
+    public var coveredCount: Int?
     /// The other members of the channel; nil without a channel, or if its relay does not list them.
     public var members: ChannelMembers?
     /// The state of our membership; nil in a channel without an owner, and without a channel.
@@ -97,6 +101,8 @@ public struct RadioSnapshot: Sendable {
         public var endpoint: Endpoint
         /// Whether audio packets arrive, because the participant's microphone is open.
         public var isSending: Bool
+        /// Whether the participant says that it transmits, and nothing has arrived for a second.
+        public var isMissing = false
         /// The time since the participant was first seen.
         public var age: Duration
         /// The time since `isSending` last changed.
@@ -182,9 +188,14 @@ public struct RadioSnapshot: Sendable {
         managed = channel?.managedSnapshot(at: now)
         self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
             ParticipantSnapshot(
-                ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, age: now - $0.since,
-                sendingAge: now - $0.sendingChanged)
+                ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, isMissing: $0.isMissing,
+                age: now - $0.since, sendingAge: now - $0.sendingChanged)
         }
+    }
+
+    mutating func addHearings(_ hearings: [Hearing], covered: Int?) {
+        self.hearings = hearings
+        coveredCount = covered
     }
 
     mutating func add(_ report: CaptureReport?) {

@@ -97,6 +97,16 @@ extension StationMetrics {
         text.add(
             "tenfour_rtp_packets_retransmitted_total", .counter, "RTP packets retransmitted on request (NACK).",
             [sample(Double(sent.retransmission.retransmittedCount))])
+        if !snapshot.hearings.isEmpty {
+            text.add(
+                "tenfour_partners_hearing", .gauge,
+                "Partners that hear us; only while we transmit, and not in a channel.",
+                [sample(Double(snapshot.hearings.count(where: \.state.isHearing)))])
+            text.add(
+                "tenfour_partners", .gauge,
+                "Partners to which we transmit; only while we transmit, and not in a channel.",
+                [sample(Double(snapshot.hearings.count))])
+        }
         guard let view = sent.lastReceiverView else { return }
         text.add(
             "tenfour_rtcp_remote_fraction_lost", .gauge,

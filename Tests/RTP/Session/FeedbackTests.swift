@@ -41,7 +41,7 @@ struct FeedbackTests {
         let roundTrip = try #require(link.right.session.sources.first?.roundTrip)
         #expect((39...42).contains(roundTrip / .milliseconds(1)), "\(roundTrip)")
         link.run(until: seconds(60))
-        for end in [link.left, link.right] { #expect(end.sentControl.count <= 18, "\(end.sentControl.count)") }
+        for end in [link.left, link.right] { #expect(end.sentReports.count <= 18) }
     }
 
     @Test func twoWhoFallSilentKeepToTheRuleForAll() {
@@ -50,7 +50,7 @@ struct FeedbackTests {
         link.run(until: seconds(3))
         (link.left.speech, link.right.speech) = (nil, nil)
         link.run(until: seconds(63))
-        for end in [link.left, link.right] { #expect(end.sentControl.count <= 20, "\(end.sentControl.count)") }
+        for end in [link.left, link.right] { #expect(end.sentReports.count <= 20) }
     }
 
     @Test func oneWhomNobodyTypedIsAnsweredWithinItsBytes() throws {

@@ -36,12 +36,12 @@ struct ReportScheduleTests {
         let link = SimulatedLink(ends, network: NetworkModel(loss: .random(0.1), delay: .milliseconds(20)), seed: 1)
         for end in ends { end.speech = Speech() }
         link.run(until: seconds(60))
-        let reports = ends[0].sentControl.filter { $0.packets.allSatisfy { $0.nack == nil } && $0.at > seconds(5) }
+        let reports = ends[0].sentReports.filter { $0.packets.allSatisfy { $0.nack == nil } && $0.at > seconds(5) }
         let times = Set(reports.map(\.at)).sorted()
         let intervals = zip(times.dropFirst(), times).map { $0 - $1 }
         #expect(try #require(intervals.max()) < .seconds(5))
         let bytes =
-            ends.flatMap(\.sentControl).filter { $0.packets.allSatisfy { $0.nack == nil } }
+            ends.flatMap(\.sentReports).filter { $0.packets.allSatisfy { $0.nack == nil } }
             .map { $0.bytes.count + 28 }.reduce(0, +) / 2
         #expect(Double(bytes) / 60 < 300 * 1.3, "\(bytes / 60) bytes a second")
     }

@@ -115,7 +115,11 @@ private struct StationTrial: ~Copyable {
                 .reporterAppeared(_, let text?, _):
                 checkShown(text)
             case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
-            case .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft, .sourceLooksEncrypted,
+            case .hearingChanged(let hearing):
+                if case .hearsBadly(let share) = hearing.state { precondition((0...1).contains(share)) }
+                precondition(hearing.endpoint.address == Self.remote.address, "only a configured remote is asked")
+            case .mediaMissing, .mediaReturned, .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft,
+                .sourceLooksEncrypted,
                 .sourceClockIsWrong, .sourcesCollide, .sourceSendsTooFast, .keyPressed, .identityChanged, .partnerMoved:
                 break
             }

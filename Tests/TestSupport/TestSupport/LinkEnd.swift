@@ -24,6 +24,8 @@ public final class LinkEnd {
 
     /// The RTCP datagrams that it has sent.
     public var sentControl: [SentDatagram] { sent.filter(\.isControl) }
+    /// The RTCP datagrams that are no brief reports.
+    public var sentReports: [SentDatagram] { sentControl.filter { !$0.isBrief } }
     public var sentMedia: [SentDatagram] { sent.filter { !$0.isControl } }
     /// The numbers of the packets received, in the order of their arrival.
     public var heardNumbers: [Int] { heard.map(\.number) }
@@ -60,6 +62,16 @@ public struct SentDatagram: Equatable, Sendable {
         var packets: [RTCPPacket] = []
         while let packet = try? compound.next() { packets.append(packet) }
         return packets
+    }
+
+    /// Whether it is a brief report, which carries a status.
+    public var isBrief: Bool {
+        packets.contains { packet in
+            guard case .unknown(let other) = packet, let packet = ApplicationPacket(other, in: bytes.span),
+                packet.name == StationStatus.packetName
+            else { return false }
+            return StationStatus(packet.data)?.isBrief ?? false
+        }
     }
 
     /// The report blocks of all reports in the datagram.

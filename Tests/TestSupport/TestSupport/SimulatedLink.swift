@@ -21,6 +21,8 @@ public final class SimulatedLink {
     private var links: [EmulatedLink]
     private var flight = PacketsInFlight<Route>(capacity: 4_096, byteCapacity: 256)
     private var output: [UInt8] = []
+    /// Whether a datagram of `byteCount` bytes from one end may reach another. Without a firewall all do.
+    public var firewall: ((_ sender: Int, _ receiver: Int, _ byteCount: Int) -> Bool)?
 
     private struct Route: Sendable {
         var sender: Endpoint
@@ -155,6 +157,7 @@ public final class SimulatedLink {
         guard let receiver = ends.firstIndex(where: { $0.endpoint.address == destination.endpoint.address }) else {
             return
         }
+        guard firewall?(index, receiver, datagram.count) ?? true else { return }
         var sender = ends[index].endpoint
         if destination.endpoint.port == LinkEnd.port + 1 { sender.port += 1 }
         let route = Route(sender: sender, receiver: receiver)

@@ -41,6 +41,7 @@ struct EventNotice {
         case .identityChanged(let ssrc):
             verbose ? "another station uses the same SSRC: this station's SSRC is now \(ssrc.digits)" : nil
         case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with this address"
+        case .mediaMissing, .mediaReturned, .hearingChanged: nil
         case .receiverReported(let ssrc, let view):
             verbose
                 ? "\(names[ssrc]) reports a loss of \(decimal(view.lossShare * 100, places: 1))%"

@@ -19,6 +19,12 @@ struct People {
         var name: String
         var ssrc: SSRC
         var isOpen: Bool
+        /// Whether the person is on the air and nothing arrives.
+        var isMissing = false
+        /// The name, and whether the person talks.
+        var nameAndMicrophone: String {
+            isMissing ? "\(name) (not arriving)" : isOpen ? "\(name) (open)" : name
+        }
         /// The time at which the person arrived, in seconds since 1970.
         var since: Int
         /// The time at which the person last opened or closed the microphone, in seconds since 1970.
@@ -44,7 +50,7 @@ struct People {
         persons = participants.map { participant in
             Person(
                 name: Self.cut(participant.name ?? "\(participant.endpoint)"), ssrc: participant.ssrc,
-                isOpen: participant.isSending,
+                isOpen: participant.isSending, isMissing: participant.isMissing,
                 since: now - Int(participant.age / .seconds(1)),
                 changed: now - Int(participant.sendingAge / .seconds(1)))
         }
@@ -94,7 +100,7 @@ struct People {
     /// nobody or only listeners are present.
     var names: String {
         if count == listenerCount { return "" }
-        var parts = persons.prefix(Self.shownCount).map { $0.isOpen ? "\($0.name) (open)" : $0.name }
+        var parts = persons.prefix(Self.shownCount).map(\.nameAndMicrophone)
         let more = persons.count - parts.count + unidentifiedCount
         if more > 0 { parts.append(parts.isEmpty ? "\(more) can talk" : "\(more) more") }
         if listenerCount > 0 { parts.append(listeners) }
@@ -111,7 +117,8 @@ struct People {
         let width = persons.map(\.name.count).max() ?? 0
         var lines = persons.map { person in
             let name = person.name + String(repeating: " ", count: width - person.name.count)
-            let microphone = person.isOpen ? "mic open  " : "mic closed"
+            let microphone =
+                person.isMissing ? "on the air, nothing arrives" : person.isOpen ? "mic open  " : "mic closed"
             let mark = mark(person.ssrc)
             let first = mark.volume ?? "here since \(Self.clock(person.since))"
             return "\(mark.prefix)\(name)  \(first), \(microphone) since \(Self.clock(person.changed))"

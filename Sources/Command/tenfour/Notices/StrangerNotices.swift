@@ -50,12 +50,12 @@ struct StrangerNotices {
         case .sourceNamed(let ssrc, _), .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _),
             .sourceLooksEncrypted(let ssrc), .sourceClockIsWrong(let ssrc, _),
             .sourcesCollide(let ssrc, _, _), .sourceSendsTooFast(let ssrc, _),
-            .keyPressed(let ssrc, _):
+            .keyPressed(let ssrc, _), .mediaMissing(let ssrc), .mediaReturned(let ssrc, _):
             return names.endpoint(of: ssrc).map(isStranger) ?? true
         case .partnerMoved(let endpoint):
             known.insert(endpoint.address)
             return false
-        case .identityChanged, .receiverReported: return false
+        case .identityChanged, .receiverReported, .hearingChanged: return false
         }
     }
 

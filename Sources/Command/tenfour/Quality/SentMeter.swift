@@ -47,6 +47,8 @@ struct SentMeter {
         var loss: Loss?
         /// The number of packets sent while the relay was unreachable.
         var outageCount = 0
+        /// The time in which we transmitted and a partner did not hear us.
+        var notHeard = Duration.zero
     }
 
     struct Loss {
@@ -67,6 +69,11 @@ struct SentMeter {
             seconds.append(current)
             current = Second()
             current.view = whole.view
+        }
+        if snapshot.hearings.contains(where: \.state.isUnheard) {
+            let step = max(snapshot.elapsed - whole.duration, .zero)
+            current.notHeard += step
+            whole.notHeard += step
         }
         let sendStream = snapshot.sendStream
         let packetCount = sendStream.packetCount - whole.packetCount
@@ -127,6 +134,9 @@ struct SentMeter {
     /// unreachable; nil if there was neither a report nor such an outage.
     var lostCount: Int? { withOutageEnded.whole.lostCount }
 
+    /// The time in which we transmitted and a partner did not hear us.
+    var notHeard: Duration { whole.notHeard }
+
     /// The JSON members of the whole session and of each second, including the present incomplete second.
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
         let withOutageEnded = withOutageEnded
@@ -185,6 +195,7 @@ extension SentMeter.Second {
             ("lost_share", .decimal(lossShare, places: 5)),
             ("burst_length", .decimal(view?.burstLength, places: 2)),
             ("missing_share", .decimal(view?.discardShare, places: 5)),
+            ("not_heard_ms", .decimal(notHeard / .milliseconds(1), places: 0)),
             ("jitter_ms", .decimal(view.map { $0.jitter / .milliseconds(1) }, places: 2)),
             ("round_trip_ms", .decimal(view?.roundTrip.map { $0 / .milliseconds(1) }, places: 2)),
             ("score", .decimal(model?.score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),

@@ -17,6 +17,8 @@ struct SessionReport {
     /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was
     /// unreachable; nil if there was neither a report nor such an outage.
     let lostCount: Int?
+    /// The time in which we transmitted and a partner did not hear us.
+    private let notHeard: Duration
 
     /// The time for which the program was stopped, by Ctrl-Z or a signal.
     let stopped: Duration
@@ -27,6 +29,7 @@ struct SessionReport {
         self.names = names
         lastReport = monitor.sent.lastReport
         lostCount = monitor.sent.lostCount
+        notHeard = monitor.sent.notHeard
         talkers = Dictionary(monitor.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
 
@@ -40,6 +43,14 @@ struct SessionReport {
                 "sent        \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
                     + "\(decimal(rate, places: 1)) kbit/s")
             lines.append("            \(reported)")
+            if let uncovered {
+                lines.append(
+                    "            no report says whether the last \(count(uncovered, "packet")) arrived")
+            }
+            if notHeard >= .milliseconds(500) {
+                let seconds = decimal(notHeard / .seconds(1), places: 1)
+                lines.append("not heard   \(seconds) s, according to the other end's reports")
+            }
         }
         for talker in snapshot.talkers { lines += text(of: talker) }
         if let playback = snapshot.playback {
@@ -91,6 +102,17 @@ struct SessionReport {
         let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
         return lost + ", but sent no report in the last \(silence) s"
     }
+
+    /// The number of our last packets of which no report says that they arrived; nil if the last report covers all but the
+    /// packets of its interval.
+    private var uncovered: Int? {
+        guard let covered = snapshot.coveredCount, snapshot.elapsed > .zero else { return nil }
+        let count = snapshot.sendStream.packetCount - covered
+        return count > Self.usualUncovered ? count : nil
+    }
+
+    /// The number of packets that a report does not cover yet: those of 1.5 s, at 20 ms each.
+    private static let usualUncovered = 75
 
     /// The time without a receiver report above which the text mentions this time. Receiver reports usually arrive
     /// about every five seconds.

@@ -64,15 +64,28 @@ struct ControlEvents {
         }
     }
 
+    /// Tells who hears us and who does not, and whose audio is missing.
+    func heard(_ event: Event, _ names: TalkerNames) {
+        switch event {
+        case .hearingChanged(let hearing):
+            guard let ssrc = hearing.ssrc else { return }
+            tell("hearing", ssrc, names[ssrc], [("state", .text(hearing.state.name))])
+        case .mediaMissing(let ssrc): tell("missing", ssrc, names[ssrc])
+        case .mediaReturned(let ssrc, _): tell("returned", ssrc, names[ssrc])
+        default: break
+        }
+    }
+
     private func tell(_ event: String, _ member: ChannelMember) {
         tell(event, member.info.ssrc, People.name(of: member))
     }
 
-    private func tell(_ event: String, _ ssrc: SSRC, _ name: String) {
+    private func tell(_ event: String, _ ssrc: SSRC, _ name: String, _ members: [(String, JSON)] = []) {
         post(
-            .object([
-                ("event", .text(event)), ("id", .text(ssrc.digits)), ("name", .text(name)),
-                ("channel", .text(channel)),
-            ]))
+            .object(
+                [
+                    ("event", .text(event)), ("id", .text(ssrc.digits)), ("name", .text(name)),
+                    ("channel", .text(channel)),
+                ] + members))
     }
 }

@@ -27,6 +27,7 @@ final class SessionObserver {
     /// Nil if a status line shows who talks.
     private var talking: TalkingNotices?
     private var levelNotices = LevelNotices()
+    private var hearing = HearingNotices()
     private var hasReportedOtherKeys = false
     /// What is sent, if it is a file whose end is to be reported; nil if there is none, or it was reported.
     private var inputName: String?
@@ -122,9 +123,12 @@ final class SessionObserver {
 
     private func apply(_ event: Event) -> [String] {
         monitor.record(event)
-        let line = EventNotice(names: names, channelStatus: channelStatus, verbose: verbose).line(for: event)
+        let line =
+            hearing.line(for: event, names)
+            ?? EventNotice(names: names, channelStatus: channelStatus, verbose: verbose).line(for: event)
         let isShown = line != nil && strangers.mayShow(event, names, at: .now)
         events?.left(event, names)
+        events?.heard(event, names)
         names.apply(event)
         if isShown, !event.isListed(by: channelStatus) { events?.joined(event, names) }
         return isShown ? [line].compactMap { $0 } : []

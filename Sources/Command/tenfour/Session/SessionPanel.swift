@@ -5,6 +5,7 @@ import TenfourPackets
 import TenfourPushToTalk
 import TenfourRadio
 import TenfourRings
+import TenfourSession
 
 /// Answers the commands of `ControlCommand`, which come from programs at the control socket.
 final class SessionPanel: SessionControl {
@@ -150,9 +151,19 @@ final class SessionPanel: SessionControl {
             ("muted", .boolean(session.isSpeakerMuted)),
             ("replay", .boolean(microphone.sessions.contains(where: \.isReplaying))),
             ("here", .integer(people?.count ?? 0)), ("talkers", .list(heard)),
+            ("hearing", .list(snapshot.hearings.map { $0.json(observer.names) })),
             ("elapsed", .decimal(snapshot.elapsed / .seconds(1), places: 1)),
         ])
         published.withLock { $0 = Published(state: state, talkers: talkers) }
+    }
+}
+
+extension Hearing {
+    fileprivate func json(_ names: TalkerNames) -> JSON {
+        .object([
+            ("id", ssrc.map { .text($0.digits) } ?? .null), ("name", .text(ssrc.map { names[$0] } ?? "\(endpoint)")),
+            ("state", .text(state.name)),
+        ])
     }
 }
 

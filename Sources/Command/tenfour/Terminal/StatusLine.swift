@@ -51,7 +51,7 @@ struct StatusLine {
         let fields = fields(snapshot, observer, stops, volumes, answering, streamer)
         screen.draw(
             levelViews(snapshot), beneath: { panel?.lines(width: $0) ?? [] },
-            status: { panel?.typed?.cut(toColumns: $0) ?? fields.text(width: $0) })
+            status: { panel?.typed?.cut(toColumns: $0) ?? fields.text(width: $0, coloured: Terminal.takesColours) })
     }
 
     /// Returns the whole line as text.
@@ -130,6 +130,9 @@ struct StatusLine {
             fields.addPart("nothing more is sent")
         } else {
             fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1)
+            if !isSilent, let heard = HearingSummary(snapshot.hearings) {
+                fields.add(heard.text, rank: heard.tone == .bad ? StatusFields.alert : 0, tone: heard.tone)
+            }
             fields.add(level, rank: 4)
         }
         if !isSilent, observer.capturesMicrophone, let advice = capture.levelAdvice {

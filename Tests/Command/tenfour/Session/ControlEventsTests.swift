@@ -41,6 +41,20 @@ struct ControlEventsTests {
         #expect(told.take() == [line("stopped", "Bob")])
     }
 
+    @Test func whoHearsUsIsTold() {
+        let events = events()
+        var names = TalkerNames()
+        names.apply(Event.reporterAppeared(bob, "Bob", from: endpoint))
+        events.heard(.hearingChanged(Hearing(ssrc: bob, endpoint: endpoint, state: .hearsNothing)), names)
+        events.heard(.mediaMissing(bob), names)
+        events.heard(.mediaReturned(bob, isArriving: true), names)
+        #expect(
+            told.take() == [
+                String(line("hearing", "Bob").dropLast(2)) + #", "state": "hears-nothing" }"#, line("missing", "Bob"),
+                line("returned", "Bob"),
+            ])
+    }
+
     @Test func membersThatARelayListsAreTold() {
         let events = events()
         let member = ChannelMember(

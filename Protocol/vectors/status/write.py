@@ -1,0 +1,84 @@
+"""Writes the test vectors of the section "Status" of Protocol/02-rtcp.md into its own folder, from the tables of that section.
+
+usage: python3 Protocol/vectors/status/write.py
+"""
+
+import json
+import os
+import struct
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+SENDER, SOURCE, OTHER = 0x22222222, 0x11111111, 0x33333333
+OUTPUTS = {"playing": 0, "muted": 1, "none": 2}
+
+
+def report(blocks=()):
+    """An RR with report blocks: source, fraction lost, cumulative lost, highest sequence number."""
+    body = struct.pack(">I", SENDER)
+    for source, fraction, lost, highest in blocks:
+        body += struct.pack(">IIIIII", source, fraction << 24 | lost, highest, 0, 0, 0)
+    return struct.pack(">BBH", 0x80 | len(blocks), 201, len(body) // 4) + body
+
+
+def description():
+    """An SDES packet with a CNAME alone."""
+    name = b"00112233445566778899aabbccddeeff"
+    items = struct.pack(">I", SENDER) + bytes([1, len(name)]) + name
+    items += bytes(4 - len(items) % 4)
+    return struct.pack(">BBH", 0x81, 202, len(items) // 4) + items
+
+
+def app(data, name=b"STAT", subtype=0):
+    return struct.pack(">BBHI", 0x80 | subtype, 204, 2 + len(data) // 4, SENDER) + name + data
+
+
+def status(transmitting=False, brief=False, output=0, next_report=0, playouts=(), reserved=0):
+    data = bytes([transmitting << 7 | brief << 6 | reserved | output, next_report, 0, 0])
+    for source, missing in playouts:
+        data += struct.pack(">IBBH", source, missing, 0, 0)
+    return data
+
+
+def write(name, about, datagram, meaning=None, refused=None):
+    value = {"about": about}
+    value |= {"refused": refused} if refused else {"meaning": meaning}
+    with open(os.path.join(FOLDER, name + ".bin"), "wb") as file:
+        file.write(datagram)
+    with open(os.path.join(FOLDER, name + ".json"), "w") as file:
+        file.write(json.dumps(value, indent=2) + "\n")
+
+
+def meaning(transmitting=False, brief=False, output="playing", next_report=None, playouts=()):
+    return {
+        "sender": SENDER, "transmitting": transmitting, "brief": brief, "output": output, "nextReport": next_report,
+        "playouts": [{"source": source, "missing": missing} for source, missing in playouts],
+    }
+
+
+def whole(name, about, blocks=(), **values):
+    output = values.pop("output", "playing")
+    data = status(output=OUTPUTS[output], **values)
+    values.pop("reserved", None)
+    values["next_report"] = values.get("next_report") or None
+    write(name, about, report(blocks) + description() + app(data), meaning(output=output, **values))
+
+
+whole("brief", "A listener that hears one source, and reports again within a second.", [(SOURCE, 0, 0, 500)], brief=True,
+      next_report=10, playouts=[(SOURCE, 0)])
+whole("brief-missing", "A fifth of the audio of one of two sources is missing.", [(SOURCE, 51, 10, 500), (OTHER, 0, 0, 7)],
+      brief=True, next_report=10, playouts=[(SOURCE, 51), (OTHER, 0)])
+whole("transmitting", "A talker that receives nothing.", transmitting=True)
+whole("silent", "The end of a transmission.", brief=True)
+whole("muted", "A listener whose user has muted the output.", [(SOURCE, 0, 0, 500)], output="muted", next_report=10,
+      playouts=[(SOURCE, 0)])
+whole("no-output", "A listener whose card is gone: all of the audio is missing.", [(SOURCE, 0, 0, 500)], output="none",
+      next_report=10, playouts=[(SOURCE, 255)])
+whole("longest", "Both and everything at its largest.", transmitting=True, brief=True, output="none", next_report=255,
+      playouts=[(SOURCE + index, 255) for index in range(7)])
+whole("reserved-bits", "The bits that have no meaning yet are passed over.", reserved=0x3C)
+write("bad-output", "The output 3 has no meaning.", report() + description() + app(status(output=3)), refused="value")
+write("bad-empty", "There is no data.", report() + description() + app(b""), refused="length")
+write("bad-half", "Half of a source.", report() + description() + app(status() + bytes(4)), refused="length")
+write("bad-long", "Eight sources.", report() + description() + app(status(playouts=[(SOURCE, 0)] * 8)), refused="length")
+write("other-name", "An APP packet of another name.", report() + description() + app(status(), b"FLOR"), refused="other")
+write("other-subtype", "An APP packet of another subtype.", report() + description() + app(status(), subtype=1), refused="other")

@@ -1,0 +1,114 @@
+import TenfourCommandSupport
+import TenfourPackets
+import TenfourSession
+
+/// Composes the lines that tell a talker who does not hear it, and that tell a listener whose audio is missing. Each
+/// change is told once.
+struct HearingNotices {
+    /// The partners that were told not to hear us, or not well.
+    private var troubled: Set<SSRC> = []
+    /// The talkers whose audio was told to be missing.
+    private var missing: Set<SSRC> = []
+
+    /// The maximum number of partners and talkers that are kept, so that many SSRCs cannot fill the memory.
+    private static let maximumCount = 256
+
+    /// Returns the line about `event`; nil if it needs none.
+    mutating func line(for event: Event, _ names: TalkerNames) -> String? {
+        switch event {
+        case .hearingChanged(let hearing): return hearing.ssrc.flatMap { line(about: hearing, of: $0, names[$0]) }
+        case .mediaMissing(let ssrc):
+            guard missing.count < Self.maximumCount, missing.insert(ssrc).inserted else { return nil }
+            return "\(names[ssrc]) is on the air, but nothing arrives from there"
+        case .mediaReturned(let ssrc, let isArriving):
+            guard missing.remove(ssrc) != nil, isArriving else { return nil }
+            return "the audio of \(names[ssrc]) arrives again"
+        case .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _):
+            troubled.remove(ssrc)
+            missing.remove(ssrc)
+            return nil
+        default: return nil
+        }
+    }
+
+    private mutating func line(about hearing: Hearing, of ssrc: SSRC, _ name: String) -> String? {
+        guard let trouble = hearing.trouble(name) else {
+            guard hearing.state == .hears, troubled.remove(ssrc) != nil else { return nil }
+            return "\(name) hears you again"
+        }
+        guard troubled.count < Self.maximumCount || troubled.contains(ssrc) else { return nil }
+        troubled.insert(ssrc)
+        return trouble
+    }
+}
+
+extension Hearing {
+    /// The sentence that the partner with this name does not hear us, or not well; nil if it hears us or nothing is known.
+    func trouble(_ name: String) -> String? {
+        switch state {
+        case .notYetKnown, .hears, .cannotKnow: nil
+        case .hearsBadly(let share):
+            "\(name) hears you badly: \(decimal(share * 100, places: 0))% of your audio is missing there"
+        case .hearsNothing: "\(name) has heard nothing from you\(time): your packets do not arrive there"
+        case .muted: "\(name) receives you, but the speaker there is muted"
+        case .noOutput: "\(name) receives you, but plays nothing: there is no output, or its card is gone"
+        case .playsNothing: "\(name) receives you, but plays nothing: your packets arrive too late there"
+        case .noAnswer: "\(name) has not answered\(time): whether you are heard there is not known"
+        }
+    }
+
+    private var time: String {
+        duration.map { " for \(decimal(max($0 / .seconds(1), 1), places: 0)) s" } ?? ""
+    }
+}
+
+/// Whether the partners hear us, in a few words for the status line.
+struct HearingSummary: Equatable {
+    var text: String
+    var tone: StatusFields.Tone
+
+    /// Nil while nothing is known, and if nobody is there.
+    init?(_ hearings: [Hearing]) {
+        guard let first = hearings.first else { return nil }
+        guard hearings.count == 1 else {
+            let known = hearings.filter { $0.state != .notYetKnown && $0.state != .cannotKnow }
+            guard !known.isEmpty else { return nil }
+            let count = known.count { $0.state.isHearing }
+            text = "\(count) of \(hearings.count) hear you"
+            tone = count == hearings.count ? .good : count == 0 ? .bad : .doubtful
+            return
+        }
+        guard let summary = Self.words(of: first.state) else { return nil }
+        (text, tone) = summary
+    }
+
+    private static func words(of state: HearingState) -> (String, StatusFields.Tone)? {
+        switch state {
+        case .notYetKnown, .cannotKnow: nil
+        case .hears: ("heard", .good)
+        case .hearsBadly(let share): ("heard badly (\(decimal(share * 100, places: 0))% missing)", .doubtful)
+        case .hearsNothing: ("NOT HEARD", .bad)
+        case .muted: ("NOT HEARD: muted there", .bad)
+        case .noOutput: ("NOT HEARD: no output there", .bad)
+        case .playsNothing: ("NOT HEARD: too late there", .bad)
+        case .noAnswer: ("no answer", .bad)
+        }
+    }
+}
+
+extension HearingState {
+    /// The name of the state in JSON.
+    var name: String {
+        switch self {
+        case .notYetKnown: "not-yet-known"
+        case .hears: "hears"
+        case .hearsBadly: "hears-badly"
+        case .hearsNothing: "hears-nothing"
+        case .muted: "muted"
+        case .noOutput: "no-output"
+        case .playsNothing: "plays-nothing"
+        case .noAnswer: "no-answer"
+        case .cannotKnow: "cannot-know"
+        }
+    }
+}

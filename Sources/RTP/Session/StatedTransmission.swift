@@ -1,0 +1,44 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// What a participant says in its reports: whether it transmits. If it does and nothing arrives, its audio is missing.
+struct StatedTransmission: Sendable, Hashable {
+    /// Whether the last report says that the participant transmits.
+    var isTransmitting: Bool { since != nil }
+    /// Whether any report of the participant has stated a status.
+    private(set) var isStated = false
+    /// Whether the participant's audio is missing.
+    private(set) var isMissing = false
+    /// The time since which its reports say that it transmits; nil if the last one says that it does not.
+    private(set) var since: Instant?
+
+    /// The time without packets after which audio is missing. If packets are lost, reports may be lost, too, and the next
+    /// ones are awaited.
+    private static func limit(isLossy: Bool) -> Duration { isLossy ? .milliseconds(1_500) : .seconds(1) }
+
+    mutating func stated(_ isTransmitting: Bool, at now: Instant) {
+        isStated = true
+        since = isTransmitting ? since ?? now : nil
+    }
+
+    /// The time at which the audio is missing if no packet arrives before; nil if it is not expected, or missing already.
+    func deadline(lastPacket: Instant?, isLossy: Bool) -> Instant? {
+        guard !isMissing, let since else { return nil }
+        return max(lastPacket ?? since, since) + Self.limit(isLossy: isLossy)
+    }
+
+    /// Determines `isMissing` again. Returns whether it has changed.
+    mutating func update(lastPacket: Instant?, isLossy: Bool, at now: Instant) -> Bool {
+        let before = isMissing
+        isMissing =
+            since.map {
+                now >= max(lastPacket ?? $0, $0) + Self.limit(isLossy: isLossy)
+            } ?? false
+        return isMissing != before
+    }
+
+    /// The event that a change of `isMissing` is.
+    func event(of ssrc: SSRC) -> Event {
+        isMissing ? .mediaMissing(ssrc) : .mediaReturned(ssrc, isArriving: isTransmitting)
+    }
+}

@@ -1,0 +1,83 @@
+internal import TenfourAudioCore
+public import TenfourPackets
+
+/// What a station says of itself in each report, beyond RFC 3550: whether it transmits, whether its output plays, when its
+/// next report follows, and how much of each source's audio is missing in its playout. It is the data of an APP packet
+/// named `STAT` (Protocol/02-rtcp.md).
+public struct StationStatus: Hashable, Sendable {
+    /// Whether the station has sent audio within the last half second.
+    public var isTransmitting = false
+    public var output = Output.playing
+    /// Whether the report is brief: it has no names and no details, and its blocks begin no new interval.
+    package var isBrief = false
+    /// The time until the station's next report, at most 25.5 s, in steps of 100 ms; nil if it promises none.
+    public var nextReport: Duration?
+    /// The missing audio of the sources that the station plays, at most seven.
+    public var playouts: [Playout] = []
+
+    /// Where the audio goes that the station receives.
+    public enum Output: UInt8, Sendable {
+        /// To an output that runs: a card, a file or a pipe.
+        case playing
+        /// To an output that the user has muted.
+        case muted
+        /// Nowhere: the station plays nothing, or its card is gone.
+        case none
+    }
+
+    /// The playout of one source.
+    public struct Playout: Hashable, Sendable {
+        public var source: SSRC
+        /// The proportion of the source's audio of the last two seconds that was due and not played: lost, late, or
+        /// skipped by the card. 0…1, in steps of 1/255.
+        public var missingShare: Double
+
+        public init(source: SSRC, missingShare: Double) {
+            self.source = source
+            self.missingShare = missingShare
+        }
+    }
+
+    /// The name of the APP packet, `STAT`.
+    package static let packetName: UInt32 = 0x5354_4154
+    /// The maximum number of `playouts`.
+    public static let maximumPlayoutCount = 7
+    private static let step = Duration.milliseconds(100)
+    private static let transmittingBit: UInt8 = 0x80
+    private static let briefBit: UInt8 = 0x40
+    private static let outputMask: UInt8 = 0x03
+    private static let playoutByteCount = 8
+
+    public init() {}
+
+    /// Reads the data of an APP packet; nil if it is malformed or states an unknown kind of output.
+    package init?(_ data: [UInt8]) {
+        guard data.count >= 4, (data.count - 4) % Self.playoutByteCount == 0,
+            let output = Output(rawValue: data[0] & Self.outputMask)
+        else { return nil }
+        isTransmitting = data[0] & Self.transmittingBit != 0
+        isBrief = data[0] & Self.briefBit != 0
+        self.output = output
+        nextReport = data[1] > 0 ? Self.step * Int(data[1]) : nil
+        playouts = stride(from: 4, to: data.count, by: Self.playoutByteCount).prefix(Self.maximumPlayoutCount).map {
+            Playout(source: SSRC(data.span.uint32(at: $0)), missingShare: Double(data[$0 + 4]) / 255)
+        }
+    }
+
+    /// The data of the APP packet, 4 to 60 bytes.
+    package var data: [UInt8] {
+        let steps = nextReport.map { UInt8(clamping: Int(($0 / Self.step).rounded(.up))) } ?? 0
+        let playouts = playouts.prefix(Self.maximumPlayoutCount)
+        return [UInt8](capacity: 4 + playouts.count * Self.playoutByteCount) { data in
+            data.append(
+                (isTransmitting ? Self.transmittingBit : 0) | (isBrief ? Self.briefBit : 0) | output.rawValue)
+            data.append(steps)
+            data.append(bigEndian: UInt16(0))
+            for playout in playouts {
+                data.append(bigEndian: playout.source.rawValue)
+                data.append(UInt8(clamping: Int((min(max(playout.missingShare, 0), 1) * 255).rounded())))
+                data.append(repeating: 0, count: 3)
+            }
+        }
+    }
+}

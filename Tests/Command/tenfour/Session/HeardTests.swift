@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Two stations in namespaces of their own, and a router with a firewall between them: the talker reads whether it is heard,
+/// and the listener whether audio is missing. Bob's microphone is closed.
+@Suite(.onItsOwnThread) struct HeardTests {
+    /// What the router drops, and what the two read.
+    struct Obstacle: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var rule: String
+        var talkerReads: String
+        var listenerReads: String?
+    }
+
+    private static let missing = "Alice is on the air, but nothing arrives from there"
+    private static let obstacles = [
+        Obstacle(
+            testDescription: "nothing reaches the listener", rule: "ip saddr 10.9.1.1",
+            talkerReads: "Bob has heard nothing from you for ", listenerReads: missing),
+        Obstacle(
+            testDescription: "nothing reaches the talker", rule: "ip saddr 10.9.2.1",
+            talkerReads: "Bob has not answered for ", listenerReads: nil),
+        Obstacle(
+            testDescription: "the link is down", rule: "ip ttl >= 0", talkerReads: "Bob has not answered for ",
+            listenerReads: missing),
+        Obstacle(
+            testDescription: "large packets are dropped", rule: "ip length > 290",
+            talkerReads: "Bob has heard nothing from you for ", listenerReads: missing),
+    ]
+
+    @Test(.needsRoot, arguments: obstacles) func bothReadWhatTheFirewallDrops(_ obstacle: Obstacle) throws {
+        let folder = Folder()
+        let tone = ["-n", "-r", "48000", "-c", "1", "tone.wav", "synth", "300", "sine", "440", "vol", "0.3"]
+        #expect(try Program.run("sox", tone, in: folder).end == .code(0))
+        try NetworkNamespace.run {
+            let stations = try Stations(in: folder)
+            let (alice, bob) = (stations.alice, stations.bob)
+            // Without the hosts their namespaces end.
+            defer { withExtendedLifetime(stations) {} }
+            try #require(bob.says("is Alice", within: .seconds(60)), "\(bob.errors)")
+            try #require(alice.says("Bob", within: .seconds(60)), "\(alice.errors)")
+            try Self.firewall("add rule ip filter forward \(obstacle.rule) drop")
+            #expect(alice.says(obstacle.talkerReads, within: .seconds(60)), "\(alice.errors)")
+            if let words = obstacle.listenerReads {
+                #expect(bob.says(words, within: .seconds(60)), "\(bob.errors)")
+            }
+            try Self.firewall("flush chain ip filter forward")
+            #expect(alice.says("Bob hears you again", within: .seconds(60)), "\(alice.errors)")
+            if obstacle.listenerReads != nil {
+                #expect(bob.says("the audio of Alice arrives again", within: .seconds(60)), "\(bob.errors)")
+            } else {
+                #expect(!bob.errors.contains(Self.missing), "\(bob.errors)")
+            }
+            for station in [alice, bob] {
+                station.send(SIGINT)
+                #expect(station.wait() == .code(0), "\(station.errors)")
+            }
+        }
+    }
+
+    /// Alice sends packets of 60 ms, which are larger than any report. Both write what they hear into nothing.
+    private struct Stations {
+        let alice, bob: Program
+        private let hosts: [NetworkHost]
+
+        init(in folder: Folder) throws {
+            try NetworkNamespace.set(up: ["sysctl -qw net.ipv4.ip_forward=1"])
+            hosts = [try NetworkHost("10.9.1", in: folder), try NetworkHost("10.9.2", in: folder)]
+            try firewall("add table ip filter")
+            try firewall("add chain ip filter forward { type filter hook forward priority 0 ; }")
+            bob = try hosts[1].run(
+                "tenfour", "talk", "10.9.1.1", "--plain", "--name", "Bob", "--input", "tone.wav", "-o", "/dev/null")
+            alice = try hosts[0].run(
+                "tenfour", "talk", "10.9.2.1", "--plain", "--name", "Alice", "--input", "tone.wav", "--open", "-o",
+                "/dev/null", "--frame", "60ms", "--bitrate", "40k")
+        }
+    }
+
+    private static func firewall(_ command: String) throws { try NetworkNamespace.set(up: ["nft \(command)"]) }
+}
