@@ -73,12 +73,12 @@ whole("muted", "A listener whose user has muted the output.", [(SOURCE, 0, 0, 50
       playouts=[(SOURCE, 0)])
 whole("no-output", "A listener whose card is gone: all of the audio is missing.", [(SOURCE, 0, 0, 500)], output="none",
       next_report=10, playouts=[(SOURCE, 255)])
-whole("longest", "Both and everything at its largest.", transmitting=True, brief=True, output="none", next_report=255,
+whole("longest", "Both bits are set, and every field has its largest value.", transmitting=True, brief=True, output="none", next_report=255,
       playouts=[(SOURCE + index, 255) for index in range(7)])
 whole("reserved-bits", "The bits that have no meaning yet are passed over.", reserved=0x3C)
 write("bad-output", "The output 3 has no meaning.", report() + description() + app(status(output=3)), refused="value")
 write("bad-empty", "There is no data.", report() + description() + app(b""), refused="length")
-write("bad-half", "Half of a source.", report() + description() + app(status() + bytes(4)), refused="length")
+write("bad-half", "The last source has 4 bytes and not 8.", report() + description() + app(status() + bytes(4)), refused="length")
 write("bad-long", "Eight sources.", report() + description() + app(status(playouts=[(SOURCE, 0)] * 8)), refused="length")
 write("other-name", "An APP packet of another name.", report() + description() + app(status(), b"FLOR"), refused="other")
 write("other-subtype", "An APP packet of another subtype.", report() + description() + app(status(), subtype=1), refused="other")

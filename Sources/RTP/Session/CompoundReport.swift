@@ -7,7 +7,7 @@ struct CompoundReport {
     var description: SourceDescription
     var details: ExtendedReport?
     var goodbye: Goodbye?
-    /// The station's status; nil in a channel, where a relay ends the reports.
+    /// The station's status; nil in a group, and in a channel, where a relay terminates RTCP.
     var status: ApplicationPacket?
 
     enum Report {

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Finds out from the reports of our partners whether they hear us (Protocol/02-rtcp.md, "Who hears us").
+/// Finds out from the reports of our partners whether they hear us (Protocol/02-rtcp.md, "Who hears the endpoint").
 ///
 /// A partner is a receiver at the address of a configured remote. A report covers the packets that we had sent a round
 /// trip and 300 ms before it arrived. If the report shows none of them for a second, the partner hears nothing.
@@ -58,8 +58,8 @@ struct HearingMonitor: Sendable {
     private static let silence = Duration.seconds(1)
     /// The time after a report was due until a partner counts as not answering.
     private static let reportGrace = Duration.milliseconds(1_500)
-    /// The time without a report until a partner counts as not answering that does not say when it reports: two and a half
-    /// of the longest regular intervals (RFC 3550 section 6.2).
+    /// The time without a report after which a partner that promises no next report counts as not answering: 2.5 times the
+    /// longest regular interval, 6.16 s (RFC 3550 section 6.2).
     private static let regularTimeout = Duration.milliseconds(15_500)
     /// The time until a remote that never sends reports counts as one of which nothing can be known.
     private static let firstReportTimeout = Duration.seconds(5)

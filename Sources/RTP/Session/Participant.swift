@@ -59,6 +59,11 @@ struct Reporters: Sendable {
         newCount += 1
     }
 
+    /// What a reporter says of its transmission; nil if none with this SSRC reports from `address`.
+    func transmission(of ssrc: SSRC, at address: IPAddress) -> StatedTransmission? {
+        index(of: ssrc).flatMap { all[$0].endpoint.address == address ? transmissions[$0] : nil }
+    }
+
     /// Records whether a reporter says that it transmits.
     mutating func stated(_ isTransmitting: Bool, by ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard let index = index(of: ssrc), all[index].endpoint.address == sender.address else { return }

@@ -85,6 +85,7 @@ struct ParticipantTable: Sendable {
         guard evictSource(&events, at: now) else { return .refused(.tooManySources) }
         listeners.remove(ssrc)
         var source = Source(ssrc: ssrc, endpoint: sender, at: now)
+        if let stated = reporters.transmission(of: ssrc, at: sender.address) { source.transmission = stated }
         let known = reporters.remove(ssrc, at: sender.address)
         if let known { (source.since, source.name) = (known.since, known.name) }
         sources.append(source)

@@ -18,7 +18,7 @@ struct ReceiverFeedback: Sendable {
         let clockRate: SampleRate
         let wallClock: NTPTime
         let arrival: Instant
-        /// Whether the datagram is a brief report, which says nothing about loss.
+        /// Whether the datagram is a brief report, whose blocks begin no new interval and are not used for loss protection.
         let isBrief: Bool
         /// Whether the datagram contains a report on our stream by a receiver at a configured remote.
         fileprivate(set) var hasFreshReport = false

@@ -42,9 +42,10 @@ public struct Source: Sendable {
     var numbering = AudioNumbering()
     var keys = PressedKeys()
     var played = PlayedShare()
-    /// The audio that was not heard for any reason, in the last two seconds. A pause is none of it.
-    private var heard = PlayedShare(memory: .seconds(2))
-    private var heardBegin = Instant.start
+    /// The proportion of due audio that was not played in the last two seconds. Pauses do not count.
+    private var unheard = PlayedShare(memory: .seconds(2))
+    /// The time before which playout is not counted, because it belongs to a pause.
+    private var unheardBegin = Instant.start
     var transmission = StatedTransmission()
     var collision = CollisionDetector()
     var pacing = PacingDetector()
@@ -208,18 +209,19 @@ public struct Source: Sendable {
 
     /// Records the playout of the source's audio. `missing` are the frames of `due` that were not heard for any reason.
     mutating func played(missing: FrameCount, due: FrameCount, at now: Instant) {
-        if now >= heardBegin { heard.update(missing: missing, due: due, at: now) }
+        if now >= unheardBegin { unheard.update(missing: missing, due: due, at: now) }
     }
 
-    /// Measures the missing audio again after a pause. What the pause has cost is counted soon after its end.
+    /// Begins to measure the missing audio again half a second after a pause, since frames that the pause made missing are
+    /// counted late.
     mutating func pauseEnded(at now: Instant) {
-        heard = PlayedShare(memory: .seconds(2))
-        heardBegin = now + Self.longestPause
+        unheard = PlayedShare(memory: .seconds(2))
+        unheardBegin = now + Self.longestPause
     }
 
     /// Returns the proportion of the audio of the last two seconds that was due and not heard, 0…1.
     func missingShare(at now: Instant) -> Double {
-        looksEncrypted ? 1 : heard.missingShare(at: now)
+        looksEncrypted ? 1 : unheard.missingShare(at: now)
     }
 
     func mayReceive(_ byteCount: Int) -> Bool { byteCount <= credit }

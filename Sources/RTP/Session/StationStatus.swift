@@ -10,7 +10,8 @@ public struct StationStatus: Hashable, Sendable {
     public var output = Output.playing
     /// Whether the report is brief: it has no names and no details, and its blocks begin no new interval.
     package var isBrief = false
-    /// The time until the station's next report, at most 25.5 s, in steps of 100 ms; nil if it promises none.
+    /// The time until the station's next report, at most 25.5 s, in steps of 100 ms; nil if it promises none. A longer
+    /// time is written as nil.
     public var nextReport: Duration?
     /// The missing audio of the sources that the station plays, at most seven.
     public var playouts: [Playout] = []
@@ -66,7 +67,8 @@ public struct StationStatus: Hashable, Sendable {
 
     /// The data of the APP packet, 4 to 60 bytes.
     package var data: [UInt8] {
-        let steps = nextReport.map { UInt8(clamping: Int(($0 / Self.step).rounded(.up))) } ?? 0
+        // A time that does not fit is no promise.
+        let steps = nextReport.flatMap { UInt8(exactly: ($0 / Self.step).rounded(.up)) } ?? 0
         let playouts = playouts.prefix(Self.maximumPlayoutCount)
         return [UInt8](capacity: 4 + playouts.count * Self.playoutByteCount) { data in
             data.append(

@@ -3,8 +3,8 @@ internal import TenfourAudioCore
 /// Decides when we send a brief report, which carries our status and report blocks alone, between the reports of
 /// `ReportSchedule` (Protocol/02-rtcp.md, "Brief reports").
 ///
-/// While audio arrives, and for five seconds after, the sources read once a second whether we hear them. When we stop
-/// transmitting, our listeners read that nothing more is to come.
+/// While audio arrives, and for five seconds after, the sources learn once a second how we receive them. When we
+/// stop transmitting, our listeners learn that nothing more is to come.
 struct StatusSchedule: Sendable {
     /// The time of the last report, brief or not; nil before the first.
     private var last: Instant?
@@ -31,7 +31,7 @@ struct StatusSchedule: Sendable {
     /// its two ends alone, so that they take at most 5% of its bit rate.
     private static let interval = Duration.seconds(1)
     private static let fewMembers = 9
-    /// The time for which reports follow the last packet of a source, so that it reads that nothing arrives.
+    /// The time for which reports follow the last packet of a source, so that it learns that nothing arrives.
     private static let followUp = Duration.seconds(5)
     /// The time for which they follow where a source says that it transmits.
     private static let missingFollowUp = Duration.seconds(60)

@@ -100,11 +100,11 @@ extension StationMetrics {
         if !snapshot.hearings.isEmpty {
             text.add(
                 "tenfour_partners_hearing", .gauge,
-                "Partners that hear us; only while we transmit, and not in a channel.",
+                "Partners that hear this station, well or badly. Present only while it transmits outside a channel.",
                 [sample(Double(snapshot.hearings.count(where: \.state.isHearing)))])
             text.add(
                 "tenfour_partners", .gauge,
-                "Partners to which we transmit; only while we transmit, and not in a channel.",
+                "Partners to which this station transmits. Present only while it transmits outside a channel.",
                 [sample(Double(snapshot.hearings.count))])
         }
         guard let view = sent.lastReceiverView else { return }

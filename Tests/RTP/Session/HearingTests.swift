@@ -126,6 +126,10 @@ struct HearingTests {
         pair.run(until: 13)
         #expect(pair.hearings == [.hearsNothing])
         #expect(pair.missing.map(\.isMissing) == [true])
+        pair.link.firewall = nil
+        pair.run(until: 16)
+        #expect(pair.hearings == [.hears])
+        #expect(pair.missing.map(\.isMissing) == [true, false])
     }
 
     @Test func aListenerThatDoesNotPlayIsNoListener() {

@@ -27,7 +27,9 @@ struct StationStatusTests {
         status.nextReport = .seconds(100)
         status.playouts = (0..<20).map { .init(source: SSRC($0), missingShare: 2) }
         let read = StationStatus(status.data)
-        #expect(read?.nextReport == .milliseconds(25_500))
+        #expect(read != nil && read?.nextReport == nil)
+        status.nextReport = .milliseconds(25_450)
+        #expect(StationStatus(status.data)?.nextReport == .milliseconds(25_500))
         #expect(read?.playouts.map(\.missingShare) == [Double](repeating: 1, count: 7))
         #expect(status.data.count <= ApplicationPacket.maximumByteCount)
     }

@@ -5,9 +5,9 @@ import TenfourSession
 /// Composes the lines that tell a talker who does not hear it, and that tell a listener whose audio is missing. Each
 /// change is told once.
 struct HearingNotices {
-    /// The partners that were told not to hear us, or not well.
+    /// The partners of which a line said that they do not hear us, or badly.
     private var troubled: Set<SSRC> = []
-    /// The talkers whose audio was told to be missing.
+    /// The talkers of which a line said that their audio is missing.
     private var missing: Set<SSRC> = []
 
     /// The maximum number of partners and talkers that are kept, so that many SSRCs cannot fill the memory.
@@ -19,7 +19,8 @@ struct HearingNotices {
         case .hearingChanged(let hearing): return hearing.ssrc.flatMap { line(about: hearing, of: $0, names[$0]) }
         case .mediaMissing(let ssrc):
             guard missing.count < Self.maximumCount, missing.insert(ssrc).inserted else { return nil }
-            return "\(names[ssrc]) is on the air, but nothing arrives from there"
+            return
+                "\(names[ssrc]) is on the air, but nothing arrives from there: check the firewall here and the network"
         case .mediaReturned(let ssrc, let isArriving):
             guard missing.remove(ssrc) != nil, isArriving else { return nil }
             return "the audio of \(names[ssrc]) arrives again"
@@ -49,11 +50,13 @@ extension Hearing {
         case .notYetKnown, .hears, .cannotKnow: nil
         case .hearsBadly(let share):
             "\(name) hears you badly: \(decimal(share * 100, places: 0))% of your audio is missing there"
-        case .hearsNothing: "\(name) has heard nothing from you\(time): your packets do not arrive there"
+        case .hearsNothing:
+            "\(name) has heard nothing from you\(time): your packets do not arrive there; check the firewalls at both ends"
         case .muted: "\(name) receives you, but the speaker there is muted"
-        case .noOutput: "\(name) receives you, but plays nothing: there is no output, or its card is gone"
-        case .playsNothing: "\(name) receives you, but plays nothing: your packets arrive too late there"
-        case .noAnswer: "\(name) has not answered\(time): whether you are heard there is not known"
+        case .noOutput: "\(name) receives you, but plays nothing: it has no output, or its sound card is gone"
+        case .playsNothing:
+            "\(name) receives you, but plays almost nothing: your packets arrive too late there, or cannot be decoded"
+        case .noAnswer: "\(name) has not answered\(time): it is not known whether you are heard there"
         }
     }
 
@@ -90,7 +93,7 @@ struct HearingSummary: Equatable {
         case .hearsNothing: ("NOT HEARD", .bad)
         case .muted: ("NOT HEARD: muted there", .bad)
         case .noOutput: ("NOT HEARD: no output there", .bad)
-        case .playsNothing: ("NOT HEARD: too late there", .bad)
+        case .playsNothing: ("NOT HEARD: not playable there", .bad)
         case .noAnswer: ("no answer", .bad)
         }
     }

@@ -49,7 +49,7 @@ struct SessionReport {
             }
             if notHeard >= .milliseconds(500) {
                 let seconds = decimal(notHeard / .seconds(1), places: 1)
-                lines.append("not heard   \(seconds) s, according to the other end's reports")
+                lines.append("not heard   for \(seconds) s, or the other end did not answer")
             }
         }
         for talker in snapshot.talkers { lines += text(of: talker) }
@@ -103,8 +103,8 @@ struct SessionReport {
         return lost + ", but sent no report in the last \(silence) s"
     }
 
-    /// The number of our last packets of which no report says that they arrived; nil if the last report covers all but the
-    /// packets of its interval.
+    /// The number of our last packets of which no report says that they arrived; nil if they are at most 75, the packets of
+    /// 1.5 s at 20 ms each.
     private var uncovered: Int? {
         guard let covered = snapshot.coveredCount, snapshot.elapsed > .zero else { return nil }
         let count = snapshot.sendStream.packetCount - covered

@@ -27,13 +27,15 @@ struct HearingNoticesTests {
     @Test func troubleIsToldAndItsEnd() {
         #expect(
             lines([hearing(.hears), hearing(.hearsNothing, .seconds(1.6)), hearing(.hears), hearing(.hears)]) == [
-                nil, "Bob has heard nothing from you for 2 s: your packets do not arrive there", "Bob hears you again",
+                nil,
+                "Bob has heard nothing from you for 2 s: your packets do not arrive there; check the firewalls at both ends",
+                "Bob hears you again",
                 nil,
             ])
         #expect(
             lines([hearing(.notYetKnown), hearing(.noAnswer, .seconds(2.5)), hearing(.notYetKnown), hearing(.hears)])
                 == [
-                    nil, "Bob has not answered for 3 s: whether you are heard there is not known", nil,
+                    nil, "Bob has not answered for 3 s: it is not known whether you are heard there", nil,
                     "Bob hears you again",
                 ])
         #expect(
@@ -42,8 +44,8 @@ struct HearingNoticesTests {
             ])
                 == [
                     "Bob receives you, but the speaker there is muted",
-                    "Bob receives you, but plays nothing: there is no output, or its card is gone",
-                    "Bob receives you, but plays nothing: your packets arrive too late there",
+                    "Bob receives you, but plays nothing: it has no output, or its sound card is gone",
+                    "Bob receives you, but plays almost nothing: your packets arrive too late there, or cannot be decoded",
                     "Bob hears you badly: 23% of your audio is missing there",
                 ])
     }
@@ -54,7 +56,7 @@ struct HearingNoticesTests {
             Event.mediaMissing(bob), .mediaMissing(bob), .mediaReturned(bob, isArriving: true), .mediaMissing(bob),
             .mediaReturned(bob, isArriving: false), .mediaReturned(bob, isArriving: true),
         ].map { notices.line(for: $0, names) }
-        let missing = "Bob is on the air, but nothing arrives from there"
+        let missing = "Bob is on the air, but nothing arrives from there: check the firewall here and the network"
         #expect(told == [missing, nil, "the audio of Bob arrives again", missing, nil, nil])
     }
 
