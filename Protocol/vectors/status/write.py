@@ -34,8 +34,8 @@ def app(data, name=b"STAT", subtype=0):
 
 def status(transmitting=False, brief=False, output=0, next_report=0, playouts=(), reserved=0):
     data = bytes([transmitting << 7 | brief << 6 | reserved | output, next_report, 0, 0])
-    for source, missing in playouts:
-        data += struct.pack(">IBBH", source, missing, 0, 0)
+    for source, missing, highest in playouts:
+        data += struct.pack(">IBBH", source, missing, 0, highest)
     return data
 
 
@@ -51,7 +51,7 @@ def write(name, about, datagram, meaning=None, refused=None):
 def meaning(transmitting=False, brief=False, output="playing", next_report=None, playouts=()):
     return {
         "sender": SENDER, "transmitting": transmitting, "brief": brief, "output": output, "nextReport": next_report,
-        "playouts": [{"source": source, "missing": missing} for source, missing in playouts],
+        "playouts": [{"source": source, "missing": missing, "highest": highest} for source, missing, highest in playouts],
     }
 
 
@@ -64,21 +64,21 @@ def whole(name, about, blocks=(), **values):
 
 
 whole("brief", "A listener that hears one source, and reports again within a second.", [(SOURCE, 0, 0, 500)], brief=True,
-      next_report=10, playouts=[(SOURCE, 0)])
+      next_report=10, playouts=[(SOURCE, 0, 500)])
 whole("brief-missing", "A fifth of the audio of one of two sources is missing.", [(SOURCE, 51, 10, 500), (OTHER, 0, 0, 7)],
-      brief=True, next_report=10, playouts=[(SOURCE, 51), (OTHER, 0)])
+      brief=True, next_report=10, playouts=[(SOURCE, 51, 500), (OTHER, 0, 7)])
 whole("transmitting", "A talker that receives nothing.", transmitting=True)
 whole("silent", "The end of a transmission.", brief=True)
 whole("muted", "A listener whose user has muted the output.", [(SOURCE, 0, 0, 500)], output="muted", next_report=10,
-      playouts=[(SOURCE, 0)])
+      playouts=[(SOURCE, 0, 500)])
 whole("no-output", "A listener whose card is gone: all of the audio is missing.", [(SOURCE, 0, 0, 500)], output="none",
-      next_report=10, playouts=[(SOURCE, 255)])
+      next_report=10, playouts=[(SOURCE, 255, 500)])
 whole("longest", "Both bits are set, and every field has its largest value.", transmitting=True, brief=True, output="none", next_report=255,
-      playouts=[(SOURCE + index, 255) for index in range(7)])
+      playouts=[(SOURCE + index, 255, 65535) for index in range(7)])
 whole("reserved-bits", "The bits that have no meaning yet are passed over.", reserved=0x3C)
 write("bad-output", "The output 3 has no meaning.", report() + description() + app(status(output=3)), refused="value")
 write("bad-empty", "There is no data.", report() + description() + app(b""), refused="length")
 write("bad-half", "The last source has 4 bytes and not 8.", report() + description() + app(status() + bytes(4)), refused="length")
-write("bad-long", "Eight sources.", report() + description() + app(status(playouts=[(SOURCE, 0)] * 8)), refused="length")
+write("bad-long", "Eight sources.", report() + description() + app(status(playouts=[(SOURCE, 0, 500)] * 8)), refused="length")
 write("other-name", "An APP packet of another name.", report() + description() + app(status(), b"FLOR"), refused="other")
 write("other-subtype", "An APP packet of another subtype.", report() + description() + app(status(), subtype=1), refused="other")

@@ -11,17 +11,27 @@ struct HearingMonitor: Sendable {
     /// The time at which a state may change without a report; nil while we do not transmit.
     private(set) var deadline: Instant?
     private var partners: [Partner] = []
+    /// The partners that sent BYE last, the latest at the end.
+    private var departed: [(ssrc: SSRC, at: Instant)] = []
 
     /// A report of a partner, as far as it is about us.
     struct Report {
-        /// The number of our packets that we sent after the highest one that has arrived; nil without a report block.
-        var sentAfterHighest: Int?
+        /// The number of our packets that we sent after the highest one that has arrived; nil if the report does not say so.
+        private(set) var sentAfterHighest: Int?
         /// The proportion of packets lost since the report before, 0…1.
         var lossShare = 0.0
         var roundTrip: Duration?
         var status: StationStatus?
         /// The proportion of our audio that the partner did not play, 0…1; nil if it does not say so.
         var missingShare: Double?
+        /// Whether it comes from a configured endpoint, and not only from its address.
+        var isFromConfigured = false
+
+        /// Sets the highest number that has arrived. `next` is that of our next packet.
+        mutating func setHighest(_ highest: SequenceNumber, next: SequenceNumber) {
+            let behind = next.distance(after: highest) - 1
+            if behind >= 0 { sentAfterHighest = behind }
+        }
     }
 
     private struct Partner: Sendable {
@@ -29,6 +39,11 @@ struct HearingMonitor: Sendable {
         let endpoint: Endpoint
         var state: HearingState?
         var since: Instant?
+        /// The state that was returned last.
+        var told: HearingState?
+        let firstReport: Instant
+        var isStated = false
+        var isConfigured = false
         /// The time of the last datagram of any kind.
         var lastHeard: Instant
         var lastReport: Instant
@@ -50,12 +65,17 @@ struct HearingMonitor: Sendable {
 
     /// The maximum number of partners. Further ones are ignored.
     private static let maximumCount = 32
+    private static let maximumDepartedCount = 8
+    /// The time after a BYE for which reports of its sender are ignored.
+    private static let goodbyeGrace = Duration.seconds(5)
     /// The time beyond the round trip after which a packet counts as not arrived. Jitter delays packets and reports.
     private static let grace = Duration.milliseconds(300)
     /// The round trip that is assumed while it is unknown.
     private static let usualRoundTrip = Duration.milliseconds(200)
     /// The time without packets after which a partner hears nothing.
     private static let silence = Duration.seconds(1)
+    /// The number of packets in a row that must not have arrived: the last ones before a pause may be lost.
+    private static let silentCount = 8
     /// The time after a report was due until a partner counts as not answering.
     private static let reportGrace = Duration.milliseconds(1_500)
     /// The time without a report after which a partner that promises no next report counts as not answering: 2.5 times the
@@ -91,8 +111,11 @@ struct HearingMonitor: Sendable {
         (partners[index].hasReported, partners[index].hasNews) = (true, true)
         (partners[index].lastReport, partners[index].lastHeard) = (now, now)
         partners[index].roundTrip = report.roundTrip ?? partners[index].roundTrip
-        partners[index].nextReport = report.status?.nextReport
-        partners[index].output = report.status?.output ?? .playing
+        partners[index].isConfigured = report.isFromConfigured
+        if let status = report.status {
+            partners[index].isStated = true
+            (partners[index].nextReport, partners[index].output) = (status.nextReport, status.output)
+        }
         if let behind = report.sentAfterHighest {
             partners[index].reached = max(partners[index].reached, sent.count - behind)
             partners[index].missingShare = report.missingShare ?? report.lossShare
@@ -100,14 +123,19 @@ struct HearingMonitor: Sendable {
         deadline = now
     }
 
-    /// Removes a partner that has sent BYE.
-    mutating func remove(_ ssrc: SSRC, at sender: Endpoint) {
+    /// Removes a partner that has sent BYE. A report that arrives after it does not bring the partner back.
+    mutating func goodbyeArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         partners.removeAll { $0.ssrc == ssrc && $0.endpoint.address == sender.address }
+        if departed.count == Self.maximumDepartedCount { departed.removeFirst() }
+        departed.append((ssrc, now))
     }
 
-    /// Our stream continues under another SSRC: no packet of it has arrived yet.
+    /// The partner's name now resolves to another address: those at other addresses are no partners any more.
+    mutating func partnerMoved(to address: IPAddress) { partners.removeAll { $0.endpoint.address != address } }
+
+    /// Our stream continues under another SSRC: the packets sent before are not awaited any more.
     mutating func ssrcChanged() {
-        for index in partners.indices { partners[index].reached = 0 }
+        for index in partners.indices { partners[index].reached = sent.count }
     }
 
     // MARK: Output
@@ -116,13 +144,15 @@ struct HearingMonitor: Sendable {
     mutating func update(at now: Instant) -> [Hearing] {
         guard let due = deadline, due <= now else { return [] }
         var changed: [Hearing] = []
+        removeReplaced(at: now)
         for index in partners.indices {
             let (state, since) = state(of: partners[index], at: now)
-            let before = partners[index].state
             (partners[index].state, partners[index].since, partners[index].hasNews) = (state, since, false)
-            if let hearing = partners[index].hearing(at: now), hearing.state.differs(from: before) {
-                changed.append(hearing)
-            }
+            guard let hearing = partners[index].hearing(at: now), hearing.state != .notYetKnown,
+                hearing.state.differs(from: partners[index].told)
+            else { continue }
+            partners[index].told = hearing.state
+            changed.append(hearing)
         }
         deadline = nextDeadline(at: now)
         return changed
@@ -134,8 +164,10 @@ struct HearingMonitor: Sendable {
         guard sent.isTransmitting(at: now), let begin = sent.begin else { return [] }
         let known = partners.compactMap { $0.hearing(at: now) }
         let others = remotes.filter { remote in
-            !remote.address.isMulticast && !remote.address.isUnspecified
-                && !partners.contains { $0.endpoint.address == remote.address }
+            guard !remote.address.isMulticast, !remote.address.isUnspecified else { return false }
+            // Several remotes at one address are told apart by their ports.
+            let isAlone = remotes.count { $0.address == remote.address } == 1
+            return !partners.contains { isAlone ? $0.endpoint.address == remote.address : $0.endpoint == remote }
         }
         let state = now - begin.at < Self.firstReportTimeout ? HearingState.notYetKnown : .cannotKnow
         return known + others.map { Hearing(ssrc: nil, endpoint: $0, state: state, duration: nil) }
@@ -147,7 +179,8 @@ struct HearingMonitor: Sendable {
 
     private func nextDeadline(at now: Instant) -> Instant? {
         guard sent.isTransmitting(at: now) else { return nil }
-        let timeouts = partners.map { $0.lastHeard + Self.timeout(of: $0) }.filter { $0 > now }
+        let begin = sent.begin?.at ?? now
+        let timeouts = partners.map { max($0.lastHeard, begin) + Self.timeout(of: $0) }.filter { $0 > now }
         return timeouts.reduce(sent.last.map { $0 + SentTimes.pause }) { earlier($0, $1) }
     }
 
@@ -158,14 +191,23 @@ struct HearingMonitor: Sendable {
 
     private func state(of partner: Partner, at now: Instant) -> (HearingState?, since: Instant?) {
         guard sent.isTransmitting(at: now), let begin = sent.begin else { return (nil, nil) }
-        guard now - partner.lastHeard < Self.timeout(of: partner) else { return (.noAnswer, partner.lastHeard) }
+        // A partner may be silent while we are. It answers when we begin.
+        guard now - max(partner.lastHeard, begin.at) < Self.timeout(of: partner) else {
+            return (.noAnswer, partner.lastHeard)
+        }
         let before = partner.state.flatMap { $0 == .noAnswer ? nil : $0 } ?? .notYetKnown
         guard partner.hasNews else { return (before, partner.since) }
+        // Programs that send and receive under different SSRCs report without blocks, and so do others at the same address.
+        guard partner.reached > 0 || partner.isStated && partner.isConfigured else {
+            return (now - begin.at < Self.firstReportTimeout ? .notYetKnown : .cannotKnow, nil)
+        }
         let covered = partner.lastReport - (partner.roundTrip ?? Self.usualRoundTrip) - Self.grace
         guard partner.reached >= begin.number || covered >= begin.at else { return (before, partner.since) }
-        if partner.reached < sent.count(until: covered), let next = sent.time(of: partner.reached + 1) {
-            let since = max(next, begin.at)
-            return covered - since >= Self.silence ? (.hearsNothing, since) : (before, partner.since)
+        let count = sent.count(until: covered)
+        if partner.reached < count, let next = sent.time(of: partner.reached + 1) {
+            let since = max(next, begin.at, partner.firstReport)
+            let isSilent = covered - since >= Self.silence && count - partner.reached >= Self.silentCount
+            return isSilent ? (.hearsNothing, since) : (before, partner.since)
         }
         switch partner.output {
         case .muted: return (.muted, nil)
@@ -182,11 +224,21 @@ struct HearingMonitor: Sendable {
         partners.firstIndex { $0.ssrc == ssrc && $0.endpoint.address == sender.address }
     }
 
-    /// Adds a partner. It takes the place of one at the same address that answers no more, as after a restart.
+    /// Removes partners that answer no more where another one does, as after a restart.
+    private mutating func removeReplaced(at now: Instant) {
+        let silent = partners.filter { now - $0.lastHeard >= Self.timeout(of: $0) }
+        guard !silent.isEmpty else { return }
+        let living = partners.filter { partner in !silent.contains { $0.ssrc == partner.ssrc } }
+        partners.removeAll { partner in
+            silent.contains { $0.ssrc == partner.ssrc } && living.contains { $0.endpoint == partner.endpoint }
+        }
+    }
+
+    /// Adds a partner, unless it has just sent BYE.
     private mutating func insert(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) -> Int? {
-        partners.removeAll { $0.endpoint.address == sender.address && now - $0.lastHeard >= Self.timeout(of: $0) }
-        guard partners.count < Self.maximumCount else { return nil }
-        partners.append(Partner(ssrc: ssrc, endpoint: sender, lastHeard: now, lastReport: now))
+        departed.removeAll { now - $0.at >= Self.goodbyeGrace }
+        guard partners.count < Self.maximumCount, !departed.contains(where: { $0.ssrc == ssrc }) else { return nil }
+        partners.append(Partner(ssrc: ssrc, endpoint: sender, firstReport: now, lastHeard: now, lastReport: now))
         return partners.count - 1
     }
 }

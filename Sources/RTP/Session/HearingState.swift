@@ -48,9 +48,11 @@ extension HearingState {
     /// Whether the partner does not hear us, as far as is known.
     public var isUnheard: Bool { !isHearing && self != .notYetKnown && self != .cannotKnow }
 
-    /// Whether the state is another one than `before`. Another missing share is the same state.
-    func differs(from before: Self?) -> Bool {
-        if case .hearsBadly = self, case .hearsBadly = before { return false }
-        return self != before
+    /// Whether the two are the same state, if perhaps with another missing share.
+    public func isSameKind(as other: Self) -> Bool {
+        if case .hearsBadly = self, case .hearsBadly = other { return true }
+        return self == other
     }
+
+    func differs(from before: Self?) -> Bool { before.map { !isSameKind(as: $0) } ?? true }
 }

@@ -12,7 +12,7 @@ public struct Participant: Hashable, Sendable {
     public var since: Instant
     /// Whether the participant is sending audio.
     public var isSending: Bool
-    /// Whether the participant says that it transmits, and nothing has arrived for a second.
+    /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s.
     public var isMissing = false
     /// The time at which the participant began or stopped sending audio.
     public var sendingChanged: Instant
@@ -58,6 +58,9 @@ struct Reporters: Sendable {
         transmissions.append(StatedTransmission())
         newCount += 1
     }
+
+    /// Whether any reporter states a status.
+    var hasStated: Bool { transmissions.contains(where: \.isStated) }
 
     /// What a reporter says of its transmission; nil if none with this SSRC reports from `address`.
     func transmission(of ssrc: SSRC, at address: IPAddress) -> StatedTransmission? {

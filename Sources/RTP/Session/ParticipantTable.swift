@@ -84,6 +84,10 @@ struct ParticipantTable: Sendable {
         }
         guard evictSource(&events, at: now) else { return .refused(.tooManySources) }
         listeners.remove(ssrc)
+        // A station that was restarted transmits under its new SSRC alone.
+        for index in sources.indices where sources[index].endpoint == sender {
+            sources[index].transmission.end()
+        }
         var source = Source(ssrc: ssrc, endpoint: sender, at: now)
         if let stated = reporters.transmission(of: ssrc, at: sender.address) { source.transmission = stated }
         let known = reporters.remove(ssrc, at: sender.address)
@@ -142,11 +146,14 @@ struct ParticipantTable: Sendable {
 
     // MARK: - Transmissions
 
-    /// Records whether a participant says in its report that it transmits.
-    mutating func stated(_ isTransmitting: Bool, by ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+    /// Records whether a participant says in its report that it transmits. One that sends no media is believed only at the
+    /// address of a configured remote.
+    mutating func stated(
+        _ isTransmitting: Bool, by ssrc: SSRC, at sender: Endpoint, isRemote: Bool, _ now: Instant
+    ) {
         if let index = index(of: ssrc, at: sender) {
             sources[index].transmission.stated(isTransmitting, at: now)
-        } else {
+        } else if isRemote {
             reporters.stated(isTransmitting, by: ssrc, at: sender, now)
         }
     }
@@ -181,9 +188,14 @@ struct ParticipantTable: Sendable {
 
     /// The time since which the audio of a participant is missing; the latest of several.
     var missingSince: Instant? {
-        let latest = sources.lazy.filter(\.transmission.isMissing).map(\.lastPacket).max()
-        return [latest, reporters.missingSince].compactMap { $0 }.max()
+        sources.indices.reduce(reporters.missingSince) { latest, index in
+            guard sources[index].transmission.isMissing else { return latest }
+            return latest.map { max($0, sources[index].lastPacket) } ?? sources[index].lastPacket
+        }
     }
+
+    /// Whether any participant states a status.
+    var hasStated: Bool { reporters.hasStated || sources.indices.contains { sources[$0].transmission.isStated } }
 
     // MARK: - Departures
 

@@ -13,7 +13,8 @@ extension RTPSession {
     private func situation(at now: Instant) -> StatusSchedule.Situation {
         let membership = membership
         return StatusSchedule.Situation(
-            lastArrival: members.lastArrival, missingSince: members.missingSince, lastSent: sendStream.lastSent,
+            hasReaders: members.hasStated, lastArrival: members.lastArrival, missingSince: members.missingSince,
+            lastSent: sendStream.lastSent,
             isLossy: sender.isLossy(at: now), memberCount: membership.memberCount,
             fairInterval: schedule.fairInterval(of: membership))
     }
@@ -50,8 +51,9 @@ extension RTPSession {
             packet.name == StationStatus.packetName
         else { return false }
         if let stated = StationStatus(packet.data) {
-            members.stated(stated.isTransmitting, by: packet.ssrc, at: reading.sender, reading.arrival)
-            status.read(stated, of: packet.ssrc, own: ssrc)
+            members.stated(
+                stated.isTransmitting, by: packet.ssrc, at: reading.sender, isRemote: reading.isRemote, reading.arrival)
+            status.read(stated, of: packet.ssrc, own: ssrc, next: sendStream.nextSequenceNumber)
         }
         return true
     }
@@ -67,8 +69,8 @@ extension RTPSession {
     }
 
     /// Evaluates the reports of a datagram that has been read.
-    mutating func finishStatus(_ reading: ReceiverFeedback.Datagram) {
-        status.finish(at: reading.sender, reading.arrival)
+    mutating func finishStatus(_ reading: ReceiverFeedback.Datagram, isFeedback: Bool) {
+        status.finish(isFeedback: isFeedback, at: reading.sender, reading.arrival)
         updateStatus(at: reading.arrival)
     }
 

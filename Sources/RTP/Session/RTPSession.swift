@@ -75,7 +75,10 @@ public struct RTPSession: ~Copyable, Sendable {
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
-        statusDeadline = statusDeadline(at: now)
+        // Nothing of interest is in what was discarded, apart from RTCP of which a part was read.
+        if !reception.isDiscarded || reception == .discarded(.malformedRTCP) {
+            statusDeadline = statusDeadline(at: now)
+        }
         return reception
     }
 
@@ -122,6 +125,7 @@ public struct RTPSession: ~Copyable, Sendable {
     public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
+        status.monitor.partnerMoved(to: remote.address)
         expediteReport(at: now)
     }
 
@@ -164,6 +168,7 @@ public struct RTPSession: ~Copyable, Sendable {
         } while ssrc == old || ssrc == SSRC(0) || members.index(of: ssrc) != nil
         sender.ssrcChanged()
         status.monitor.ssrcChanged()
+        status.schedule.expedite()
         events.post(.identityChanged(ssrc))
     }
 
@@ -220,8 +225,8 @@ public struct RTPSession: ~Copyable, Sendable {
         // their own.
         if !hasShort, !reading.isBrief { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
-        finishStatus(reading)
         members.postNewReporters(to: &events)
+        finishStatus(reading, isFeedback: hasShort)
         if reading.hasFreshReport || reading.hasNewCapabilities {
             updateLossProtection(isFresh: reading.hasFreshReport, at: now)
         }
@@ -250,7 +255,7 @@ public struct RTPSession: ~Copyable, Sendable {
             for ssrc in goodbye.sources {
                 members.goodbyeArrived(from: ssrc, at: sender, reason: goodbye.reason ?? "", schedule, &events, now)
                 feedback.remove(ssrc, at: sender)
-                status.monitor.remove(ssrc, at: sender)
+                status.remove(ssrc, at: sender, now)
                 schedule.membersLeft(membership, at: now)
             }
         case .genericNACK(let nack): retransmit(nack, from: reading.sender, at: now)
@@ -268,12 +273,12 @@ public struct RTPSession: ~Copyable, Sendable {
         guard statesStatus, reading.isRemote, !reading.sender.address.isUnspecified else { return }
         status.read(
             blocks, from: ssrc, about: self.ssrc, next: sendStream.nextSequenceNumber, wallClock: reading.wallClock,
-            at: reading.sender, reading.arrival)
+            isConfigured: configuration.isConfigured(reading.sender), at: reading.sender, reading.arrival)
     }
 
     private mutating func post(_ report: (receiver: SSRC, view: ReceiverView)?) {
         guard let report else { return }
-        status.add(report.view)
+        status.add(report.view, of: report.receiver)
         sender.receiverReported(report.view)
         events.post(.receiverReported(report.receiver, report.view))
     }

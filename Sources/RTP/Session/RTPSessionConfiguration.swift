@@ -66,6 +66,11 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     /// influence our stream.
     func isRemote(_ sender: Endpoint) -> Bool { remotes.contains { $0.address == sender.address } }
 
+    /// Whether `sender` is a configured remote, or its endpoint for RTCP.
+    func isConfigured(_ sender: Endpoint) -> Bool {
+        remotes.contains { $0 == sender || controlEndpoint(of: $0) == sender }
+    }
+
     /// Whether NACKs for our stream are answered.
     var retransmits: Bool {
         (lossProtection.mode == .auto || lossProtection.mode == .nack) && !isGroup && controlPort != .none

@@ -17,8 +17,9 @@ struct SentTimes: Sendable {
         var at: Instant
     }
 
-    /// The time without packets after which a transmission has ended. Opus is silent for at most 400 ms within one.
-    static let pause = Duration.milliseconds(500)
+    /// The time without packets after which a transmission has ended. With discontinuous transmission, packets come up to
+    /// 600 ms apart.
+    static let pause = Duration.seconds(1)
     private static let step = Duration.milliseconds(100)
     private static let maximumCount = 128
 

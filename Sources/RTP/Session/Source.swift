@@ -154,6 +154,7 @@ public struct Source: Sendable {
         keys = PressedKeys()
         // The sender before has stated these.
         (name, capabilities) = (nil, nil)
+        transmission = StatedTransmission()
     }
 
     /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its

@@ -12,14 +12,17 @@ struct StatedTransmission: Sendable, Hashable {
     /// The time since which its reports say that it transmits; nil if the last one says that it does not.
     private(set) var since: Instant?
 
-    /// The time without packets after which audio is missing. If packets are lost, reports may be lost, too, and the next
-    /// ones are awaited.
-    private static func limit(isLossy: Bool) -> Duration { isLossy ? .milliseconds(1_500) : .seconds(1) }
+    /// The time without packets after which audio is missing: a report of the end of a transmission has arrived by then. If
+    /// packets are lost, reports may be lost, too, and the next ones are awaited.
+    private static func limit(isLossy: Bool) -> Duration { isLossy ? .milliseconds(2_500) : .milliseconds(1_800) }
 
     mutating func stated(_ isTransmitting: Bool, at now: Instant) {
         isStated = true
         since = isTransmitting ? since ?? now : nil
     }
+
+    /// The participant transmits no more, although no report says so.
+    mutating func end() { since = nil }
 
     /// The time at which the audio is missing if no packet arrives before; nil if it is not expected, or missing already.
     func deadline(lastPacket: Instant?, isLossy: Bool) -> Instant? {

@@ -5,7 +5,7 @@ public import TenfourPackets
 /// next report follows, and how much of each source's audio is missing in its playout. It is the data of an APP packet
 /// named `STAT` (Protocol/02-rtcp.md).
 public struct StationStatus: Hashable, Sendable {
-    /// Whether the station has sent audio within the last half second.
+    /// Whether the station has sent audio within the last second.
     public var isTransmitting = false
     public var output = Output.playing
     /// Whether the report is brief: it has no names and no details, and its blocks begin no new interval.
@@ -13,7 +13,7 @@ public struct StationStatus: Hashable, Sendable {
     /// The time until the station's next report, at most 25.5 s, in steps of 100 ms; nil if it promises none. A longer
     /// time is written as nil.
     public var nextReport: Duration?
-    /// The missing audio of the sources that the station plays, at most seven.
+    /// What has become of the sources that were heard in the last six seconds, at most seven.
     public var playouts: [Playout] = []
 
     /// Where the audio goes that the station receives.
@@ -33,9 +33,13 @@ public struct StationStatus: Hashable, Sendable {
         /// skipped by the card. 0…1, in steps of 1/255.
         public var missingShare: Double
 
-        public init(source: SSRC, missingShare: Double) {
+        /// The highest sequence number that has arrived from the source. A report block states it, too, but only once.
+        public var highestSequenceNumber: SequenceNumber
+
+        public init(source: SSRC, missingShare: Double, highestSequenceNumber: SequenceNumber) {
             self.source = source
             self.missingShare = missingShare
+            self.highestSequenceNumber = highestSequenceNumber
         }
     }
 
@@ -61,7 +65,9 @@ public struct StationStatus: Hashable, Sendable {
         self.output = output
         nextReport = data[1] > 0 ? Self.step * Int(data[1]) : nil
         playouts = stride(from: 4, to: data.count, by: Self.playoutByteCount).prefix(Self.maximumPlayoutCount).map {
-            Playout(source: SSRC(data.span.uint32(at: $0)), missingShare: Double(data[$0 + 4]) / 255)
+            Playout(
+                source: SSRC(data.span.uint32(at: $0)), missingShare: Double(data[$0 + 4]) / 255,
+                highestSequenceNumber: SequenceNumber(rawValue: data.span.uint16(at: $0 + 6)))
         }
     }
 
@@ -78,7 +84,8 @@ public struct StationStatus: Hashable, Sendable {
             for playout in playouts {
                 data.append(bigEndian: playout.source.rawValue)
                 data.append(UInt8(clamping: Int((min(max(playout.missingShare, 0), 1) * 255).rounded())))
-                data.append(repeating: 0, count: 3)
+                data.append(0)
+                data.append(bigEndian: playout.highestSequenceNumber.rawValue)
             }
         }
     }

@@ -7,6 +7,8 @@ struct StatusExchange: Sendable {
     var schedule = StatusSchedule()
     /// Where the audio goes that we receive.
     private(set) var output = StationStatus.Output.playing
+    /// The time for which a status lists a source after its last packet. Reports follow it for five seconds.
+    private static let memory = Duration.seconds(6)
     /// The maximum of a round trip. A longer one is wrong.
     private static let longestRoundTrip = Duration.seconds(3)
     /// The report that is being read: the packets of one datagram that one participant has sent.
@@ -29,10 +31,12 @@ struct StatusExchange: Sendable {
         status.isTransmitting = monitor.sent.isTransmitting(at: now)
         status.output = output
         status.nextReport = schedule.promise(situation, at: now)
-        let recent = sources.filter { now - $0.lastPacket < Participant.pause }
+        let recent = sources.filter { now - $0.lastPacket < Self.memory }
         status.playouts = recent.sorted { $0.lastPacket > $1.lastPacket }.prefix(StationStatus.maximumPlayoutCount).map
         {
-            StationStatus.Playout(source: $0.ssrc, missingShare: $0.missingShare(at: now))
+            StationStatus.Playout(
+                source: $0.ssrc, missingShare: $0.missingShare(at: now),
+                highestSequenceNumber: $0.reception.highestSequenceNumber)
         }
         return status
     }
@@ -40,40 +44,54 @@ struct StatusExchange: Sendable {
     // MARK: Reports of others
 
     /// Begins to read the report of a participant, of which `blocks` is the part about sources. `ssrc` is ours, and `next`
-    /// the number of our next packet. `wallClock` is our clock at the arrival of the report.
+    /// the number of our next packet. `wallClock` is our clock at the arrival of the report,
+    /// which comes from a configured endpoint if it `isConfigured`.
     mutating func read(
         _ blocks: [ReportBlock], from reporter: SSRC, about ssrc: SSRC, next: SequenceNumber, wallClock: NTPTime,
-        at sender: Endpoint, _ now: Instant
+        isConfigured: Bool, at sender: Endpoint, _ now: Instant
     ) {
         finish(at: sender, now)
         var report = HearingMonitor.Report()
+        report.isFromConfigured = isConfigured
         if let block = blocks.first(where: { $0.ssrc == ssrc }) {
             let highest = SequenceNumber(rawValue: UInt16(truncatingIfNeeded: block.extendedHighestSequenceNumber))
-            let behind = next.distance(after: highest) - 1
-            if behind >= 0 { report.sentAfterHighest = behind }
+            report.setHighest(highest, next: next)
             report.roundTrip = block.roundTrip(receivedAt: wallClock).flatMap { $0 <= Self.longestRoundTrip ? $0 : nil }
             report.lossShare = Double(block.fractionLost) / 256
         }
         reading = (reporter, report)
     }
 
-    /// Adds the status in the report that is being read. `own` is our SSRC.
-    mutating func read(_ status: StationStatus, of reporter: SSRC, own ssrc: SSRC) {
+    /// Adds the status in the report that is being read. `own` is our SSRC, and `next` the number of our next packet.
+    mutating func read(_ status: StationStatus, of reporter: SSRC, own ssrc: SSRC, next: SequenceNumber) {
         guard reporter == reading?.ssrc else { return }
         reading?.report.status = status
-        reading?.report.missingShare = status.playouts.first { $0.source == ssrc }?.missingShare
+        guard let playout = status.playouts.first(where: { $0.source == ssrc }) else { return }
+        reading?.report.missingShare = playout.missingShare
+        reading?.report.setHighest(playout.highestSequenceNumber, next: next)
     }
 
     /// Adds what the extended report of the same participant says.
-    mutating func add(_ view: ReceiverView) {
-        guard let report = reading?.report else { return }
+    mutating func add(_ view: ReceiverView, of receiver: SSRC) {
+        guard let (reporter, report) = reading, reporter == receiver else { return }
         if report.status == nil { reading?.report.missingShare = min(view.lossShare + (view.discardShare ?? 0), 1) }
     }
 
-    /// Passes the report to the monitor.
-    mutating func finish(at sender: Endpoint, _ now: Instant) {
-        guard let reading else { return }
-        self.reading = nil
-        monitor.reportArrived(reading.report, from: reading.ssrc, at: sender, now)
+    /// Passes the report to the monitor. If the datagram `isFeedback`, such as a NACK, an empty report stands in front of it
+    /// only because RTCP asks for one, and says nothing.
+    mutating func finish(isFeedback: Bool = false, at sender: Endpoint, _ now: Instant) {
+        guard let (ssrc, report) = reading else { return }
+        reading = nil
+        if isFeedback, report.status == nil, report.sentAfterHighest == nil {
+            monitor.datagramArrived(from: ssrc, at: sender, now)
+        } else {
+            monitor.reportArrived(report, from: ssrc, at: sender, now)
+        }
+    }
+
+    /// Removes a participant that has sent BYE.
+    mutating func remove(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        if reading?.ssrc == ssrc { reading = nil }
+        monitor.goodbyeArrived(from: ssrc, at: sender, now)
     }
 }

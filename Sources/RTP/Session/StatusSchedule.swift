@@ -13,6 +13,8 @@ struct StatusSchedule: Sendable {
 
     /// What the decision depends on.
     struct Situation {
+        /// Whether any participant states a status. Others read no brief reports.
+        var hasReaders: Bool
         /// The time of the last packet of any source; nil before the first.
         var lastArrival: Instant?
         /// The time since which the audio of a participant that says that it transmits is missing; nil if none is.
@@ -46,14 +48,14 @@ struct StatusSchedule: Sendable {
 
     /// The time of the next brief report; nil if none is due, and before the first report.
     func deadline(_ situation: Situation) -> Instant? {
-        guard let last else { return nil }
+        guard let last, situation.hasReaders else { return nil }
         let news = hasNews ? last + ReportSchedule.earlyInterval : nil
         return earlier(earlier(news, nextForSources(situation, after: last)), nextForListeners(situation, after: last))
     }
 
     /// The time within which another report follows the one that is sent at `now`; nil if none is certain.
     func promise(_ situation: Situation, at now: Instant) -> Duration? {
-        nextForSources(situation, after: now).map { $0 - now }
+        situation.hasReaders ? nextForSources(situation, after: now).map { $0 - now } : nil
     }
 
     private func nextForSources(_ situation: Situation, after last: Instant) -> Instant? {

@@ -101,7 +101,7 @@ public struct RadioSnapshot: Sendable {
         public var endpoint: Endpoint
         /// Whether audio packets arrive, because the participant's microphone is open.
         public var isSending: Bool
-        /// Whether the participant says that it transmits, and nothing has arrived for a second.
+        /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s.
         public var isMissing = false
         /// The time since the participant was first seen.
         public var age: Duration

@@ -97,15 +97,17 @@ extension StationMetrics {
         text.add(
             "tenfour_rtp_packets_retransmitted_total", .counter, "RTP packets retransmitted on request (NACK).",
             [sample(Double(sent.retransmission.retransmittedCount))])
-        if !snapshot.hearings.isEmpty {
+        // Nothing is known of partners that send no reports.
+        let known = snapshot.hearings.filter { $0.state != .cannotKnow }
+        if !known.isEmpty {
             text.add(
                 "tenfour_partners_hearing", .gauge,
                 "Partners that hear this station, well or badly. Present only while it transmits outside a channel.",
-                [sample(Double(snapshot.hearings.count(where: \.state.isHearing)))])
+                [sample(Double(known.count(where: \.state.isHearing)))])
             text.add(
                 "tenfour_partners", .gauge,
-                "Partners to which this station transmits. Present only while it transmits outside a channel.",
-                [sample(Double(snapshot.hearings.count))])
+                "Partners that report to this station. Present only while it transmits outside a channel.",
+                [sample(Double(known.count))])
         }
         guard let view = sent.lastReceiverView else { return }
         text.add(

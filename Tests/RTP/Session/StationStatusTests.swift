@@ -12,11 +12,13 @@ struct StationStatusTests {
         status.isBrief = true
         status.nextReport = .milliseconds(1_000)
         status.playouts = [
-            .init(source: SSRC(0x0102_0304), missingShare: 0.2), .init(source: SSRC(5), missingShare: 1),
+            .init(
+                source: SSRC(0x0102_0304), missingShare: 0.2, highestSequenceNumber: SequenceNumber(rawValue: 0x0607)),
+            .init(source: SSRC(5), missingShare: 1, highestSequenceNumber: SequenceNumber(rawValue: 0)),
         ]
         #expect(
             status.data == [
-                0xC1, 10, 0, 0, 1, 2, 3, 4, 51, 0, 0, 0, 0, 0, 0, 5, 255, 0, 0, 0,
+                0xC1, 10, 0, 0, 1, 2, 3, 4, 51, 0, 6, 7, 0, 0, 0, 5, 255, 0, 0, 0,
             ])
         #expect(StationStatus(status.data) == status)
         #expect(StationStatus(StationStatus().data) == StationStatus())
@@ -25,7 +27,9 @@ struct StationStatusTests {
     @Test func valuesBeyondTheirRangesAreLimited() {
         var status = StationStatus()
         status.nextReport = .seconds(100)
-        status.playouts = (0..<20).map { .init(source: SSRC($0), missingShare: 2) }
+        status.playouts = (0..<20).map {
+            .init(source: SSRC($0), missingShare: 2, highestSequenceNumber: SequenceNumber(rawValue: 1))
+        }
         let read = StationStatus(status.data)
         #expect(read != nil && read?.nextReport == nil)
         status.nextReport = .milliseconds(25_450)

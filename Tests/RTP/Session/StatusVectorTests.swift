@@ -47,6 +47,7 @@ struct StatusVector: Decodable, Sendable, CustomTestStringConvertible {
             var source: UInt32
             /// In 1/255.
             var missing: Int
+            var highest: UInt16
         }
 
         var sender: UInt32
@@ -63,7 +64,9 @@ struct StatusVector: Decodable, Sendable, CustomTestStringConvertible {
             output = "\(status.output)"
             nextReport = status.nextReport.map { Int($0 / .milliseconds(100)) }
             playouts = status.playouts.map {
-                Playout(source: $0.source.rawValue, missing: Int(($0.missingShare * 255).rounded()))
+                Playout(
+                    source: $0.source.rawValue, missing: Int(($0.missingShare * 255).rounded()),
+                    highest: $0.highestSequenceNumber.rawValue)
             }
         }
     }

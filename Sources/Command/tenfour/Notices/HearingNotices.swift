@@ -5,8 +5,8 @@ import TenfourSession
 /// Composes the lines that tell a talker who does not hear it, and that tell a listener whose audio is missing. Each
 /// change is told once.
 struct HearingNotices {
-    /// The partners of which a line said that they do not hear us, or badly.
-    private var troubled: Set<SSRC> = []
+    /// The partners of which a line said that they do not hear us, or badly, with the state that it told.
+    private var troubled: [SSRC: HearingState] = [:]
     /// The talkers of which a line said that their audio is missing.
     private var missing: Set<SSRC> = []
 
@@ -25,7 +25,7 @@ struct HearingNotices {
             guard missing.remove(ssrc) != nil, isArriving else { return nil }
             return "the audio of \(names[ssrc]) arrives again"
         case .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _):
-            troubled.remove(ssrc)
+            troubled[ssrc] = nil
             missing.remove(ssrc)
             return nil
         default: return nil
@@ -34,12 +34,13 @@ struct HearingNotices {
 
     private mutating func line(about hearing: Hearing, of ssrc: SSRC, _ name: String) -> String? {
         guard let trouble = hearing.trouble(name) else {
-            guard hearing.state == .hears, troubled.remove(ssrc) != nil else { return nil }
+            guard hearing.state == .hears, troubled.removeValue(forKey: ssrc) != nil else { return nil }
             return "\(name) hears you again"
         }
-        guard troubled.count < Self.maximumCount || troubled.contains(ssrc) else { return nil }
-        troubled.insert(ssrc)
-        return trouble
+        let before = troubled[ssrc]
+        guard before != nil || troubled.count < Self.maximumCount else { return nil }
+        troubled[ssrc] = hearing.state
+        return before.map { hearing.state.isSameKind(as: $0) } ?? false ? nil : trouble
     }
 }
 
@@ -78,7 +79,8 @@ struct HearingSummary: Equatable {
             guard !known.isEmpty else { return nil }
             let count = known.count { $0.state.isHearing }
             text = "\(count) of \(hearings.count) hear you"
-            tone = count == hearings.count ? .good : count == 0 ? .bad : .doubtful
+            // Partners that send no reports are no reason for an alarm.
+            tone = count == hearings.count ? .good : count == known.count ? .plain : count == 0 ? .bad : .doubtful
             return
         }
         guard let summary = Self.words(of: first.state) else { return nil }

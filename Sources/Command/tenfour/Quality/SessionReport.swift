@@ -108,11 +108,16 @@ struct SessionReport {
     private var uncovered: Int? {
         guard let covered = snapshot.coveredCount, snapshot.elapsed > .zero else { return nil }
         let count = snapshot.sendStream.packetCount - covered
-        return count > Self.usualUncovered ? count : nil
+        // The packets of the longest time between two reports of others, in a session that transmits all the time.
+        let usual =
+            Double(snapshot.sendStream.packetCount) * Self.longestInterval / max(snapshot.elapsed / .seconds(1), 1)
+        return count > Self.usualUncovered && Double(count) > usual ? count : nil
     }
 
     /// The number of packets that a report does not cover yet: those of 1.5 s, at 20 ms each.
     private static let usualUncovered = 75
+    /// The longest regular interval of reports, in seconds (RFC 3550 section 6.2).
+    private static let longestInterval = 6.16
 
     /// The time without a receiver report above which the text mentions this time. Receiver reports usually arrive
     /// about every five seconds.

@@ -50,6 +50,11 @@ struct HearingNoticesTests {
                 ])
     }
 
+    @Test func theSameTroubleIsToldOnce() {
+        let told = lines([hearing(.muted), hearing(.muted), hearing(.notYetKnown), hearing(.muted), hearing(.noOutput)])
+        #expect(told.map { $0 != nil } == [true, false, false, false, true])
+    }
+
     @Test func missingAudioIsToldOnce() {
         var notices = HearingNotices()
         let told = [
@@ -71,6 +76,7 @@ struct HearingNoticesTests {
         #expect(summary(.hears, .hearsBadly(missingShare: 0.3), .hearsNothing) == "2 of 3 hear you")
         #expect(HearingSummary([hearing(.hears), hearing(.hears)])?.tone == .good)
         #expect(HearingSummary([hearing(.hears), hearing(.noAnswer)])?.tone == .doubtful)
+        #expect(HearingSummary([hearing(.hears), hearing(.hears), hearing(.cannotKnow)])?.tone == .plain)
         #expect(HearingSummary([hearing(.muted), hearing(.noAnswer)])?.tone == .bad)
     }
 
