@@ -132,7 +132,7 @@ import Testing
 
         terminal.type(" ")
         #expect(
-            shows(person) { $0.wholeMatch(of: /ON AIR   -9 dBFS  [1-9]\d*\.\d kbit\/s  \|  Bob .*/) != nil },
+            shows(person) { $0.wholeMatch(of: /ON AIR(  heard)?   -9 dBFS  [1-9]\d*\.\d kbit\/s  \|  Bob .*/) != nil },
             "\(terminal.shown)")
         // Waits until one and a half seconds of audio have been recorded, however long it takes.
         let recorded = Folder.bytes(of: folder("bob.wav")).count
