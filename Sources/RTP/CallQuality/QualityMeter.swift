@@ -17,6 +17,8 @@ public struct QualityMeter: Sendable {
     private var current = QualitySummary()
     private var second: Int64 = 0
     private var before: [SSRC: QualityCounts] = [:]
+    /// The outages of each talker until the last observation, and whether one was going on then.
+    private var outages: [SSRC: (duration: Duration, isPresent: Bool)] = [:]
     private let keepsSeconds: Bool
 
     /// The number of completed seconds that `recent` summarises.
@@ -73,6 +75,35 @@ public struct QualityMeter: Sendable {
     public mutating func observe(delay: Duration, of ssrc: SSRC, at elapsed: Duration) {
         advance(to: elapsed)
         if let talker = talker(ssrc) { add(delay, of: talker) }
+    }
+
+    /// Adds what is new in `outage`, the time since the talker's first packet or report in which it was transmitting and
+    /// nothing arrived. An outage is noticed late: the new part ends at `elapsed`, and counts in the seconds in which it
+    /// was.
+    public mutating func observe(outage: Duration, of ssrc: SSRC, at elapsed: Duration) {
+        advance(to: elapsed)
+        let last = outages[ssrc] ?? (.zero, false)
+        let step = outage < last.duration ? outage : outage - last.duration
+        guard outage > .zero || last.duration > .zero, let talker = talker(ssrc) else { return }
+        outages[ssrc] = (outage, step > .zero)
+        guard step > .zero else { return }
+        whole.add(outage: step, isFirst: !last.isPresent)
+        talkers[talker].whole.add(outage: step, isFirst: !last.isPresent)
+        var begin = max(elapsed - step, .zero)
+        var isFirst = !last.isPresent
+        while begin < elapsed {
+            let number = begin.components.seconds
+            let end = min(.seconds(number + 1), elapsed)
+            addOutage(end - begin, isFirst: isFirst, inSecond: number)
+            (begin, isFirst) = (end, false)
+        }
+    }
+
+    /// Adds a part of an outage to the present second or to an earlier one, if that is kept.
+    private mutating func addOutage(_ outage: Duration, isFirst: Bool, inSecond number: Int64) {
+        guard number < second else { return current.add(outage: outage, isFirst: isFirst) }
+        let index = seconds.count - Int(second - number)
+        if index >= 0 { seconds[index].add(outage: outage, isFirst: isFirst) }
     }
 
     /// Completes the seconds that ended before `elapsed`.

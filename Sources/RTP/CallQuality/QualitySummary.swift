@@ -18,6 +18,10 @@ public struct QualitySummary: Hashable, Sendable {
     /// The playout statistics of the summarised period. But `delay`, `target` and the drift are the values at the end
     /// of the period.
     public private(set) var playout = PlayoutStatistics()
+    /// The time in which a talker was transmitting and nothing arrived. The times of several talkers are added up.
+    public private(set) var outage = Duration.zero
+    /// The number of outages that began in the summarised period.
+    public private(set) var outageCount = 0
     /// The interarrival jitter at the end of the summarised period (RFC 3550 section 6.4.1); nil if it is not known.
     public private(set) var jitter: Duration?
     /// The network's round-trip time at the end of the summarised period; nil if it is not known.
@@ -61,11 +65,19 @@ public struct QualitySummary: Hashable, Sendable {
 
     mutating func add(_ delay: Duration) { delays.add(delay) }
 
+    /// Adds a part of an outage, which begins with this part if it `isFirst`.
+    mutating func add(outage: Duration, isFirst: Bool) {
+        self.outage += outage
+        if isFirst { outageCount += 1 }
+    }
+
     /// Adds the summary of a later period.
     mutating func add(_ later: Self) {
         expected += later.expected
         lost += later.lost
         lossRuns += later.lossRuns
+        outage += later.outage
+        outageCount += later.outageCount
         jitter = later.jitter ?? jitter
         roundTrip = later.roundTrip ?? roundTrip
         hasSound = hasSound || later.hasSound
@@ -103,9 +115,18 @@ extension QualitySummary {
     }
     public var stretchedShare: Double? { share(playout.timeScaled) }
     /// The proportion of the due audio that the card did not play, because the card stood still or was lost.
-    public var missingShare: Double? { share(playout.missing) }
-    /// The mean length of the card's dropouts; nil without dropouts.
-    public var holeLength: Duration? { playout.holes > 0 ? playout.missing.duration() / playout.holes : nil }
+    public var unplayedShare: Double? { share(playout.missing) }
+    /// The proportion of the audio that was due and that nothing replaced: the card stood still or was lost, or nothing
+    /// arrived from a talker that was transmitting.
+    public var missingShare: Double? {
+        let due = playout.due.duration() + outage
+        return due > .zero ? min((playout.missing.duration() + outage) / due, 1) : nil
+    }
+    /// The mean length of these dropouts; nil without dropouts.
+    public var holeLength: Duration? {
+        let count = playout.holes + outageCount
+        return count > 0 ? (playout.missing.duration() + outage) / count : nil
+    }
 
     /// The codec's bit rate for speech, in bit/s; nil if it is not known.
     public var codecBitRate: Int? {
@@ -125,9 +146,11 @@ extension QualitySummary {
     /// is used.
     private static let enough = FrameCount(9_600)
 
-    /// The E-model with the measured delay and loss, and the codec of the received speech; nil if nothing was heard.
+    /// The E-model with the measured delay and loss, and the codec of the received speech; nil if nothing was heard and
+    /// nobody was transmitting.
     public var model: EModel? {
-        guard hasSound, let concealedShare else { return nil }
+        guard outage > .zero || hasSound && playout.due > .zero else { return nil }
+        let concealedShare = hasSound ? concealedShare ?? 0 : 0
         let dropped = droppedShare ?? 0
         let network = (roundTrip ?? .zero) / 2
         let chance = 1 - (lostShare ?? 0)
@@ -139,7 +162,7 @@ extension QualitySummary {
                 deepShare: deepShare))
     }
 
-    /// The score of the E-model, 1…4.5; nil if nothing was heard.
+    /// The score of the E-model, 1…4.5; nil if nothing was heard and nobody was transmitting.
     public var score: Double? { model?.score }
 
     private func share(_ part: Int, of whole: Int) -> Double? {
@@ -160,7 +183,8 @@ extension QualitySummary {
             ("deep_plc_share", .decimal(deepShare, places: 3)),
             ("dropped_ms", milliseconds(playout.dropped.duration())),
             ("dropped_share", .decimal(droppedShare, places: 5)),
-            ("missing_share", .decimal(missingShare, places: 5)), ("holes", .integer(playout.holes)),
+            ("outage_ms", .decimal(outage / .milliseconds(1), places: 0)),
+            ("missing_share", .decimal(missingShare, places: 5)), ("holes", .integer(playout.holes + outageCount)),
             ("recovered_share", .decimal(recoveredShare, places: 5)),
             (
                 "recovered_by",

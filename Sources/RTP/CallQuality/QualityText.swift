@@ -11,6 +11,12 @@ extension QualitySummary {
                 + (burstLength.map { ", \(rounded($0, 1)) in a row" } ?? "")
                 + ", late \(playout.late)\(percent(lateShare))"
         ]
+        if outage > .zero {
+            let times = outageCount > 1 ? " in \(outageCount) outages" : ""
+            lines.append(
+                "not arrived \(rounded(outage / .seconds(1), 1)) s\(times): the other end was on the air, and nothing came"
+            )
+        }
         guard hasSound else {
             return (lines + ["played      nothing: the stream had no sound"]).joined(separator: "\n")
         }
@@ -22,7 +28,7 @@ extension QualitySummary {
         }
         if playout.missing > .zero {
             lines.append(
-                "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "
+                "not played  \(seconds(playout.missing))\(percent(unplayedShare)) in \(playout.holes) "
                     + "dropout\(playout.holes == 1 ? "" : "s"): the sound card or the program stood still")
         }
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {

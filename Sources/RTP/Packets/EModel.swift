@@ -14,9 +14,10 @@ public struct EModel: Hashable, Sendable {
     /// The mean number of losses in a row, divided by the mean that independent losses of the same proportion would
     /// have: `BurstR` of clause 7.5, 1 or more.
     public var burstRatio: Double
-    /// The share of the audio that the receiver's card did not play, 0…1.
+    /// The share of the audio that was due and that nothing replaced, 0…1: the receiver's card stood still, or nothing
+    /// arrived from a talker that was transmitting.
     public var missingShare: Double
-    /// The mean length of the card's dropouts.
+    /// The mean length of these dropouts.
     public var holeLength: Duration
     /// The codec.
     public var codec: Codec
@@ -85,12 +86,14 @@ extension EModel {
     /// dropouts. The figures here are fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of the audio
     /// silenced in dropouts of 5 to 700 ms. Short dropouts cost most, because there are more of them: `Bpl` is 4 up to
     /// 40 ms, and 2.5 more for each doubling of the length, up to 2 s. If 5 % of the audio or more is missing, the
-    /// score exceeds PESQ by at most 0.2; at 1 %, by at most 0.4.
+    /// score exceeds PESQ by at most 0.2; at 1 %, by at most 0.4. Above 50 % the impairment rises in a straight line to
+    /// that of silence, whose score is 1.
     var holeImpairment: Double {
         let percent = min(max(missingShare, 0), 1) * 100
         guard percent > 0 else { return 0 }
         let length = min(max(holeLength / .milliseconds(40), 1), 50)
-        return 95 * percent / (percent + 4 + 2.5 * log2(length))
+        let impairment = 95 * percent / (percent + 4 + 2.5 * log2(length))
+        return impairment + (95 - impairment) * max(percent - 50, 0) / 50
     }
 
     /// The signal to noise ratio: `Ro` of clause 7.2, with the loudness and noises of table 2.

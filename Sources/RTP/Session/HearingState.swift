@@ -1,4 +1,3 @@
-public import TenfourAudioCore
 public import TenfourPackets
 
 /// Whether a partner hears us, according to its reports. It is known only while we transmit.

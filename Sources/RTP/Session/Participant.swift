@@ -14,6 +14,9 @@ public struct Participant: Hashable, Sendable {
     public var isSending: Bool
     /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s.
     public var isMissing = false
+    /// The time in which the participant said that it transmitted, and nothing arrived. Shorter interruptions than 1.8 s do
+    /// not count.
+    public var outage = Duration.zero
     /// The time at which the participant began or stopped sending audio.
     public var sendingChanged: Instant
 
@@ -27,7 +30,7 @@ struct Reporters: Sendable {
     private(set) var all: [Participant] = []
     /// The time of each participant's last report, in the order of `all`.
     private var lastReports: [Instant] = []
-    /// What each participant says of its transmission, in the order of `all`.
+    /// The transmission that each participant states, in the order of `all`.
     private var transmissions: [StatedTransmission] = []
     /// The number of participants at the end of `all` that first appeared in the report that is being read.
     private var newCount = 0
@@ -59,10 +62,19 @@ struct Reporters: Sendable {
         newCount += 1
     }
 
+    /// The reporters at `now`.
+    func all(at now: Instant) -> [Participant] {
+        all.indices.map {
+            var participant = all[$0]
+            participant.outage = transmissions[$0].outage(at: now)
+            return participant
+        }
+    }
+
     /// Whether any reporter states a status.
     var hasStated: Bool { transmissions.contains(where: \.isStated) }
 
-    /// What a reporter says of its transmission; nil if none with this SSRC reports from `address`.
+    /// Returns the transmission that a reporter states; nil if none with this SSRC reports from `address`.
     func transmission(of ssrc: SSRC, at address: IPAddress) -> StatedTransmission? {
         index(of: ssrc).flatMap { all[$0].endpoint.address == address ? transmissions[$0] : nil }
     }

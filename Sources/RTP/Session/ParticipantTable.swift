@@ -42,7 +42,7 @@ struct ParticipantTable: Sendable {
     /// Lists the participants at `now`: first the sources of media, then the participants that only report, each in
     /// order of arrival.
     func all(at now: Instant) -> [Participant] {
-        sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
+        sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all(at: now)
     }
 
     /// Counts the members of the session, who share the bit rate of reports.

@@ -82,7 +82,8 @@ public struct Source: Sendable {
         let isSending = now - lastPacket < Participant.pause
         return Participant(
             ssrc: ssrc, name: name, endpoint: endpoint, since: since, isSending: isSending,
-            isMissing: transmission.isMissing, sendingChanged: isSending ? sendingSince : lastPacket)
+            isMissing: transmission.isMissing, outage: transmission.outage(at: now),
+            sendingChanged: isSending ? sendingSince : lastPacket)
     }
 
     /// Returns whether a packet of audio from `sender` belongs to this source. The source may move to another address,

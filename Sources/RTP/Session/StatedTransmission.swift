@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// What a participant says in its reports: whether it transmits. If it does and nothing arrives, its audio is missing.
+/// Keeps what a participant says in its reports: whether it transmits. If it does and nothing arrives, its audio is missing.
 struct StatedTransmission: Sendable, Hashable {
     /// Whether the last report says that the participant transmits.
     var isTransmitting: Bool { since != nil }
@@ -11,6 +11,11 @@ struct StatedTransmission: Sendable, Hashable {
     private(set) var isMissing = false
     /// The time since which its reports say that it transmits; nil if the last one says that it does not.
     private(set) var since: Instant?
+    /// The time at which the present outage began: that of the last packet, or of the first report of a transmission; nil
+    /// while the audio is not missing.
+    private var outageBegin: Instant?
+    /// The duration of the outages that have ended.
+    private var endedOutages = Duration.zero
 
     /// The time without packets after which audio is missing: a report of the end of a transmission has arrived by then. If
     /// packets are lost, reports may be lost, too, and the next ones are awaited.
@@ -33,12 +38,19 @@ struct StatedTransmission: Sendable, Hashable {
     /// Determines `isMissing` again. Returns whether it has changed.
     mutating func update(lastPacket: Instant?, isLossy: Bool, at now: Instant) -> Bool {
         let before = isMissing
-        isMissing =
-            since.map {
-                now >= max(lastPacket ?? $0, $0) + Self.limit(isLossy: isLossy)
-            } ?? false
+        let begin = since.map { max(lastPacket ?? $0, $0) }
+        isMissing = begin.map { now >= $0 + Self.limit(isLossy: isLossy) } ?? false
+        if isMissing {
+            outageBegin = outageBegin ?? begin
+        } else if let begin = outageBegin {
+            endedOutages += now - begin
+            outageBegin = nil
+        }
         return isMissing != before
     }
+
+    /// The time in which audio of the participant was missing, up to `now`.
+    func outage(at now: Instant) -> Duration { endedOutages + (outageBegin.map { now - $0 } ?? .zero) }
 
     /// The event that a change of `isMissing` is.
     func event(of ssrc: SSRC) -> Event {

@@ -12,7 +12,7 @@ extension LinkTestResult {
 
     /// Advice if the other end's reports show that its card drops audio; nil otherwise.
     private var missingAdvice: String? {
-        guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
+        guard let share = view?.discardShare ?? quality?.whole.unplayedShare, share >= 0.005 else { return nil }
         return
             "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line)% of the audio that arrives: on that machine, try longer periods (-F 20ms) or "
             + "real-time priority, or end other programs"

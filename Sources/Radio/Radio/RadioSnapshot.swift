@@ -103,6 +103,8 @@ public struct RadioSnapshot: Sendable {
         public var isSending: Bool
         /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s.
         public var isMissing = false
+        /// The time in which the participant said that it transmitted, and nothing arrived.
+        public var outage = Duration.zero
         /// The time since the participant was first seen.
         public var age: Duration
         /// The time since `isSending` last changed.
@@ -189,7 +191,7 @@ public struct RadioSnapshot: Sendable {
         self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
             ParticipantSnapshot(
                 ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, isMissing: $0.isMissing,
-                age: now - $0.since, sendingAge: now - $0.sendingChanged)
+                outage: $0.outage, age: now - $0.since, sendingAge: now - $0.sendingChanged)
         }
     }
 

@@ -121,6 +121,41 @@ struct QualityTests {
         #expect(scores == scores.sorted(by: >))
     }
 
+    /// An outage is noticed 1.8 s after it began, and counts in the seconds in which it was.
+    @Test func anOutageIsInTheSecondsInWhichNothingArrived() throws {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 200), of: alice, at: .seconds(4))
+        for step in 0...62 {
+            let elapsed = Duration.milliseconds(4_000 + step * 100)
+            let outage = step < 20 || step > 50 ? nil : elapsed - .milliseconds(4_250)
+            meter.observe(outage: outage ?? (step > 50 ? .milliseconds(4_750) : .zero), of: alice, at: elapsed)
+        }
+        let outages = meter.report.seconds.map { Int($0.outage / .milliseconds(1)) }
+        #expect(outages == [0, 0, 0, 0, 750, 1_000, 1_000, 1_000, 1_000, 0, 0])
+        #expect(meter.whole.outage == .milliseconds(4_750) && meter.whole.outageCount == 1)
+        let scores = meter.report.seconds.map(\.score)
+        #expect(scores[5...8].allSatisfy { $0 == 1 }, "\(scores)")
+        #expect(scores[9] == nil)
+        #expect(try #require(meter.whole.score) < 1.3)
+        #expect(meter.whole.json.line.contains(#""outage_ms": 4750"#))
+        #expect(meter.whole.text.contains("not arrived 4.8 s: the other end was on the air"), "\(meter.whole.text)")
+    }
+
+    /// A talker of whom nothing ever arrived has the worst score, and each of its outages counts.
+    @Test func aTalkerOfWhomNothingArrivedHasTheWorstScore() throws {
+        var meter = QualityMeter(keepsSeconds: false)
+        for second in 0...30 {
+            let outage = Duration.seconds(second < 10 ? second : second < 20 ? 9 : second - 11)
+            meter.observe(outage: outage, of: alice, at: .seconds(second))
+        }
+        #expect(meter.whole.outage == .seconds(19) && meter.whole.outageCount == 2)
+        #expect(meter.whole.score == 1 && meter.recent.score == 1)
+        #expect(meter.recent.outage == .seconds(5))
+        // The counts of a participant begin again with its next session.
+        meter.observe(outage: .seconds(2), of: alice, at: .seconds(40))
+        #expect(meter.whole.outage == .seconds(21))
+    }
+
     @Test func aStreamThatWasNeverPlayedHasNoScore() throws {
         var meter = QualityMeter(keepsSeconds: true)
         var encrypted = counts(packets: 3)

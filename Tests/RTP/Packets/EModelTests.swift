@@ -68,7 +68,8 @@ struct EModelTests {
         let length = Duration.milliseconds(length)
         #expect(EModel(missingShare: 0.2, holeLength: length).score < 2.5)
         #expect(EModel(missingShare: 0.5, holeLength: length).score < 1.6)
-        #expect(EModel(missingShare: 1, holeLength: length).score < 1.1)
+        #expect(EModel(missingShare: 0.9, holeLength: length).score < 1.1)
+        #expect(EModel(missingShare: 1, holeLength: length).score == 1)
     }
 
     /// What Opus' constants are fitted to: bit rate, loss and PESQ.

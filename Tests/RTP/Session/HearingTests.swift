@@ -113,6 +113,8 @@ struct HearingTests {
             #expect(again.allSatisfy { $0.at <= begin + 12 }, "\(again)")
             #expect(pair.missing.count == (obstacle.listenerIsTold ? 2 : 0), "seed \(seed)")
             #expect(pair.missing.last.map { $0.at <= begin + 12 } ?? true)
+            let outage = pair.link.right.session.participants(at: pair.link.now).map(\.outage).max() ?? .zero
+            #expect(abs(outage / .seconds(1) - (obstacle.listenerIsTold ? 10 : 0)) < 0.5, "seed \(seed): \(outage)")
         }
     }
 

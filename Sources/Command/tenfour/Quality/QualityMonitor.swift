@@ -38,6 +38,10 @@ struct QualityMonitor {
                 .observe(counts, delay: delay, of: talker.ssrc, at: elapsed)
             heard.observe(counts, delay: delay, of: talker.ssrc, at: elapsed)
         }
+        for participant in snapshot.participants {
+            heard.observe(outage: participant.outage, of: participant.ssrc, at: elapsed)
+            each[participant.ssrc]?.observe(outage: participant.outage, of: participant.ssrc, at: elapsed)
+        }
         guard each.count > snapshot.talkers.count else { return }
         each = each.filter { known in snapshot.talkers.contains { $0.ssrc == known.key } }
         decoded = decoded.filter { each[$0.key] != nil }

@@ -19,7 +19,7 @@ extension SessionReport {
         parts += snapshot.talkers.prefix(Self.longestList).map(part)
         let others = snapshot.talkers.count - Self.longestList
         if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
-        if snapshot.playback != nil, snapshot.talkers.isEmpty { parts.append("received nothing") }
+        if snapshot.playback != nil, snapshot.talkers.isEmpty { parts.append("received nothing\(silentOutage)") }
         if stopped > .zero { parts.append("stopped for \(ProcessStopMonitor.text(stopped))") }
         if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not decrypted") }
         if snapshot.network.failed > 0 {
@@ -39,12 +39,21 @@ extension SessionReport {
             + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
     }
 
+    /// The time in which others were on the air and nothing arrived from them; empty if there was none.
+    var silentOutage: String {
+        let outage = talkers.values.reduce(Duration.zero) { $0 + $1.outage }
+        return outage > .zero
+            ? ", although the other end was on the air for \(decimal(outage / .seconds(1), places: 1)) s" : ""
+    }
+
     private func part(_ talker: RadioSnapshot.TalkerSnapshot) -> String {
         let whole = talkers[talker.ssrc] ?? QualitySummary()
         let received = whole.expected - max(whole.lost, 0)
-        let missing = whole.missingShare.flatMap { share in
+        let missing = whole.unplayedShare.flatMap { share in
             share >= 0.0005 ? ", \(decimal(share * 100, places: 1))% not played" : nil
         }
+        let outage =
+            whole.outage > .zero ? ", nothing arrived for \(decimal(whole.outage / .seconds(1), places: 1)) s" : ""
         let dropped = whole.droppedShare.flatMap { share in
             share >= 0.0005 ? ", \(decimal(share * 100, places: 1))% dropped" : nil
         }
@@ -58,6 +67,7 @@ extension SessionReport {
         let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1))% lost\(again)" } ?? ""
         let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
         return
-            "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(dropped ?? "")\(missing ?? "")\(score)"
+            "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(outage)\(dropped ?? "")"
+            + "\(missing ?? "")\(score)"
     }
 }

@@ -54,7 +54,7 @@ struct SessionReport {
         }
         for talker in snapshot.talkers { lines += text(of: talker) }
         if let playback = snapshot.playback {
-            if snapshot.talkers.isEmpty { lines.append("received    nothing") }
+            if snapshot.talkers.isEmpty { lines.append("received    nothing\(silentOutage)") }
             if playback.xrunCount > 0 || playback.missed > .zero {
                 let missed = decimal(playback.missed / .milliseconds(1), places: 1, trimming: true)
                 lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played")

@@ -87,7 +87,7 @@ struct StatusLine {
             let people = People(snapshot, isChannel: channelStatus.isChannel)
             addOthers(playback, snapshot.talkers, people, session, observer, volumes, to: &fields)
             if !stops.isRecent(), !playback.isCardLost {
-                addMissing(observer.monitor.heard.recent.missingShare, to: &fields)
+                addMissing(observer.monitor.heard.recent.unplayedShare, to: &fields)
             }
         }
         return fields
