@@ -32,8 +32,9 @@ def app(data, name=b"STAT", subtype=0):
     return struct.pack(">BBHI", 0x80 | subtype, 204, 2 + len(data) // 4, SENDER) + name + data
 
 
-def status(transmitting=False, brief=False, output=0, next_report=0, playouts=(), reserved=0):
-    data = bytes([transmitting << 7 | brief << 6 | reserved | output, next_report, 0, 0])
+def status(transmitting=False, brief=False, output=0, next_report=0, playouts=(), reserved=0, last_sent=None, answers=False):
+    flags = transmitting << 7 | brief << 6 | (last_sent is not None) << 5 | answers << 4 | reserved | output
+    data = struct.pack(">BBH", flags, next_report, last_sent or 0)
     for source, missing, highest in playouts:
         data += struct.pack(">IBBH", source, missing, 0, highest)
     return data
@@ -48,9 +49,9 @@ def write(name, about, datagram, meaning=None, refused=None):
         file.write(json.dumps(value, indent=2) + "\n")
 
 
-def meaning(transmitting=False, brief=False, output="playing", next_report=None, playouts=()):
+def meaning(transmitting=False, brief=False, output="playing", next_report=None, playouts=(), last_sent=None, answers=False):
     return {
-        "sender": SENDER, "transmitting": transmitting, "brief": brief, "output": output, "nextReport": next_report,
+        "sender": SENDER, "transmitting": transmitting, "brief": brief, "output": output, "nextReport": next_report, "lastSent": last_sent, "answersGoodbye": answers,
         "playouts": [{"source": source, "missing": missing, "highest": highest} for source, missing, highest in playouts],
     }
 
@@ -73,9 +74,12 @@ whole("muted", "A listener whose user has muted the output.", [(SOURCE, 0, 0, 50
       playouts=[(SOURCE, 0, 500)])
 whole("no-output", "A listener whose card is gone: all of the audio is missing.", [(SOURCE, 0, 0, 500)], output="none",
       next_report=10, playouts=[(SOURCE, 255, 500)])
-whole("longest", "Both bits are set, and every field has its largest value.", transmitting=True, brief=True, output="none", next_report=255,
-      playouts=[(SOURCE + index, 255, 65535) for index in range(7)])
-whole("reserved-bits", "The bits that have no meaning yet are passed over.", reserved=0x3C)
+whole("last-sent", "A talker has sent the packet 65535.", transmitting=True, last_sent=65535)
+whole("last-sent-zero", "A talker has sent the packet 0, and pauses.", brief=True, last_sent=0)
+whole("answer", "The answer to the BYE of a source.", [(SOURCE, 0, 3, 500)], answers=True, playouts=[(SOURCE, 0, 500)])
+whole("longest", "All bits are set, and every field has its largest value.", transmitting=True, brief=True, output="none", next_report=255,
+      last_sent=65535, answers=True, playouts=[(SOURCE + index, 255, 65535) for index in range(7)])
+whole("reserved-bits", "The bits that have no meaning yet are passed over.", reserved=0x0C)
 write("bad-output", "The output 3 has no meaning.", report() + description() + app(status(output=3)), refused="value")
 write("bad-empty", "There is no data.", report() + description() + app(b""), refused="length")
 write("bad-half", "The last source has 4 bytes and not 8.", report() + description() + app(status() + bytes(4)), refused="length")

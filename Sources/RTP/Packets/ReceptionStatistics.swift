@@ -108,7 +108,13 @@ public struct ReceptionStatistics: Sendable {
 
     /// Returns the report block of the present interval, as `reportBlock(at:)` does, and continues the interval.
     public func presentBlock(at now: Instant) -> ReportBlock? {
-        guard receivedCount > receivedBefore else { return nil }
+        receivedCount > receivedBefore ? block(at: now) : nil
+    }
+
+    /// Returns the last report block about this source, which has left; nil if no packet has ever arrived.
+    package func lastBlock(at now: Instant) -> ReportBlock? { receivedCount > 0 ? block(at: now) : nil }
+
+    private func block(at now: Instant) -> ReportBlock {
         let expected = expectedCount - expectedBefore
         let lost = expected - (receivedCount - receivedBefore)
         return ReportBlock(
@@ -133,6 +139,13 @@ extension ReceptionStatistics {
 
     /// The number of packets lost since the beginning or the last restart; below zero if duplicates outnumber losses.
     public var cumulativeLost: Int { expectedCount - receivedCount }
+
+    /// Whether each of the newest 32 packets has arrived. A packet that has not may still come.
+    package var hasRecentPackets: Bool {
+        let count = min(Int(highest - base) + 1, Self.patience)
+        let newest: UInt128 = (1 << UInt128(count)) - 1
+        return history & newest == newest
+    }
 
     /// Interarrival jitter, in frames at the payload's clock rate. This is the difference between the spacing of
     /// packets at arrival and their spacing at sending, smoothed over about sixteen packets.

@@ -11,6 +11,8 @@ struct HearingMonitor: Sendable {
     /// The time at which a state may change without a report; nil while we do not transmit.
     private(set) var deadline: Instant?
     private var partners: [Partner] = []
+    /// Whether we have sent BYE.
+    private var hasLeft = false
     /// The partners that sent BYE last, the latest at the end.
     private var departed: [(ssrc: SSRC, at: Instant)] = []
 
@@ -55,6 +57,8 @@ struct HearingMonitor: Sendable {
         var output = StationStatus.Output.playing
         var missingShare = 0.0
         var hasReported = false
+        /// Whether it has answered our BYE.
+        var hasAnsweredGoodbye = false
         /// Whether the last report has not been evaluated.
         var hasNews = false
 
@@ -120,11 +124,17 @@ struct HearingMonitor: Sendable {
             partners[index].reached = max(partners[index].reached, sent.count - behind)
             partners[index].missingShare = report.missingShare ?? report.lossShare
         }
+        if hasLeft, report.status?.answersGoodbye ?? false { partners[index].hasAnsweredGoodbye = true }
         deadline = now
     }
 
-    /// Removes a partner that has sent BYE. A report that arrives after it does not bring the partner back.
+    /// We have sent BYE. The partners answer it with a last report.
+    mutating func leave() { hasLeft = true }
+
+    /// Removes a partner that has sent BYE. A report that arrives after it does not bring the partner back. After our own BYE
+    /// it stays, because it may still answer that.
     mutating func goodbyeArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        guard !hasLeft else { return }
         partners.removeAll { $0.ssrc == ssrc && $0.endpoint.address == sender.address }
         if departed.count == Self.maximumDepartedCount { departed.removeFirst() }
         departed.append((ssrc, now))
@@ -176,6 +186,18 @@ struct HearingMonitor: Sendable {
     /// The number of our packets that the reports cover, counted from the first: those after it may not have arrived. It is
     /// the least of all partners; nil before any report on our stream.
     var coveredCount: Int? { partners.lazy.map(\.reached).filter { $0 > 0 }.min() }
+
+    /// Whether we have sent BYE, and a partner has not answered it.
+    var awaitsLastReports: Bool {
+        hasLeft && sent.count > 0
+            && partners.contains { $0.isStated && $0.isConfigured && !$0.hasAnsweredGoodbye }
+    }
+
+    /// Whether each partner has answered our BYE: what its report does not cover has not arrived.
+    var hasLastReports: Bool {
+        let stated = partners.filter { $0.isStated && $0.isConfigured }
+        return !stated.isEmpty && stated.allSatisfy(\.hasAnsweredGoodbye)
+    }
 
     private func nextDeadline(at now: Instant) -> Instant? {
         guard sent.isTransmitting(at: now) else { return nil }

@@ -149,12 +149,12 @@ struct ParticipantTable: Sendable {
     /// Records whether a participant says in its report that it transmits. One that sends no media is believed only at the
     /// address of a configured remote.
     mutating func stated(
-        _ isTransmitting: Bool, by ssrc: SSRC, at sender: Endpoint, isRemote: Bool, _ now: Instant
+        _ status: StationStatus, by ssrc: SSRC, at sender: Endpoint, isRemote: Bool, _ now: Instant
     ) {
         if let index = index(of: ssrc, at: sender) {
-            sources[index].transmission.stated(isTransmitting, at: now)
+            sources[index].stated(status, at: now)
         } else if isRemote {
-            reporters.stated(isTransmitting, by: ssrc, at: sender, now)
+            reporters.stated(status.isTransmitting, by: ssrc, at: sender, now)
         }
     }
 
@@ -217,6 +217,12 @@ struct ParticipantTable: Sendable {
         }
     }
 
+    /// Whether a source that has left is removed at `now`.
+    func hasDeparted(at now: Instant) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        return sources.contains { $0.hasExpired(at: now) }
+    }
+
     /// Removes the sources and reporters that have left or timed out, if `deadline` has passed.
     mutating func removeExpired(_ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant) {
         guard let deadline, deadline <= now else { return }
@@ -265,7 +271,10 @@ struct ParticipantTable: Sendable {
         let first = nextReported
         for step in sources.indices where blocks.count < ReportBlock.maximumCount {
             let index = (first + step) % sources.count
-            if let block = sources[index].reception.reportBlock(at: now) {
+            let block =
+                sources[index].goodbye == nil
+                ? sources[index].reception.reportBlock(at: now) : sources[index].reception.lastBlock(at: now)
+            if let block {
                 blocks.append(sources[index].inTicks(block))
             }
             nextReported = (index + 1) % sources.count

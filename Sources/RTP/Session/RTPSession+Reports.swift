@@ -53,13 +53,15 @@ extension RTPSession {
     }
 
     /// Sends a report to the remotes and the other sources. A source that is no remote gets no more bytes than it sent.
-    mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
+    mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil, answersGoodbye: Bool = false) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return
         }
+        var status = statesStatus ? ownStatus(at: now) : nil
+        status?.answersGoodbye = answersGoodbye
         let compound = CompoundReport(
             from: identity, configuration, sendStream, isSender: isSender, about: &members, &feedback,
-            status: statesStatus ? ownStatus(at: now) : nil, goodbye: goodbye, at: now
+            status: status, goodbye: goodbye, at: now
         ).bytes
         schedule.observe(byteCount: compound.count)
         send(compound, at: now)

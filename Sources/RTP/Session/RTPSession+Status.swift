@@ -20,7 +20,7 @@ extension RTPSession {
     }
 
     func ownStatus(at now: Instant) -> StationStatus {
-        status.status(of: members.sources, situation(at: now), at: now)
+        status.status(of: members.sources, situation(at: now), next: sendStream.nextSequenceNumber, at: now)
     }
 
     func statusDeadline(at now: Instant) -> Instant? {
@@ -51,8 +51,7 @@ extension RTPSession {
             packet.name == StationStatus.packetName
         else { return false }
         if let stated = StationStatus(packet.data) {
-            members.stated(
-                stated.isTransmitting, by: packet.ssrc, at: reading.sender, isRemote: reading.isRemote, reading.arrival)
+            members.stated(stated, by: packet.ssrc, at: reading.sender, isRemote: reading.isRemote, reading.arrival)
             status.read(stated, of: packet.ssrc, own: ssrc, next: sendStream.nextSequenceNumber)
         }
         return true
@@ -76,7 +75,7 @@ extension RTPSession {
 
     /// Sends a brief report if one is due, and posts what has changed: who hears us, and whose audio is missing.
     mutating func updateStatus(at now: Instant) {
-        guard statesStatus else { return }
+        guard statesStatus, !hasLeft else { return }
         for hearing in status.monitor.update(at: now) { events.post(.hearingChanged(hearing)) }
         updateMissing(at: now)
         guard let deadline = status.schedule.deadline(situation(at: now)), deadline <= now else { return }
@@ -96,5 +95,20 @@ extension RTPSession {
         status.isBrief = true
         let compound = CompoundReport(brieflyFrom: identity, about: members, status: status, at: now)
         send(compound.bytes, at: now)
+    }
+
+    // MARK: The end
+
+    /// Repeats the BYE, which may have been lost, while we await the last reports.
+    mutating func repeatGoodbye(at now: Instant) {
+        if departure?.timeElapsed(at: now) ?? false, awaitsLastReports { sendGoodbye(at: now) }
+    }
+
+    /// Sends a last report if a source has left, so that it knows the fate of all its packets.
+    mutating func answerGoodbyes(at now: Instant) {
+        guard statesStatus else { return }
+        var isOwed = false
+        for index in members.indices where members[index].owesLastReport(at: now) { isOwed = true }
+        if isOwed { sendReport(at: now, answersGoodbye: true) }
     }
 }

@@ -24,6 +24,8 @@ public struct RTPSession: ~Copyable, Sendable {
     var status = StatusExchange()
     /// The time at which `updateStatus` is due; nil if nothing is.
     private var statusDeadline: Instant?
+    /// The departure from the session; nil before `leave`.
+    var departure: Departure?
 
     /// The minimum capacity of a datagram buffer, in bytes. No datagram that we send is longer.
     public static let maximumDatagramByteCount = 1_500
@@ -69,6 +71,19 @@ public struct RTPSession: ~Copyable, Sendable {
     /// not known. Nil before any report on our stream, and in a channel.
     public var coveredCount: Int? { status.monitor.coveredCount }
 
+    /// Whether `leave` was called.
+    public var hasLeft: Bool { departure != nil }
+
+    /// Whether `leave` was called and a partner may still report on packets of ours: at most 500 ms after `leave`.
+    public var awaitsLastReports: Bool { departure?.end != nil && status.monitor.awaitsLastReports }
+
+    /// The number of our last packets that have not arrived, according to the partners' reports after `leave`; nil before
+    /// all of them have reported.
+    public var lostAtEndCount: Int? {
+        guard departure != nil, status.monitor.hasLastReports else { return nil }
+        return status.monitor.coveredCount.map { sendStream.packetCount - $0 }
+    }
+
     // MARK: - Input
 
     /// Processes a datagram from `sender`: media or RTCP. Any other datagram is counted and discarded.
@@ -108,7 +123,10 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// Does the work that is due at `nextDeadline`. Does nothing before that time.
     public mutating func timeElapsed(at now: Instant) {
+        // Before a source is removed, it reads which of its packets came after its BYE.
+        if members.hasDeparted(at: now) { answerGoodbyes(at: now) }
         members.removeExpired(schedule, &events, at: now)
+        guard !hasLeft else { return repeatGoodbye(at: now) }
         if let deadline = nackRequester.deadline, deadline <= now {
             for index in members.indices { requestLostPackets(of: index, at: now) }
             nackRequester.updateDeadline(members.sources, configuration)
@@ -172,8 +190,13 @@ public struct RTPSession: ~Copyable, Sendable {
         events.post(.identityChanged(ssrc))
     }
 
-    /// Sends BYE, unless the session has 50 members or more. Send nothing afterwards.
-    public mutating func leave(at now: Instant) { sendGoodbye(at: now) }
+    /// Sends BYE, unless the session has 50 members or more. Send nothing afterwards. While `awaitsLastReports` is true,
+    /// continue to pass datagrams and the time.
+    public mutating func leave(at now: Instant) {
+        sendGoodbye(at: now)
+        status.monitor.leave()
+        departure = Departure(at: now)
+    }
 
     // MARK: - Output
 
@@ -189,7 +212,8 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// The latest time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
-        earlier(
+        if let departure { return earlier(members.deadline, awaitsLastReports ? departure.deadline : nil) }
+        return earlier(
             earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline)),
             statusDeadline)
     }
@@ -207,10 +231,12 @@ public struct RTPSession: ~Copyable, Sendable {
             isBrief: isBrief(datagram), at: now)
         var isWhole = true
         var hasShort = false
+        var hasGoodbye = false
         while true {
             do {
                 guard let packet = try packets.next() else { break }
                 if case .genericNACK = packet { hasShort = true }
+                if case .goodbye = packet { hasGoodbye = true }
                 if !readStatus(packet, in: datagram, reading), reading.isRemote,
                     applicationPackets.take(packet, in: datagram, own: ssrc)
                 {
@@ -227,6 +253,8 @@ public struct RTPSession: ~Copyable, Sendable {
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
         finishStatus(reading, isFeedback: hasShort)
+        // The second BYE of a source that has had no answer comes before it is removed.
+        if hasGoodbye { answerGoodbyes(at: now) }
         if reading.hasFreshReport || reading.hasNewCapabilities {
             updateLossProtection(isFresh: reading.hasFreshReport, at: now)
         }

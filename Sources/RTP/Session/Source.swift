@@ -47,6 +47,12 @@ public struct Source: Sendable {
     /// The time before which playout is not counted, because it belongs to a pause.
     private var unheardBegin = Instant.start
     var transmission = StatedTransmission()
+    /// The number of packets that the source has sent after the highest one that has arrived, according to its last report.
+    private var statedBehind = 0
+    /// The number of last reports that we have sent after the source's BYE.
+    private var lastReportCount = 0
+    /// Whether packets have arrived after our last report.
+    private var hasLatePackets = false
     var collision = CollisionDetector()
     var pacing = PacingDetector()
 
@@ -64,6 +70,8 @@ public struct Source: Sendable {
     private static let spareTime = FrameCount(48_000)
     /// The maximum delay of a copy of the stream on another path: 250 ms.
     private static let latestCopy = FrameCount(12_000)
+    /// The maximum number of reports that answer a BYE: an attacker at the source's address could repeat it.
+    private static let maximumLastReportCount = 3
     /// The maximum of `credit`, in bytes. Further received bytes are not counted.
     private static let maximumCredit = 65_536
 
@@ -156,6 +164,34 @@ public struct Source: Sendable {
         // The sender before has stated these.
         (name, capabilities) = (nil, nil)
         transmission = StatedTransmission()
+        statedBehind = 0
+    }
+
+    /// Records the status in a report of the source.
+    mutating func stated(_ status: StationStatus, at now: Instant) {
+        transmission.stated(status.isTransmitting, at: now)
+        guard let last = status.lastSent, reception.receivedCount > 0 else { return }
+        let behind = last.distance(after: reception.highestSequenceNumber)
+        // After 32 767 packets the distance would be negative. It stays at what was counted before.
+        statedBehind = behind >= 0 ? behind : statedBehind > Int(Int16.max) / 2 ? statedBehind : 0
+    }
+
+    /// The number of packets that the source has sent and that have not arrived, after the highest one that has. They may
+    /// still be on their way, unless the audio is missing or the source has left.
+    public var lostAtEndCount: Int { transmission.isMissing || goodbye != nil ? statedBehind : 0 }
+
+    /// Returns whether a last report to this source, which has left, is due. It answers the BYE at once, unless packets are
+    /// still awaited; then, and if packets have come after it, before the source is removed.
+    mutating func owesLastReport(at now: Instant) -> Bool {
+        guard transmission.isStated, lastReportCount < Self.maximumLastReportCount, goodbye != nil else { return false }
+        if hasExpired(at: now) {
+            guard lastReportCount == 0 || hasLatePackets else { return false }
+        } else {
+            guard statedBehind == 0, reception.hasRecentPackets else { return false }
+        }
+        lastReportCount += 1
+        hasLatePackets = false
+        return true
     }
 
     /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its
@@ -188,11 +224,17 @@ public struct Source: Sendable {
         lastHeard = now
         if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now
+        hasLatePackets = goodbye != nil
         credit = min(credit + byteCount, Self.maximumCredit)
         receivedByteCount += byteCount
         let isRetransmission = trace.isRetransmission(header, at: now)
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)
+        switch reception {
+        case .ahead(let lost): statedBehind = max(statedBehind - lost - 1, 0)
+        case .restarted: statedBehind = 0
+        case .reordered, .duplicate, .stray: break
+        }
         trace.packetArrived(header, frameCount, reception, isRetransmission: isRetransmission, at: now)
         // Treats a duplicate as a retransmission, because it may be the second retransmission of a packet that was
         // requested twice. Its delay then says nothing about the network.
@@ -234,6 +276,9 @@ public struct Source: Sendable {
         credit -= byteCount
         return true
     }
+
+    /// Whether the source has left and is removed at `now`.
+    func hasExpired(at now: Instant) -> Bool { goodbye.map { $0.at + Self.grace <= now } ?? false }
 
     /// Returns the time at which the source is removed, unless a packet or report arrives from it before.
     func expiry(memberTimeout: Duration) -> Instant {

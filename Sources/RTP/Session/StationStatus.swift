@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 public import TenfourPackets
 
-/// What a station says of itself in each report, beyond RFC 3550: whether it transmits, whether its output plays, when its
-/// next report follows, and how much of each source's audio is missing in its playout. It is the data of an APP packet
+/// States in each report, beyond RFC 3550, whether a station transmits, up to which packet, whether its output plays, when
+/// its next report follows, and how much of each source's audio is missing in its playout. It is the data of an APP packet
 /// named `STAT` (Protocol/02-rtcp.md).
 public struct StationStatus: Hashable, Sendable {
     /// Whether the station has sent audio within the last second.
@@ -10,10 +10,14 @@ public struct StationStatus: Hashable, Sendable {
     public var output = Output.playing
     /// Whether the report is brief: it has no names and no details, and its blocks begin no new interval.
     package var isBrief = false
+    /// Whether the report answers the BYE of a source: it says which of its packets have arrived, to the last.
+    package var answersGoodbye = false
     /// The time until the station's next report, at most 25.5 s, in steps of 100 ms; nil if it promises none. A longer
     /// time is written as nil.
     public var nextReport: Duration?
-    /// What has become of the sources that were heard in the last six seconds, at most seven.
+    /// The sequence number of the last packet that the station has sent; nil if it has sent none, or does not state it.
+    public var lastSent: SequenceNumber?
+    /// The playouts of the sources that were heard in the last six seconds, at most seven.
     public var playouts: [Playout] = []
 
     /// Where the audio goes that the station receives.
@@ -50,6 +54,8 @@ public struct StationStatus: Hashable, Sendable {
     private static let step = Duration.milliseconds(100)
     private static let transmittingBit: UInt8 = 0x80
     private static let briefBit: UInt8 = 0x40
+    private static let lastSentBit: UInt8 = 0x20
+    private static let answerBit: UInt8 = 0x10
     private static let outputMask: UInt8 = 0x03
     private static let playoutByteCount = 8
 
@@ -63,6 +69,8 @@ public struct StationStatus: Hashable, Sendable {
         isTransmitting = data[0] & Self.transmittingBit != 0
         isBrief = data[0] & Self.briefBit != 0
         self.output = output
+        answersGoodbye = data[0] & Self.answerBit != 0
+        if data[0] & Self.lastSentBit != 0 { lastSent = SequenceNumber(rawValue: data.span.uint16(at: 2)) }
         nextReport = data[1] > 0 ? Self.step * Int(data[1]) : nil
         playouts = stride(from: 4, to: data.count, by: Self.playoutByteCount).prefix(Self.maximumPlayoutCount).map {
             Playout(
@@ -78,9 +86,11 @@ public struct StationStatus: Hashable, Sendable {
         let playouts = playouts.prefix(Self.maximumPlayoutCount)
         return [UInt8](capacity: 4 + playouts.count * Self.playoutByteCount) { data in
             data.append(
-                (isTransmitting ? Self.transmittingBit : 0) | (isBrief ? Self.briefBit : 0) | output.rawValue)
+                (isTransmitting ? Self.transmittingBit : 0) | (isBrief ? Self.briefBit : 0)
+                    | (lastSent != nil ? Self.lastSentBit : 0) | (answersGoodbye ? Self.answerBit : 0) | output.rawValue
+            )
             data.append(steps)
-            data.append(bigEndian: UInt16(0))
+            data.append(bigEndian: lastSent?.rawValue ?? 0)
             for playout in playouts {
                 data.append(bigEndian: playout.source.rawValue)
                 data.append(UInt8(clamping: Int((min(max(playout.missingShare, 0), 1) * 255).rounded())))

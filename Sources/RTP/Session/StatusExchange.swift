@@ -25,13 +25,17 @@ struct StatusExchange: Sendable {
         if monitor.packetSent(at: now) { schedule.expedite() }
     }
 
-    /// Our status for a report that is sent at `now`.
-    func status(of sources: [Source], _ situation: StatusSchedule.Situation, at now: Instant) -> StationStatus {
+    /// Returns our status for a report that is sent at `now`. `next` is the number of our next packet.
+    func status(
+        of sources: [Source], _ situation: StatusSchedule.Situation, next: SequenceNumber, at now: Instant
+    ) -> StationStatus {
         var status = StationStatus()
+        if monitor.sent.count > 0 { status.lastSent = next.advanced(by: -1) }
         status.isTransmitting = monitor.sent.isTransmitting(at: now)
         status.output = output
         status.nextReport = schedule.promise(situation, at: now)
-        let recent = sources.filter { now - $0.lastPacket < Self.memory }
+        // A source that has left reads what has arrived, however long ago.
+        let recent = sources.filter { now - $0.lastPacket < Self.memory || $0.goodbye != nil }
         status.playouts = recent.sorted { $0.lastPacket > $1.lastPacket }.prefix(StationStatus.maximumPlayoutCount).map
         {
             StationStatus.Playout(
@@ -89,9 +93,9 @@ struct StatusExchange: Sendable {
         }
     }
 
-    /// Removes a participant that has sent BYE.
+    /// Removes a participant that has sent BYE, with its last report.
     mutating func remove(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
-        if reading?.ssrc == ssrc { reading = nil }
+        if reading?.ssrc == ssrc { finish(at: sender, now) }
         monitor.goodbyeArrived(from: ssrc, at: sender, now)
     }
 }

@@ -211,13 +211,13 @@ internal import TenfourUV
         drain(at: now)
         delivery.answerReplay(at: now)
         flush(at: now)
-        if controls.stops || now - lastPoll >= Self.pollInterval { poll(at: now) }
+        if controls.stops && !rtpSession.hasLeft || now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
     private func drain(at now: Instant) {
         while outgoing.pop({ packet in
             // A talker that the arbiter no longer hears, or whose floor was revoked, sends nothing.
-            guard floor.maySend else { return }
+            guard floor.maySend, !rtpSession.hasLeft else { return }
             rtpSession.send(
                 packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
         }) { flush(at: now) }
@@ -246,6 +246,7 @@ internal import TenfourUV
         ]
         let deadline = deadlines.compactMap { $0 }.min()
         if let deadline { sessionTimer?.arm(at: deadline) }
+        if rtpSession.hasLeft, !rtpSession.awaitsLastReports { loop.stop() }
     }
 
     /// Passes decrypted packets to the session, the session's datagrams to the protection, and protected datagrams to
@@ -346,6 +347,7 @@ internal import TenfourUV
         publish()
         // What is published may change our status, which the next report states.
         flush(at: now)
+        guard !rtpSession.hasLeft else { return }
         refusals?.poll(media.statistics, at: now)
         let sources = rtpSession.sources
         // Repeated, because a talker may get another jitter buffer on the playback thread.
@@ -363,7 +365,7 @@ internal import TenfourUV
         while exchange(at: now) {}
         channel?.leave(at: now)
         flush(at: now)
-        loop.stop()
+        if state.failure != nil { loop.stop() }
     }
 
     /// Applies the addresses of the peer's name. The present address stays in use if it is one of them.
@@ -388,7 +390,7 @@ internal import TenfourUV
             talkers = snapshot.talkers
         }
         snapshot.addPeople(rtpSession.participants(at: loop.now), channel, at: loop.now)
-        snapshot.addHearings(rtpSession.hearings(at: loop.now), covered: rtpSession.coveredCount)
+        snapshot.addHearings(rtpSession, at: loop.now)
         snapshot.floor = floor.snapshot
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount

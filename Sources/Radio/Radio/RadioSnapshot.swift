@@ -25,6 +25,9 @@ public struct RadioSnapshot: Sendable {
     public var hearings: [Hearing] = []
     /// The number of our packets that the partners' reports cover; nil without such reports.
     public var coveredCount: Int?
+    /// The number of our last packets that have not arrived, according to the partners' reports at the end; nil before the
+    /// end, and without such reports.
+    public var lostAtEndCount: Int?
     /// The other members of the channel; nil without a channel, or if its relay does not list them.
     public var members: ChannelMembers?
     /// The state of our membership; nil in a channel without an owner, and without a channel.
@@ -195,9 +198,10 @@ public struct RadioSnapshot: Sendable {
         }
     }
 
-    mutating func addHearings(_ hearings: [Hearing], covered: Int?) {
-        self.hearings = hearings
-        coveredCount = covered
+    mutating func addHearings(_ session: borrowing RTPSession, at now: Instant) {
+        hearings = session.hearings(at: now)
+        coveredCount = session.coveredCount
+        lostAtEndCount = session.lostAtEndCount
     }
 
     mutating func add(_ report: CaptureReport?) {
@@ -273,7 +277,7 @@ extension RadioSnapshot.Stay {
         receivedCount = source.reception.receivedCount
         receivedByteCount = source.receivedByteCount
         reorderedCount = source.reception.reorderedCount
-        lostCount = source.reception.cumulativeLost
+        lostCount = source.reception.cumulativeLost + source.lostAtEndCount
         duplicateCount = source.reception.duplicateCount
         losses = source.reception.losses
         recovery = source.recovery

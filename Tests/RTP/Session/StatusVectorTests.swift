@@ -51,10 +51,11 @@ struct StatusVector: Decodable, Sendable, CustomTestStringConvertible {
         }
 
         var sender: UInt32
-        var transmitting, brief: Bool
+        var transmitting, brief, answersGoodbye: Bool
         var output: String
         /// In units of 100 ms.
         var nextReport: Int?
+        var lastSent: UInt16?
         var playouts: [Playout]
 
         init(_ status: StationStatus, of sender: SSRC) {
@@ -63,6 +64,8 @@ struct StatusVector: Decodable, Sendable, CustomTestStringConvertible {
             brief = status.isBrief
             output = "\(status.output)"
             nextReport = status.nextReport.map { Int($0 / .milliseconds(100)) }
+            answersGoodbye = status.answersGoodbye
+            lastSent = status.lastSent?.rawValue
             playouts = status.playouts.map {
                 Playout(
                     source: $0.source.rawValue, missing: Int(($0.missingShare * 255).rounded()),

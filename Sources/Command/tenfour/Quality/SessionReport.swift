@@ -28,7 +28,7 @@ struct SessionReport {
         self.snapshot = snapshot
         self.names = names
         lastReport = monitor.sent.lastReport
-        lostCount = monitor.sent.lostCount
+        lostCount = monitor.sent.lostCount.map { $0 + (snapshot.lostAtEndCount ?? 0) } ?? snapshot.lostAtEndCount
         notHeard = monitor.sent.notHeard
         talkers = Dictionary(monitor.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
@@ -106,7 +106,10 @@ struct SessionReport {
     /// The number of our last packets of which no report says that they arrived; nil if they are at most 75, the packets of
     /// 1.5 s at 20 ms each.
     private var uncovered: Int? {
-        guard let covered = snapshot.coveredCount, snapshot.elapsed > .zero else { return nil }
+        // After the last reports, the fate of all packets is known.
+        guard let covered = snapshot.coveredCount, snapshot.elapsed > .zero, snapshot.lostAtEndCount == nil else {
+            return nil
+        }
         let count = snapshot.sendStream.packetCount - covered
         // The packets of the longest time between two reports of others, in a session that transmits all the time.
         let usual =
