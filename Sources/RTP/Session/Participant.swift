@@ -144,6 +144,12 @@ struct Reporters: Sendable {
     /// Whether the participant first appeared in the report that is being read.
     func isNew(_ ssrc: SSRC) -> Bool { all.suffix(newCount).contains { $0.ssrc == ssrc } }
 
+    /// The time of a reporter's last report; nil if none with this SSRC reports, from `address` if it is given.
+    func lastReport(of ssrc: SSRC, at address: IPAddress? = nil) -> Instant? {
+        guard let index = index(of: ssrc), address == nil || all[index].endpoint.address == address else { return nil }
+        return lastReports[index]
+    }
+
     /// The time of the last report of the reporter that has been silent longest.
     var earliestReport: Instant? { lastReports.min() }
 

@@ -13,6 +13,7 @@ struct ParticipantTable: Sendable {
     private(set) var deadline: Instant?
     private var reporters = Reporters()
     private var listeners = Listeners()
+    private var restarts = RestartDetector()
     /// Limits the rate of new reporters at addresses that are not configured remotes.
     private var strangers = TokenBucket(perSecond: 0.5, most: 8)
     /// The index of the source with which the next report begins, if a report has fewer blocks than there are sources.
@@ -93,7 +94,7 @@ struct ParticipantTable: Sendable {
         let known = reporters.remove(ssrc, at: sender.address)
         if let known { (source.since, source.name) = (known.since, known.name) }
         sources.append(source)
-        expect(source.expiry(memberTimeout: memberTimeout(schedule)))
+        expect(expiry(of: source, schedule))
         events.post(.sourceAppeared(ssrc, from: sender))
         if let name = known?.name { events.post(.sourceNamed(ssrc, name)) }
         return .source(sources.count - 1)
@@ -132,7 +133,15 @@ struct ParticipantTable: Sendable {
 
     /// Reads a source description. If it contains no name, the earlier name stays, because not every report contains a
     /// name (RFC 3550 section 6.3.9).
-    mutating func describe(_ chunk: SourceDescription.Chunk, from sender: Endpoint, _ events: inout EventQueue) {
+    ///
+    /// Removes the predecessors of a station that was restarted, which have the same CNAME, once they have been silent
+    /// for a second.
+    mutating func describe(
+        _ chunk: SourceDescription.Chunk, from sender: Endpoint, _ events: inout EventQueue, at now: Instant
+    ) {
+        if let name = chunk[.canonicalName]?.value, isPresent(chunk.ssrc, at: sender) {
+            for ssrc in restarts.insert(chunk.ssrc, name, at: sender.address) { supersede(ssrc, &events, at: now) }
+        }
         let given = chunk[.name]?.text
         if let name = given ?? chunk.personalCanonicalName, reporters.named(chunk.ssrc, name, at: sender) {
             events.post(.sourceNamed(chunk.ssrc, name))
@@ -143,6 +152,37 @@ struct ParticipantTable: Sendable {
         sources[index].name = name
         events.post(.sourceNamed(chunk.ssrc, name))
     }
+
+    private func isPresent(_ ssrc: SSRC, at sender: Endpoint) -> Bool {
+        index(of: ssrc, at: sender) != nil || reporters.lastReport(of: ssrc, at: sender.address) != nil
+    }
+
+    /// Removes a participant that is superseded, now or after its silence.
+    private mutating func supersede(_ ssrc: SSRC, _ events: inout EventQueue, at now: Instant) {
+        let source = index(of: ssrc).map { sources[$0] }
+        guard let lastHeard = source?.lastHeard ?? reporters.lastReport(of: ssrc) else { return }
+        if lastHeard + RestartDetector.timeout > now {
+            expect(lastHeard + RestartDetector.timeout)
+        } else if let source {
+            remove(source, &events)
+        } else {
+            removeSupersededReporters(&events, at: now)
+        }
+    }
+
+    private mutating func removeSupersededReporters(_ events: inout EventQueue, at now: Instant) {
+        for participant in reporters.all {
+            guard let lastReport = reporters.lastReport(of: participant.ssrc),
+                lastReport + RestartDetector.timeout <= now, restarts.isSuperseded(participant.ssrc)
+            else { continue }
+            _ = reporters.remove(participant.ssrc, at: participant.endpoint.address)
+            restarts.remove(participant.ssrc)
+            events.post(.reporterLeft(participant.ssrc, reason: Self.restartReason))
+        }
+    }
+
+    /// The reason why a superseded participant has left.
+    static let restartReason = "restarted"
 
     // MARK: - Transmissions
 
@@ -210,10 +250,11 @@ struct ParticipantTable: Sendable {
         let index = index(of: ssrc, at: sender)
         // Records the BYE only if it comes from the participant's address. A BYE from another address removes nobody.
         if isReporter || index != nil { reporters.recordGoodbye(ssrc, at: now) }
+        if isReporter { restarts.remove(ssrc) }
         if isReporter, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
         if let index, sources[index].goodbye == nil {
             sources[index].goodbye = (reason, now)
-            expect(sources[index].expiry(memberTimeout: memberTimeout(schedule)))
+            expect(expiry(of: sources[index], schedule))
         }
     }
 
@@ -227,12 +268,26 @@ struct ParticipantTable: Sendable {
     mutating func removeExpired(_ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant) {
         guard let deadline, deadline <= now else { return }
         let timeout = memberTimeout(schedule)
-        for source in sources where source.expiry(memberTimeout: timeout) <= now { remove(source, &events) }
-        for participant in reporters.removeSilent(since: now - memberTimeout(schedule)) {
+        for source in sources where expiry(of: source, schedule) <= now { remove(source, &events) }
+        removeSupersededReporters(&events, at: now)
+        for participant in reporters.removeSilent(since: now - timeout) {
+            restarts.remove(participant.ssrc)
             events.post(.reporterLeft(participant.ssrc, reason: nil))
         }
-        self.deadline = sources.lazy.map { $0.expiry(memberTimeout: timeout) }.min()
+        self.deadline = nil
+        for source in sources { expect(expiry(of: source, schedule)) }
         if let silent = reporters.earliestReport { expect(silent + timeout) }
+        for participant in reporters.all where restarts.isSuperseded(participant.ssrc) {
+            if let lastReport = reporters.lastReport(of: participant.ssrc) {
+                expect(lastReport + RestartDetector.timeout)
+            }
+        }
+    }
+
+    /// The time at which a source is removed, unless a packet or report arrives from it before.
+    private func expiry(of source: Source, _ schedule: ReportSchedule) -> Instant {
+        let expiry = source.expiry(memberTimeout: memberTimeout(schedule))
+        return restarts.isSuperseded(source.ssrc) ? min(expiry, source.lastHeard + RestartDetector.timeout) : expiry
     }
 
     mutating func removeSilentListeners(_ schedule: ReportSchedule, at now: Instant) {
@@ -253,7 +308,9 @@ struct ParticipantTable: Sendable {
     private mutating func remove(_ source: Source, _ events: inout EventQueue) {
         guard let index = index(of: source.ssrc) else { return }
         sources.remove(at: index)
-        events.post(.sourceLeft(source.ssrc, reason: source.goodbye?.reason))
+        let reason = source.goodbye?.reason ?? (restarts.isSuperseded(source.ssrc) ? Self.restartReason : nil)
+        restarts.remove(source.ssrc)
+        events.post(.sourceLeft(source.ssrc, reason: reason))
     }
 
     private mutating func expect(_ expiry: Instant) { deadline = deadline.map { min($0, expiry) } ?? expiry }

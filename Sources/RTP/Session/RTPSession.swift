@@ -277,7 +277,7 @@ public struct RTPSession: ~Copyable, Sendable {
         case .sourceDescription(let description):
             for chunk in description.chunks {
                 feedback.readCapabilities(chunk, &reading, &members)
-                members.describe(chunk, from: sender, &events)
+                members.describe(chunk, from: sender, &events, at: now)
             }
         case .goodbye(let goodbye):
             for ssrc in goodbye.sources {

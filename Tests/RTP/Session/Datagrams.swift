@@ -27,11 +27,12 @@ func media(
 
 /// An empty receiver report, and what follows it.
 func report(
-    _ ssrc: SSRC, _ blocks: [ReportBlock] = [], canonicalName: String = "somebody", name: String? = nil,
+    _ ssrc: SSRC, _ blocks: [ReportBlock] = [], canonicalName: String? = nil, name: String? = nil,
     goodbye: Goodbye? = nil
 ) -> [UInt8] {
     [UInt8](capacity: 1_500) { datagram in
         ReceiverReport(ssrc: ssrc, blocks: blocks).write(into: &datagram)
+        let canonicalName = canonicalName ?? "station \(ssrc.rawValue)"
         SourceDescription(ssrc: ssrc, canonicalName: canonicalName, name: name).write(into: &datagram)
         goodbye?.write(into: &datagram)
     }
