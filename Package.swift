@@ -222,7 +222,7 @@ let package = Package(
                 "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch",
                 "Effects", "SignalTones", "AudioFile", "SoundCard", "VoiceProcessing",
                 "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
-                "RelayCore", "UV", "Transmissions", "PrivateFiles", "MediaSource",
+                "RelayCore", "UV", "Transmissions", "PrivateFiles", "MediaSource", "UnixSockets",
             ]),
         module(
             "Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "UnixSockets", "Clocks", "AudioCore"],
@@ -537,7 +537,7 @@ let package = Package(
             "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],
             others: ["badlink"]),
         tests(
-            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile"],
+            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile", "SignalTones"],
             others: [
                 "send-a-file", "hear", "play", "tenfour", "badlink", "losslab", "radiocheck", "replay", argumentParser,
             ], exclude: ["Programs"]),
@@ -558,7 +558,7 @@ let package = Package(
                 "JSON", "SeededRandom", "Clocks", "Rings", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
                 "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
                 "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform",
-                "MediaSource", "Player", "CommandSupport",
+                "MediaSource", "Player", "RelayServer", "JitterBuffer", "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

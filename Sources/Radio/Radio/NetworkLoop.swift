@@ -18,6 +18,8 @@ internal import TenfourUV
     let localEndpoint: Endpoint
 
     private let loop: EventLoop
+    /// Nil for a session whose CNAME is random.
+    private let canonicalName: StableCanonicalName?
     private let media: UDPSocket
     private let control: UDPSocket?
     private var rtpSession: RTPSession
@@ -97,10 +99,8 @@ internal import TenfourUV
             throw RadioError(error)
         }
         localEndpoint = media.localEndpoint
-        var generator = SystemRandomNumberGenerator()
-        let (seconds, nanoseconds) = RealTimeClock.sinceEpoch
-        let wallClock = NTPTime(secondsSince1970: seconds, nanoseconds: nanoseconds).advanced(by: .start - loop.now)
-        let identity = Identity.random(wallClock: wallClock, using: &generator)
+        canonicalName = StableCanonicalName(configuration)
+        let identity = Identity.random(named: canonicalName, at: loop.now)
         let configured = configuration.rtpSessionAsCoded
         rtpSession = RTPSession(identity: identity, configuration: configured, at: loop.now)
         (protection, channel) = try Self.protection(
