@@ -11,9 +11,21 @@ extension IPAddress {
             loop.closeAll()
             return true
         } catch {
-            if case .addressNotLocal = error.reason { return false }
-            return true
+            // Other errors say nothing about an interface of this machine either.
+            return false
         }
+    }
+
+    /// Whether this machine knows a way to the address. Sends nothing. The C function is `connect`.
+    public var hasRoute: Bool {
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Without IPv6 in the kernel, there is no way to its addresses.
+        guard descriptor >= 0 else { return errno != EAFNOSUPPORT }
+        defer { close(descriptor) }
+        let target = SocketAddress(Endpoint(self, port: 9), family: family)
+        let byteCount = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        guard unsafe target.withPointer({ unsafe connect(descriptor, $0, byteCount) }) != 0 else { return true }
+        return ![ENETUNREACH, EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL].contains(errno)
     }
 }
 

@@ -77,6 +77,20 @@ extension NetworkError: CustomStringConvertible {
         }
     }
 
+    /// The name of the first interface that is up and not the loopback interface. The C function is
+    /// `uv_interface_addresses`.
+    private static var exampleInterface: String {
+        var start: UnsafeMutablePointer<uv_interface_address_t>?
+        var count: Int32 = 0
+        guard unsafe uv_interface_addresses(&start, &count) == 0 else { return "eth0" }
+        defer { unsafe uv_free_interface_addresses(start, count) }
+        let interfaces = unsafe UnsafeBufferPointer(start: start, count: Int(count))
+        for index in interfaces.indices where unsafe interfaces[index].is_internal == 0 {
+            return unsafe String(cString: interfaces[index].name)
+        }
+        return "eth0"
+    }
+
     private var sentence: String {
         switch reason {
         case .portInUse(let port, let holder):
@@ -91,7 +105,7 @@ extension NetworkError: CustomStringConvertible {
         case .addressNotLocal(let address):
             "\(address) is not an address of this machine; use one that `ip address` shows, or leave it out for all of them"
         case .interfaceMissing(let address):
-            "\(address) is a link-local address, which needs its interface; write it as \(address)%eth0"
+            "\(address) is a link-local address, which needs its interface; write it as \(address)%\(Self.exampleInterface)"
         case .noIPv6:
             "this machine has no IPv6; use an IPv4 address"
         case .noSuchInterface(let name, let present):

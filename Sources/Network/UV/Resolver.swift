@@ -6,6 +6,8 @@ public import TenfourSession
 /// installed. If the host is an address, with or without an interface (`fe80::1%eth0`), it is returned without a
 /// lookup.
 ///
+/// A link-local address of IPv6 needs its interface.
+///
 /// The endpoints are unique and sorted in the order in which to try them (RFC 6724). At least one is returned.
 public enum Resolver {
     /// Starts a lookup and calls `completion` once from the loop, unless the lookup is cancelled or the loop ends
@@ -90,7 +92,14 @@ public enum Resolver {
             }
             unsafe next = unsafe entry.pointee.ai_next
         }
-        if found.isEmpty { throw NetworkError(.unknownHost(host), function: "uv_getaddrinfo", code: 0) }
+        guard let first = found.first else {
+            throw NetworkError(.unknownHost(host), function: "uv_getaddrinfo", code: 0)
+        }
+        // The kernel would choose any interface, or refuse each datagram.
+        found.removeAll { $0.address.isLinkLocalWithoutScope }
+        if found.isEmpty {
+            throw NetworkError(.interfaceMissing(first.address), function: "uv_getaddrinfo", code: 0)
+        }
         return found
     }
 

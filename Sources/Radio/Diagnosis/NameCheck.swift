@@ -74,6 +74,11 @@ extension NameFacts {
                         : "Check the spelling, or give its IP address. `ip address` on that machine shows it."
                     return .fault(.unknownName, "no host is called \(name)", remedy)
                 }
+                if case .interfaceMissing(let address) = error.reason {
+                    return .fault(
+                        .noRoute, "\(address) is a link-local address, and its interface is missing",
+                        "Write it as \(address)%INTERFACE; `ip -6 address` shows the interfaces.")
+                }
                 return .fault(
                     .noNameServer, "the name \(name) cannot be looked up: no name server answers", Self.serverRemedy)
             case .slow:

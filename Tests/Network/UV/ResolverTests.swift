@@ -39,6 +39,14 @@ struct ResolverTests {
         #expect(error?.reason == .unknownHost(name))
     }
 
+    @Test(.enabled(if: machineHasIPv6, "this machine has no IPv6"))
+    func aLinkLocalAddressNeedsItsInterface() throws {
+        let error = #expect(throws: NetworkError.self) { try Resolver.resolve("fe80::1", port: 1) }
+        #expect(error?.reason == .interfaceMissing(.v6(high: 0xFE80_0000_0000_0000, low: 1, scope: 0)))
+        let sentence = error?.description ?? ""
+        #expect(sentence.hasPrefix("fe80::1 is a link-local address, which needs its interface; write it as fe80::1%"))
+    }
+
     @Test func anUnknownHostIsToldFromTheLoopToo() throws {
         let loop = try EventLoop()
         var answers: [Result<[Endpoint], NetworkError>] = []

@@ -1,6 +1,7 @@
 import Glibc
 import TenfourChannelKeys
 import TenfourRadio
+import TenfourSession
 import TenfourUV
 import TestSupport
 import Testing
@@ -149,6 +150,8 @@ import Testing
         }
         #expect(only(findings("bbo", .unknownHost("bbo")), .unknownName, .fault).contains("IP address"))
         #expect(only(findings("bob", .lookupFailed("bob")), .noNameServer, .fault).contains("/etc/resolv.conf"))
+        let linkLocal = IPAddress.v6(high: 0xFE80_0000_0000_0000, low: 1, scope: 0)
+        #expect(only(findings("fe80::1", .interfaceMissing(linkLocal)), .noRoute, .fault).contains("fe80::1%INTERFACE"))
         #expect(only(findings("bob", nil), .noNameServer, .fault).contains("resolvectl status"))
         #expect(only(findings("bob.local", .unknownHost("")), .unknownName, .fault).contains("avahi-browse"))
         let remedy = only(findings("bob.local", .unknownHost(""), local: false), .noLocalNames, .fault)
