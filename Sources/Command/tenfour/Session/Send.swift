@@ -154,14 +154,18 @@ struct Send: ParsableCommand {
         if let sdp {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
-        try SessionRunner(
+        let runner = SessionRunner(
             quiet: common.quiet, verbose: common.verbose, display: common.display, report: common.report,
-            metrics: common.metrics?.endpoint, streamer: streamer
-        ).run(configuration) { _ in
-            streamer?.play()
-            return title
+            metrics: common.metrics?.endpoint, streamer: streamer)
+        let end = Result {
+            try runner.run(configuration) { _ in
+                streamer?.play()
+                return title
+            }
         }
+        // The failure of the input is the reason for the end, also where nobody receives yet.
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
+        try end.get()
     }
 
     /// Opens a player for a URL, a file and a pipe. Returns nil for other input, which the session reads directly, as it

@@ -86,6 +86,11 @@ struct SessionRunner {
         session.stop()
         let end = Result { try session.wait() }
         for line in channels.close() { log(line, .warning) }
+        if !hasQuit, !Signals.hasEnd, (try? end.get()) != nil, let duration = configuration.duration,
+            let elapsed = session.snapshot?.elapsed, elapsed >= duration
+        {
+            log("ended after \(decimal(duration / .seconds(1), places: 1, trimming: true)) s, as --duration says")
+        }
         recording?.close()
         if let snapshot = session.snapshot {
             _ = observer.update(with: snapshot)
@@ -109,6 +114,11 @@ struct SessionRunner {
             log(
                 "\(own) is the address of this station itself: write the other station's port, such as :\(own.port + 2)"
             )
+        }
+        for remote in configuration.rtpSession.remotes where !remote.address.hasRoute {
+            log(
+                "the network cannot be reached: this machine has no way to \(remote.address); check its network and the address",
+                .warning)
         }
         if let recording { log(recording.opening) }
         if let endpoint = server?.endpoint { log("metrics are at http://\(endpoint)/metrics") }

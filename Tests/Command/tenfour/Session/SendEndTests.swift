@@ -16,6 +16,14 @@ import Testing
         #expect(result.errors.contains(", no reports received"), "\(result.errors)")
     }
 
+    @Test func anInputThatFailsIsReportedAlsoWhereNobodyListens() throws {
+        let address = "http://127.0.0.1:\(UDPPort.free())/live.ogg"
+        let result = try tenfour(["send", "--input", address, "rtp://127.0.0.1:\(UDPPort.free())"], in: folder)
+        #expect(result.end == .code(69), "\(result.errors)")
+        #expect(result.errors.split(separator: "\n").last?.hasPrefix("tenfour: \(address): ") == true, "\(result)")
+        #expect(!result.errors.contains("every packet was refused"), "\(result.errors)")
+    }
+
     @Test func aSilentReceiverIsNoFailureAndGivesNoScore() throws {
         let socket = PlainSocket()
         let result = try tenfour(
