@@ -30,6 +30,15 @@
             }
         }
 
+        /// Whether there are moving pictures. The cover of an album is none.
+        var hasVideo: Bool {
+            (0..<Int(unsafe handle.pointee.nb_streams)).contains {
+                guard let stream = unsafe handle.pointee.streams[$0]?.pointee else { return false }
+                return unsafe stream.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+                    && stream.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+            }
+        }
+
         /// Describes the audio streams.
         var audioTracks: [AudioTrack] {
             audioStreams.enumerated().compactMap { number, index in

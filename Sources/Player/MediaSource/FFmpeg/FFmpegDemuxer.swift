@@ -94,7 +94,8 @@
             stream.allowance = .max
             let alternatives = file.audioTracks
             guard let number = try Self.index(of: choice, in: alternatives) else {
-                throw .demuxer(.malformed("this file contains no audio: name another file", kind: .notAudio))
+                let what = file.hasVideo ? "this is a video without sound" : "this file contains no audio"
+                throw .demuxer(.malformed("\(what): name another file", kind: .notAudio))
             }
             let index = file.audioStreams[number]
             let chosen = unsafe handle.pointee.streams[Int(index)]!

@@ -65,6 +65,23 @@ import TenfourSeededRandom
             for name in names { Self.expectRefused(Folder.bytes(of: folder(name)), "\(name)") }
         }
 
+        @Test func aVideoWithoutSoundIsSaidToBeOne() throws {
+            let folder = Folder()
+            for name in ["a.mp4", "a.mkv"] {
+                try Files.run(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=1", "-c:v", "mpeg4",
+                        folder(name),
+                    ])
+                let error = #expect(throws: ReaderError.self) {
+                    try openReader(StoredBytes(Folder.bytes(of: folder(name))), format: nil)
+                }
+                #expect("\(error!)".contains("this is a video without sound: name another file"), "\(error!)")
+                #expect(error?.kind == .notAudio)
+            }
+        }
+
         /// Compilers write a call backwards, then a move: FF FF 48 looks like a header of Layer I.
         @Test(arguments: [UInt64(1), 2, 3])
         func machineCodeIsNoSound(_ seed: UInt64) {
