@@ -29,7 +29,7 @@ public struct RelayFile: Sendable, Equatable {
     public internal(set) var cluster = ClusterSettings()
     /// The line of each setting of the cluster, for error messages.
     var clusterPlaces: [String: RelayFileError.Place] = [:]
-    private(set) var errors = RelayFileErrors()
+    var errors = RelayFileErrors()
     private var plainLimits = PlainChannel.Limits()
     /// The places of the lines `http` and `web`, by their first words.
     var webPlaces: [String: RelayFileError.Place] = [:]
@@ -135,17 +135,31 @@ extension RelayFile {
     ) {
         guard text.count <= Self.maximumByteCount else { return note(RelayFileError(.file(source), .tooLarge)) }
         var (start, number) = (0, 1)
+        let earlier = errors
+        // A file of another kind is reported once, and not by each of its lines.
+        var (settingCount, unknownCount) = (0, 0)
+        defer {
+            if settingCount == 0, unknownCount > 1 {
+                errors.replace(after: earlier, with: RelayFileError(.file(source), .foreign))
+            }
+        }
         while start < text.count, errors.count < Self.maximumErrorCount {
             var end = start
             while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
             let place = RelayFileError.Place.line(number, of: source)
+            defer { (start, number) = (end + 1, number + 1) }
             do throws(RelayFileError) {
                 let words = try Self.words(of: text.extracting(start..<end), place)
-                if !words.isEmpty { try add(&self, words, place) }
+                if words.isEmpty { continue }
+                try add(&self, words, place)
+                settingCount += 1
             } catch {
+                switch error.reason {
+                case .unknown, .notUTF8: unknownCount += 1
+                default: settingCount += 1
+                }
                 note(error)
             }
-            (start, number) = (end + 1, number + 1)
         }
     }
 

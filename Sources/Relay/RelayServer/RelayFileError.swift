@@ -44,6 +44,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         case tooLarge
         case notUTF8
+        /// A file of which no line is one of a relay's configuration.
+        case foreign
         case unknown(String)
         /// A setting whose value is missing, or is not of the kind that the setting requires.
         case value(String, Value)
@@ -106,6 +108,12 @@ public struct RelayFileErrors: Error, Hashable, Sendable {
     /// there is an invalid setting.
     public var isMissingFile: Bool { first.allSatisfy(\.isMissingFile) }
 
+    /// Replaces the errors after `earlier` by one.
+    mutating func replace(after earlier: Self, with error: RelayFileError) {
+        self = earlier
+        note(error)
+    }
+
     mutating func note(_ error: RelayFileError) {
         count += 1
         if first.count < Self.maximumCount { first.append(error) }
@@ -141,6 +149,7 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .tooLarge:
             "the file is larger than \(RelayFile.maximumByteCount >> 20) MiB, so it is not a relay's configuration; check its path"
         case .notUTF8: "the file is not UTF-8; check its path, or save it as UTF-8"
+        case .foreign: "the file is not a relay's configuration; check its path (`tenfour relay --example` shows one)"
         case .unknown(let word): "'\(word)' is not a known setting; `tenfour relay --example` shows all settings"
         case .value(let word, let value): "\(word) needs \(value)"
         case .again(let what): "\(what) appears a second time; keep one of the two"

@@ -281,6 +281,23 @@ struct RelayFileTests {
         }
     }
 
+    @Test(arguments: [
+        "[Unit]\nDescription=a\n[Service]\nExecStart=/bin/true\n", "{\n  \"key\": 1\n}\n", "\u{1}\n\u{2}\n\u{3}",
+    ])
+    func aFileOfAnotherKindIsReportedOnce(_ text: String) throws {
+        for bytes in [Array(text.utf8), Array(text.utf8).map { $0 == 0x0A ? $0 : $0 | 0x80 }] {
+            var file = RelayFile()
+            file.add(bytes.span, of: "other.conf")
+            let errors = #expect(throws: RelayFileErrors.self) { try file.finished() }
+            #expect(errors?.count == 1 && errors?.first.map(\.reason) == [.foreign])
+            #expect(errors?.description.hasPrefix("other.conf: the file is not a relay's configuration") == true)
+        }
+        var file = RelayFile()
+        file.add(Array("nmae a\nbind 0.0.0.0:0\nfoo\n".utf8).span, of: "relay.conf")
+        let errors = #expect(throws: RelayFileErrors.self) { try file.finished() }
+        #expect(errors?.first.map(\.reason) == [.unknown("nmae"), .unknown("foo")])
+    }
+
     @Test func bytesThatAreNoTextAreRefused() throws {
         var file = RelayFile()
         let bytes: [UInt8] = Array("# \u{FC} is fine\nname ".utf8) + [0xFF, 0xFE]
