@@ -79,7 +79,7 @@ public final class MicrophoneLease: Sendable {
             }
             microphone.toggle(.session, at: now)
             return microphone.hasLatch
-        }
+        } && !shared.isStopped
     }
 
     // MARK: Permission

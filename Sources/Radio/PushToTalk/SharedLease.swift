@@ -59,6 +59,8 @@ final class SharedLease: Sendable {
         }
     }
 
+    var isStopped: Bool { state.withLock(\.isStopped) }
+
     func stop() {
         let switches = state.withLock { state in
             guard !state.isStopped else { return [any TransmitSwitch]() }

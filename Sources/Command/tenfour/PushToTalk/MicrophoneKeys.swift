@@ -72,6 +72,14 @@ final class MicrophoneKeys {
         control.detach()
     }
 
+    /// Closes the microphone for good: what is sent has ended, and the station does not transmit any more.
+    func inputEnded() {
+        switches.stop()
+        lease.stop()
+        // The holders did not vanish.
+        _ = microphoneNotices.take(hasLeftTerminal: true)
+    }
+
     /// Tells the processes at the control socket a line for the user.
     func tell(_ line: String) { control.post(.object([("event", .text("notice")), ("text", .text(line))])) }
 

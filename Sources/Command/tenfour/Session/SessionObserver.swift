@@ -67,6 +67,7 @@ final class SessionObserver {
         lines += session.takeReplayEvents().compactMap(Self.line)
         if let name = inputName, session.hasInputEnded {
             inputName = nil
+            microphone?.inputEnded()
             lines.append("\(name) has ended: nothing more is sent, listening continues")
         }
         return lines
