@@ -162,7 +162,7 @@ extension QualitySummary {
                 deepShare: deepShare))
     }
 
-    /// The score of the E-model, 1…4.5; nil if nothing was heard and nobody was transmitting.
+    /// The score of the E-model, from 1 to `EModel.bestScore`; nil if nothing was heard and nobody was transmitting.
     public var score: Double? { model?.score }
 
     private func share(_ part: Int, of whole: Int) -> Double? {

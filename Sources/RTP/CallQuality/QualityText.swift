@@ -40,7 +40,8 @@ extension QualitySummary {
                     + "\(playout.resyncs) times, drift \(rounded(Double(playout.driftPartsPerMillion), 0)) ppm")
         }
         if let model {
-            lines.append("score       \(rounded(model.score, 2)) of 4.5 (E-model, R \(rounded(model.rating, 0)))")
+            let best = rounded(EModel.bestScore, 2)
+            lines.append("score       \(rounded(model.score, 2)) of \(best) (E-model, R \(rounded(model.rating, 0)))")
         }
         return lines.joined(separator: "\n")
     }

@@ -50,7 +50,10 @@ public struct EModel: Hashable, Sendable {
         min(max(Self.ratingOfDefaults - delayImpairment - lossImpairment - holeImpairment, 0), 100)
     }
 
-    /// The mean opinion score that follows from the rating, 1…4.5 (annex B).
+    /// The best score: that of a rating without impairments, 4.41.
+    public static var bestScore: Double { score(ofRating: ratingOfDefaults) }
+
+    /// The mean opinion score that follows from the rating, from 1 to `bestScore` (annex B).
     public var score: Double { Self.score(ofRating: rating) }
 
     /// Converts a rating to a score, 1…4.5 (annex B, formula B-4).

@@ -3,7 +3,7 @@
 /// It is started without a shell, with `start` or `end` and the file's path as its last arguments, and these variables in
 /// its environment: `TRANSMISSION_EVENT` (`start` or `end`), `TRANSMISSION_FILE`, `TRANSMISSION_CHANNEL`,
 /// `TRANSMISSION_TALKER` and `TRANSMISSION_START` (such as `2026-11-22T10:03:17Z`); at the end also
-/// `TRANSMISSION_SECONDS`, `TRANSMISSION_LOSS` (in percent) and `TRANSMISSION_SCORE` (1 to 4.5). The path at the end is
+/// `TRANSMISSION_SECONDS`, `TRANSMISSION_LOSS` (in percent) and `TRANSMISSION_SCORE` (1 to 4.4). The path at the end is
 /// another one than at the start if the talker's name was known only later. Variables that begin with
 /// `TENFOUR_` are not passed on, because they may hold secrets and would set options. Standard input is empty, and standard
 /// output is that of errors. At most four run at once; each is killed, with its children, after ten seconds.

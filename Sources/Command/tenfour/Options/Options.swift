@@ -46,7 +46,7 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "At the end, write a call quality report as JSON, per second and for the whole session, with a score from 1 to 4.5; - is standard output.",
+            "At the end, write a call quality report as JSON, per second and for the whole session, with a score from 1 to 4.4; - is standard output.",
             valueName: "file"), completion: .file(extensions: ["json"]))
     var report: String?
 

@@ -65,7 +65,7 @@ extension SessionReport {
             retransmitted > 0
             ? " on the way, \(retransmitted) of these \(max(whole.lost, retransmitted)) retransmitted" : ""
         let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1))% lost\(again)" } ?? ""
-        let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
+        let score = whole.score.map { ", " + whole.scoreText($0) } ?? ""
         return
             "received \(count(received, "packet")) from \(names[talker.ssrc])\(lost)\(outage)\(dropped ?? "")"
             + "\(missing ?? "")\(score)"
