@@ -106,6 +106,12 @@ public struct StreamProgress: Equatable, Sendable {
     public var reconnections: Int?
 
     public init() {}
+
+    /// Keeps the position within the item. If the duration is an estimate, the item is at least as long as its position.
+    package mutating func limitPosition() {
+        guard let whole = duration, position.value > whole.value else { return }
+        if whole.isExact { position.value = whole.value } else { duration?.value = position.value }
+    }
 }
 
 /// An event of a player.

@@ -293,6 +293,7 @@ extension PlaybackController {
         if let facts = contents.facts[contents.machine.heardItem] {
             progress.duration = facts.duration
             progress.bitRate = facts.bitRate
+            progress.limitPosition()
         }
         if let state = mailbox.byteSourceState {
             progress.isLive = state.isLive
