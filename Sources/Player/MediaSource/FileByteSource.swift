@@ -128,7 +128,7 @@ public final class FileByteSource: PeekableByteSource {
     public func stop() { isStopped.store(true, ordering: .releasing) }
 
     private static func refusal(of path: String, _ code: Int32) -> ByteSourceError {
-        let name = path == "-" ? "the standard input" : String(fromPeer: path)
+        let name = path == "-" ? "the standard input" : String(fromPeer: Resource.shown(path))
         let sentence =
             switch code {
             case ENOENT: "there is no file \(name); check the spelling, or write an address as https://…"

@@ -77,7 +77,8 @@ public enum Resource: Hashable, Sendable {
                 !host.isEmpty
             else {
                 throw ResourceError(
-                    "“\(String(fromPeer: reference, limit: 80))” has no host; write it as https://host/path")
+                    "'\(String(fromPeer: Self.shown(reference), limit: 80))' has no host; write it as https://host/path"
+                )
             }
             self = .http(address: String(address.prefix { $0 != "#" }))
         case "file":
@@ -86,7 +87,7 @@ public enum Resource: Hashable, Sendable {
                 rest.hasPrefix("//localhost/") ? rest.dropFirst(11) : rest.hasPrefix("//") ? rest.dropFirst(2) : rest
             guard path.hasPrefix("/"), let decoded = Self.percentDecoded(path), !decoded.utf8.contains(0) else {
                 throw ResourceError(
-                    "“\(String(fromPeer: reference, limit: 80))” does not name a file; write it as file:///path")
+                    "'\(String(fromPeer: reference, limit: 80))' does not name a file; write it as file:///path")
             }
             self = .file(path: decoded)
         case .some(let other):
@@ -102,13 +103,26 @@ extension Resource: CustomStringConvertible {
     public var description: String {
         switch self {
         case .standardInput: return "-"
-        case .file(let path): return String(fromPeer: path, limit: 1_024)
+        case .file(let path): return String(fromPeer: Self.shown(path), limit: 1_024)
         case .http(let address):
             guard let start = address.firstRange(of: "://")?.upperBound else { return address }
             let end = address[start...].firstIndex { $0 == "/" || $0 == "?" } ?? address.endIndex
             let shown = String(address[..<start]) + (host ?? "") + String(address[end...])
             return String(fromPeer: shown, limit: 1_024)
         }
+    }
+}
+
+extension Resource {
+    /// Returns a text for display: without a user and password, if it is or resembles an address.
+    package static func shown(_ text: String) -> String {
+        guard let colon = text.firstRange(of: ":/"), scheme(of: "\(text[..<colon.lowerBound])://") != nil else {
+            return text
+        }
+        let start = text[colon.upperBound...].firstIndex { $0 != "/" } ?? text.endIndex
+        let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        guard let at = text[start..<end].lastIndex(of: "@") else { return text }
+        return String(text[..<start]) + String(text[text.index(after: at)...])
     }
 }
 

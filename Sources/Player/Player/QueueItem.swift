@@ -31,7 +31,7 @@ public struct QueueItem: Equatable, Sendable {
     /// may lead to audio, a playlist, a folder, a CUE sheet or an HLS stream.
     public init(_ address: String) {
         resource = Result { () throws(ResourceError) in try Resource(address) }
-        name = (try? resource.get().description) ?? String(fromPeer: address)
+        name = (try? resource.get().description) ?? String(fromPeer: Resource.shown(address))
         typed = try? resource.get()
         (title, depth, lists, part, ownBytes) = (nil, 0, [], nil, nil)
     }
@@ -53,7 +53,7 @@ public struct QueueItem: Equatable, Sendable {
     /// no server.
     init(fromOthers address: String) {
         resource = Result { () throws(ResourceError) in try Resource(address) }
-        name = (try? resource.get().description) ?? String(fromPeer: address)
+        name = (try? resource.get().description) ?? String(fromPeer: Resource.shown(address))
         typed = .standardInput
         (title, depth, lists, part, ownBytes) = (nil, 0, [], nil, nil)
     }

@@ -24,8 +24,7 @@ public struct StreamAddress: Hashable, Sendable {
 
     init(parsing text: String, scheme spoken: String) throws(RadioError) {
         var rest = Substring(text)
-        // Leaves out the text after a # in error messages, because it may be a channel's secret.
-        let text = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
+        let text = Self.shown(text)
         if let separator = rest.range(of: "://") {
             let scheme = rest[..<separator.lowerBound].lowercased()
             guard scheme == spoken else {
@@ -41,7 +40,21 @@ public struct StreamAddress: Hashable, Sendable {
         guard !rest.contains(where: { $0 == "/" || $0 == "?" || $0 == "#" || $0.isWhitespace }) else {
             throw RadioError(.usage, "'\(text)' is not an address: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
         }
+        guard !rest.contains("@") else {
+            throw RadioError(
+                .usage, "'\(text)' has a user or a password, which RTP does not know: write \(spoken)://HOST:PORT")
+        }
         (host, typedPort) = try Self.split(rest, of: text)
+    }
+
+    /// Returns `text` for error messages. Leaves out the text after a #, because it may be a channel's secret, and a user
+    /// and a password.
+    private static func shown(_ text: String) -> String {
+        var shown = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
+        let start = Substring(shown).range(of: "://")?.upperBound ?? shown.startIndex
+        let end = shown[start...].firstIndex { "/?#".contains($0) } ?? shown.endIndex
+        if let at = shown[start..<end].lastIndex(of: "@"), at > start { shown.replaceSubrange(start..<at, with: "…") }
+        return shown
     }
 
     private static func split(_ rest: Substring, of text: String) throws(RadioError) -> (String, UInt16?) {

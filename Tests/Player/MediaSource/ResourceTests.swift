@@ -21,6 +21,25 @@ struct ResourceTests {
         #expect(throws: ResourceError.self) { try Resource(text) }
     }
 
+    @Test(arguments: [
+        "httpx://user:hunter2@host/a", "http:/user:hunter2@host/a", "http://user:hunter2@", "rtp://user:hunter2@host",
+        "https://user:hunter2@host/a?b", "https:///user:hunter2@host/a",
+    ])
+    func noMessageHasAPassword(text: String) {
+        #expect(!Resource.shown(text).contains("hunter2"))
+        do throws(ResourceError) {
+            #expect(!(try Resource(text).description.contains("hunter2")))
+        } catch {
+            #expect(!error.description.contains("hunter2"), "\(error)")
+        }
+    }
+
+    @Test func otherNamesAreShownAsTheyAre() {
+        for name in ["a@b.mp3", "a/b@c", "x: y/z@w", "C:/a@b", "http://host/a@b"] {
+            #expect(Resource.shown(name) == name)
+        }
+    }
+
     /// The examples of RFC 3986, section 5.4, that apply to media addresses.
     @Test(arguments: [
         ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),

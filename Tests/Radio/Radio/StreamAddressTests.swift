@@ -23,6 +23,15 @@ import Testing
     }
 
     @Test(arguments: [
+        "rtp://user:hunter2@10.0.0.7", "rtp://user:hunter2@10.0.0.7:5004", "user:hunter2@bob.local", "hunter2@bob",
+        "http://user:hunter2@bob/path", "rtp://user:hunter2@bob:x", "rtp://hunter2@[::1", "rtp://a@hunter2@bob?x",
+    ])
+    func aPasswordIsNeitherAcceptedNorShown(text: String) {
+        let error = #expect(throws: RadioError.self) { try StreamAddress(parsing: text) }
+        #expect(error?.kind == .usage && error?.description.contains("hunter2") == false, "\(error!)")
+    }
+
+    @Test(arguments: [
         ("http://10.0.0.7", "http://"), ("rtsp://camera/1", "rtsp://"), ("rtp://10.0.0.7:port", "'port'"),
         ("bob:", "''"),
         ("bob:0", "'0'"), ("bob:65536", "'65536'"), ("bob:-1", "'-1'"), ("bob:+1", "'+1'"),
