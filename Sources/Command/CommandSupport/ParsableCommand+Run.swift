@@ -99,12 +99,16 @@ struct Usage {
         let wrong = choices.isEmpty ? message : message.split(separator: ". Please").first.map(String.init) ?? message
         let right = choices.isEmpty ? help : "write " + choices.joined(separator: ", ")
         let parts = [Self.begun(wrong), Self.begun(right)].filter { !$0.isEmpty }
-        return parts.joined(separator: ": ") + (command.isEmpty ? "" : "; see \(command)")
+        let text = parts.joined(separator: ": ")
+        guard !command.isEmpty else { return text }
+        return text.hasSuffix("?") ? "\(text) (see \(command))" : "\(text); see \(command)"
     }
 
     /// Returns `text` as a part of a sentence: without a full stop, and with a lower-case first letter, unless its
     /// first word is in capital letters.
     private static func begun(_ text: String) -> String {
+        // Tenfour's own messages say it after a colon, too.
+        let text = text.replacing(". Did you mean ", with: ": did you mean ")
         let isWord = text.dropFirst().first?.isLowercase ?? false || text.dropFirst().first == " "
         let begun = isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
         return begun.hasSuffix(".") ? String(begun.dropLast()) : begun

@@ -181,7 +181,7 @@ struct HLSPlaylistParser {
                 "the HLS playlist from the network names a local file, which is not opened; ask its operator")
         case let other:
             throw .refused(
-                "the HLS playlist names an address of “\(String(fromPeer: other, limit: 40)):”; only http and https are opened; ask its operator"
+                "the HLS playlist names an address of '\(String(fromPeer: other, limit: 40)):'; only http and https are opened; ask its operator"
             )
         }
     }

@@ -64,7 +64,7 @@ struct MPRISObject {
             return .error("UnknownMethod", "there is no such method")
         }
         guard call.signature == signature, let arguments = call.arguments else {
-            return .error("InvalidArgs", "\(call.member) takes arguments of the types “\(signature)”")
+            return .error("InvalidArgs", "\(call.member) takes arguments of the types '\(signature)'")
         }
         switch interface {
         case .root: return call.member == "Quit" ? perform(.quit, player) : .done

@@ -70,9 +70,9 @@ package enum CueSheetError: Error, Equatable, Sendable, CustomStringConvertible 
             "the CUE sheet is longer than \(CueSheet.maximumByteCount >> 10) KiB; play its audio files directly"
         case .noTracks: "the CUE sheet has no tracks; play its audio files directly"
         case .elsewhere(let name):
-            "the CUE sheet leads to “\(name)”, which does not lie in its folder, so it is not opened; play that file directly"
+            "the CUE sheet leads to '\(name)', which does not lie in its folder, so it is not opened; play that file directly"
         case .malformed(let line):
-            "the CUE sheet has a line that cannot be read, “\(line)”; correct it in an editor"
+            "the CUE sheet has a line that cannot be read, '\(line)'; correct it in an editor"
         case .byteSource(let error): error.description
         }
     }

@@ -20,11 +20,11 @@ extension SoundFacts {
         case (.opened(let name, let rate), .opened(_, let captureRate)):
             let shown = name.isEmpty ? "" : " (\(String(fromPeer: name)))"
             guard let other = [rate, captureRate].first(where: { $0 != .opus }) else {
-                return [.well("`\(device)`\(shown) plays and captures at 48000 Hz")]
+                return [.well("'\(device)'\(shown) plays and captures at 48000 Hz")]
             }
             return [
                 .limit(
-                    .otherRate, "the card `\(device)`\(shown) runs at \(other.hertz) Hz and cannot do 48000 Hz",
+                    .otherRate, "the card '\(device)'\(shown) runs at \(other.hertz) Hz and cannot do 48000 Hz",
                     "tenfour converts the rate, so nothing has to be done. For less delay use a card that lists"
                         + " 48000 in"
                         + " `tenfour devices`, and name it with -D.")

@@ -59,7 +59,7 @@ import Testing
         let entry = TransmissionLog.Entry(number: 12_345, transmission: transmission, path: "x", isComplete: true)
         let text = LogLine.text(entry, now: 1_795_341_800)
         #expect(
-            text == "12345  Nov 22 10:03:17  family        alice              1:02:03     25%    1.0", "\(text)")
+            text == "12345  Nov 22 10:03:17  family        alice              1:02:03   25.0%    1.0", "\(text)")
         #expect(LogLine.text(entry, now: 1_795_341_800 + 200 * 86_400).contains("Nov 22  2026   "))
     }
 

@@ -105,7 +105,7 @@ import Testing
         var events: [StreamEvent] = []
         await #expect {
             _ = try await play(folder("album.cue"), &events)
-        } throws: { "\($0)".contains("leads to “/etc/passwd”") }
+        } throws: { "\($0)".contains("leads to '/etc/passwd'") }
     }
 
     /// A list that leads to the output file is refused as a whole, before anything is written.

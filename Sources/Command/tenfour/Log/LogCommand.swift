@@ -17,8 +17,8 @@ struct LogCommand: ParsableCommand {
             tenfour log -f
             tenfour log play 17
 
-            The list has the number of the recording, its start, the channel, the talker, the length, the loss, and the score \
-            from 1 to 4.5. A recording without loss and score is being written or was cut off. The files are Ogg Opus, which \
+            The list has the number of the recording, its start, the channel, the talker, the duration, the share that was lost, and the \
+            score from 1 to 4.4. A recording without loss and score is being written or was cut off. The files are Ogg Opus, which \
             any player plays. They are not encrypted.
 
             TENFOUR_RECORD in the environment sets the directory for this command and for those that record.

@@ -6,7 +6,7 @@ import TenfourTransmissions
 
 /// A recording as a line of `tenfour log`, of at most 80 columns, or as JSON.
 enum LogLine {
-    static let heading = line("#", "start", "channel", "talker", "length", "loss", "score")
+    static let heading = line("#", "start", "channel", "talker", "duration", "lost", "score")
 
     private static let (channelWidth, talkerWidth) = (12, 16)
     /// The age at which the year is shown instead of the time, in seconds: half a year.
@@ -18,7 +18,7 @@ enum LogLine {
         return line(
             "\(entry.number)", clock(transmission.start, now: now), transmission.channel, transmission.talker,
             transmission.duration.map(length) ?? "–",
-            transmission.lossShare.map { "\(decimal($0 * 100, places: $0 < 0.1 ? 1 : 0, trimming: true))%" } ?? "–",
+            transmission.lossShare.map { "\(decimal($0 * 100, places: 1))%" } ?? "–",
             transmission.score.map { decimal($0, places: 1) } ?? "–")
     }
 

@@ -63,7 +63,7 @@ extension PlotCommand {
             ]
         let begin = audio.start > .zero ? ["from \(timecode(audio.start))"] : []
         let share = seconds > 0 ? lost / .seconds(1) / seconds * 100 : 0
-        let made = lost > .zero ? ["\(decimal(share, places: share < 10 ? 1 : 0))% concealed"] : []
+        let made = lost > .zero ? ["\(decimal(share, places: 1))% concealed"] : []
         return (begin + [length, "\(rate) kHz", channels] + levels + made).joined(separator: " · ")
     }
 

@@ -85,7 +85,7 @@ struct RelayReport {
             "",
         ]
         let heads =
-            ["channel", "members", "listeners"] + (webListeners.isEmpty ? [] : ["over HTTP"])
+            ["channel", "members", "listeners"] + (webListeners.isEmpty ? [] : ["HTTP listeners"])
             + ["talkers", "packets in", "sent", "dropped", "retransmitted", "requested"]
         let cells = rows.map { row in
             [row.isEncrypted ? row.name : "\(row.name) (plain)"]
@@ -139,7 +139,7 @@ struct RelayReport {
                             ("talkers", .integer(row.talkers)), ("packets_in", .integer(row.packets)),
                             ("offered", .integer(row.fanOut.offered)), ("sent", .integer(row.fanOut.sent)),
                             ("dropped", .integer(row.fanOut.dropped)), ("failed", .integer(row.fanOut.failed)),
-                            ("mended", .integer(row.retransmitted)), ("asked_for", .integer(row.requested)),
+                            ("retransmitted", .integer(row.retransmitted)), ("requested", .integer(row.requested)),
                             ("floor", row.floor?.json ?? .null),
                         ])
                     })

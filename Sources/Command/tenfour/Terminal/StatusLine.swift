@@ -150,10 +150,10 @@ struct StatusLine {
     /// Adds the other end's reports: loss, skipped audio and round-trip time.
     private func addView(_ view: ReceiverView, to fields: inout StatusFields) {
         if view.lossShare > 0 {
-            fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 0))%", rank: 1)
+            fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 1))%", rank: 1)
         }
         if let missing = view.discardShare, missing > 0 {
-            fields.addPart("the other end's card skips \(decimal(missing * 100, places: 0))%", rank: 1)
+            fields.addPart("the other end's card skips \(decimal(missing * 100, places: 1))%", rank: 1)
         }
         if let roundTrip = view.roundTrip, roundTrip >= .milliseconds(1) {
             fields.add("RTT \(decimal(roundTrip / .milliseconds(1), places: 0)) ms", rank: 7)

@@ -38,6 +38,7 @@ struct Misuse: CustomTestStringConvertible {
     /// Each error is one sentence that names the remedy. Nothing is written to standard output, and the exit code is
     /// right.
     @Test(arguments: [
+        Misuse("talk --oepn bob", 2, "unknown option '--oepn': did you mean '--open'? (see 'tenfour talk --help')"),
         Misuse("recv -D nosuch", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
         Misuse("send -D nosuch rtp://127.0.0.1:5004", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
         Misuse("send --input words.wav rtp://127.0.0.1", 69, "words.wav", "not a known audio format", "-f S16_LE"),
