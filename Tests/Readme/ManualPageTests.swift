@@ -1,4 +1,5 @@
 import ArgumentParser
+import TenfourSignalTones
 import TestSupport
 import Testing
 
@@ -9,6 +10,13 @@ import Testing
     @Test(arguments: Example.manualPages) func thePageIsThatOfThisVersion(page: String) {
         let title = Folder.text(of: Repository.path(page)).split(separator: "\n").first { $0.hasPrefix(".TH ") } ?? ""
         #expect(title.contains("\"\(Tenfour.configuration.version)\""), "\(title)")
+    }
+
+    @Test func everyToneIsInTheTableOfTones() throws {
+        let page = Example.unescaped(Folder.text(of: Repository.path("Tools/man/tenfour-talk.1")))
+        let table = try #require(page.split(separator: ".SH TONES\n").last?.split(separator: "\n.SH ").first)
+        for tone in SignalTone.allCases { #expect(table.contains("\(tone.name)"), "\(tone.name)") }
+        #expect(table.split(separator: ".TP\n").count == SignalTone.allCases.count + 1)
     }
 
     /// Options in the help of a tool that are those of another program.
