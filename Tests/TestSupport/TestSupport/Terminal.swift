@@ -60,6 +60,7 @@ public import Glibc
         shown.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
             String(line.split(separator: "\r").last ?? "")
                 .replacing("\u{1B}[K", with: "").replacing("\u{1B}[J", with: "")
+                .replacing("\u{1B}[?7l", with: "").replacing("\u{1B}[?7h", with: "")
         }
     }
 

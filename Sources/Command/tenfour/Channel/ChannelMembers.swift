@@ -41,7 +41,7 @@ struct ChannelMembersCommand: ParsableCommand {
                     ("members", .list(lines.map(\.json))),
                 ]).text)
         }
-        let width = lines.map(\.name.count).max() ?? 0
+        let width = lines.map(\.name.columnCount).max() ?? 0
         for line in lines { Terminal.write(line.text(width: width) + "\n") }
     }
 }
@@ -74,7 +74,7 @@ struct MemberLine {
 
     func text(width: Int) -> String {
         let parts = [
-            name + String(repeating: " ", count: width - name.count), role,
+            name.fitted(toColumns: width), role,
             "added \(WallTime.text(UInt64(entry.added)))",
             isSelf ? "" : heard.map { "heard \(WallTime.text($0))" } ?? "never heard here", mark,
         ]

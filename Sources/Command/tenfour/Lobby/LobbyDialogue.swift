@@ -285,7 +285,7 @@ struct LobbyDialogue {
 extension LobbyDialogue {
     /// Names a caller by the name that it sent, which proves nothing, and by its address.
     static func text(of endpoint: Endpoint, _ name: String) -> String {
-        name.isEmpty ? "\(endpoint.address)" : "\(name.cut(toColumns: People.nameLength)) (\(endpoint.address))"
+        name.isEmpty ? "\(endpoint.address)" : "\(name.cut(toColumns: People.nameColumns)) (\(endpoint.address))"
     }
 
     private mutating func tellDiscovery() {

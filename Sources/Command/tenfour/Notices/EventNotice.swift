@@ -23,11 +23,13 @@ struct EventNotice {
             endpoint.address.isUnspecified
                 ? "hearing station \(ssrc.digits)"
                 : "hearing \(names.name(of: ssrc) ?? "\(endpoint)")" + (verbose ? " (SSRC \(ssrc.digits))" : "")
-        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here") and sends no audio yet"
+        case .reporterAppeared(_, let name, let endpoint):
+            "\(endpoint) is \(name.map(People.cut) ?? "here") and sends no audio yet"
         case .reporterLeft(let ssrc, .some(let reason)):
             "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .reporterLeft(let ssrc, .none): "\(names[ssrc]) no longer answers"
-        case .sourceNamed(let ssrc, let name): names.isCalled(ssrc, name) ? nil : "\(names[ssrc]) is \(name)"
+        case .sourceNamed(let ssrc, let name):
+            names.isCalled(ssrc, name) ? nil : "\(names[ssrc]) is \(People.cut(name))"
         case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is no longer heard"
         case .sourceLooksEncrypted(let ssrc):

@@ -188,13 +188,16 @@ extension FloorEvent {
 
 extension FloorSnapshot {
     /// The part of the status line about the floor; nil if there is nothing to say.
-    func part(_ names: TalkerNames) -> String? {
+    func part(_ names: TalkerNames) -> StatusText? {
         switch state {
         case .queued(let position, let size): return "waiting, \(position) of \(size)"
         case .pendingRequest: return "asking for the floor"
         case .permission where isNeeded: return isEmergency ? "EMERGENCY: you have the floor" : "you have the floor"
         case .permission, .noPermission, .pendingRelease:
-            return talker.map { isEmergency ? "EMERGENCY: \(names[$0])" : "\(names[$0]) has the floor" }
+            return talker.map { talker in
+                let name = names.text(of: talker)
+                return isEmergency ? "EMERGENCY: \(name)" : "\(name) has the floor"
+            }
         }
     }
 }

@@ -69,6 +69,8 @@ extension Hearing {
 /// Whether the partners hear us, in a few words for the status line.
 struct HearingSummary: Equatable {
     var text: String
+    /// The same for a narrow terminal; nil if there are no fewer words.
+    var short: StatusText?
     var tone: StatusFields.Tone
 
     /// Nil while nothing is known, and if nobody is there.
@@ -79,12 +81,18 @@ struct HearingSummary: Equatable {
             guard !known.isEmpty else { return nil }
             let count = known.count { $0.state.isHearing }
             text = "\(count) of \(hearings.count) hear you"
+            short = "\(count)/\(hearings.count) hear"
             // Partners that send no reports are no reason for an alarm.
             tone = count == hearings.count ? .good : count == known.count ? .plain : count == 0 ? .bad : .doubtful
             return
         }
         guard let summary = Self.words(of: first.state) else { return nil }
         (text, tone) = summary
+        switch first.state {
+        case .hearsBadly: short = "heard badly"
+        case .muted, .noOutput, .playsNothing: short = "NOT HEARD"
+        case .notYetKnown, .hears, .hearsNothing, .noAnswer, .cannotKnow: break
+        }
     }
 
     private static func words(of state: HearingState) -> (String, StatusFields.Tone)? {

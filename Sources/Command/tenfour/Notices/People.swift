@@ -22,8 +22,8 @@ struct People {
         /// Whether the person is on the air and nothing arrives.
         var isMissing = false
         /// The name, and whether the person talks.
-        var nameAndMicrophone: String {
-            isMissing ? "\(name) (not arriving)" : isOpen ? "\(name) (open)" : name
+        var nameAndMicrophone: StatusText {
+            "\(name: name)\(isMissing ? " (not arriving)" : isOpen ? " (open)" : "")"
         }
         /// The time at which the person arrived, in seconds since 1970.
         var since: Int
@@ -33,8 +33,8 @@ struct People {
 
     /// The maximum number of names in the status line.
     private static let shownCount = 3
-    /// The maximum number of characters of a name.
-    static let nameLength = 24
+    /// The maximum number of columns of a name.
+    static let nameColumns = 24
 
     /// Creates the list from a snapshot; nil if the relay sends no roster. `now` is in seconds since 1970.
     init?(_ snapshot: RadioSnapshot, isChannel: Bool, now: Int = time(nil)) {
@@ -69,14 +69,13 @@ struct People {
 
     private mutating func putOpenFirst() { persons = persons.filter(\.isOpen) + persons.filter { !$0.isOpen } }
 
-    /// Returns a member's name for display, cut to `nameLength`, or `nameless`.
+    /// Returns a member's name for display, cut to `nameColumns`, or `nameless`.
     static func name(of member: ChannelMember) -> String { cut(member.name ?? nameless) }
     /// The text shown for members who hide their names.
     static let nameless = "somebody"
 
-    private static func cut(_ name: String) -> String {
-        name.count > nameLength ? name.prefix(nameLength - 1) + "…" : name
-    }
+    /// Returns a name for display, cut to `nameColumns`.
+    static func cut(_ name: String) -> String { name.cut(toColumns: nameColumns) }
 
     var count: Int { persons.count + unidentifiedCount + listenerCount }
     /// Whether anybody present has a closed microphone, is a listener, or is a talker that has sent no info.
@@ -98,25 +97,25 @@ struct People {
 
     /// The names of talkers and the number of listeners, such as `Anna (open), Ben, 2 more, 3 listeners`; empty if
     /// nobody or only listeners are present.
-    var names: String {
+    var names: StatusText {
         if count == listenerCount { return "" }
         var parts = persons.prefix(Self.shownCount).map(\.nameAndMicrophone)
         let more = persons.count - parts.count + unidentifiedCount
         if more > 0 { parts.append(parts.isEmpty ? "\(more) can talk" : "\(more) more") }
-        if listenerCount > 0 { parts.append(listeners) }
-        return parts.joined(separator: ", ")
+        if listenerCount > 0 { parts.append("\(listeners)") }
+        return .joined(parts, by: ", ")
     }
 
     /// The number and the names, such as `2 here: Anna (open), Ben`.
-    var summary: String { names.isEmpty ? head : "\(head): \(names)" }
+    var summary: String { names.isEmpty ? head : "\(head): \(names.whole)" }
 
     /// The number of people present, then one line for each person whose name or address is known, then the numbers of
     /// all others. Each line has at most 80 columns, including its prefix. `mark` returns the number and the volume of a
     /// person; a volume takes the place of the time of arrival.
     func lines(marking mark: (SSRC) -> PersonMark = { _ in PersonMark() }) -> [String] {
-        let width = persons.map(\.name.count).max() ?? 0
+        let width = persons.map(\.name.columnCount).max() ?? 0
         var lines = persons.map { person in
-            let name = person.name + String(repeating: " ", count: width - person.name.count)
+            let name = person.name.fitted(toColumns: width)
             let microphone =
                 person.isMissing ? "on the air, nothing arrives" : person.isOpen ? "mic open  " : "mic closed"
             let mark = mark(person.ssrc)

@@ -11,9 +11,11 @@ struct TalkerNames {
 
     private struct Person {
         var name: String?
-        /// The name in the list that a channel's owner has signed, with a mark if its key was not compared. It takes the
-        /// place of `name`, which everybody in the channel can choose.
+        /// The name in the list that a channel's owner has signed. It takes the place of `name`, which everybody in the
+        /// channel can choose.
         var signedName: String?
+        /// Whether the key of the signed name was compared.
+        var isVerified = false
         var endpoint: Endpoint?
         /// Whether audio of this talker was received.
         var wasHeard = false
@@ -25,8 +27,7 @@ struct TalkerNames {
     /// The maximum number of talkers that are kept. When it is exceeded, talkers who left are removed first, then the
     /// talker without events for the longest time.
     static let maximumCount = 256
-    /// The maximum length of a shown name in characters, since a status line shows several names.
-    private static let maximumLength = People.nameLength
+    private static let unverified = " (not verified)"
 
     /// Whether nobody has been heard yet.
     var isEmpty: Bool { !people.values.contains(where: \.wasHeard) }
@@ -34,7 +35,19 @@ struct TalkerNames {
     subscript(ssrc: SSRC) -> String { name(of: ssrc) ?? place(of: ssrc) ?? "station \(ssrc.digits)" }
 
     /// The name that the owner of the channel has given to a talker, or that it sent; nil if there is none.
-    func name(of ssrc: SSRC) -> String? { people[ssrc].flatMap { $0.signedName ?? $0.name } }
+    func name(of ssrc: SSRC) -> String? {
+        people[ssrc].flatMap { person in
+            person.signedName.map { $0 + (person.isVerified ? "" : Self.unverified) } ?? person.name
+        }
+    }
+
+    /// Returns the name for the status line, which shortens names.
+    func text(of ssrc: SSRC) -> StatusText {
+        guard let person = people[ssrc], let name = person.signedName, !person.isVerified else {
+            return "\(name: self[ssrc])"
+        }
+        return "\(name: name)\(remark: Self.unverified, sign: "?")"
+    }
 
     /// The address of a talker; nil before the first packet.
     func endpoint(of ssrc: SSRC) -> Endpoint? { people[ssrc]?.endpoint }
@@ -72,8 +85,8 @@ struct TalkerNames {
         case .memberJoined(let member), .memberChanged(let member): apply(member)
         case .memberLeft(let member): if !hasHeard(member.info.ssrc) { people[member.info.ssrc] = nil }
         case .managed(.talkerKnown(let ssrc, let talker)):
-            let name = cut(talker.name?.text ?? "member \(talker.index)") + (talker.isVerified ? "" : " (not verified)")
-            change(ssrc) { $0.signedName = name }
+            let name = cut(talker.name?.text ?? "member \(talker.index)")
+            change(ssrc) { ($0.signedName, $0.isVerified) = (name, talker.isVerified) }
         default: break
         }
     }
@@ -101,7 +114,5 @@ struct TalkerNames {
         if let last = people.min(by: { rank($0.value) < rank($1.value) }) { people[last.key] = nil }
     }
 
-    private func cut(_ name: String) -> String {
-        name.count > Self.maximumLength ? name.prefix(Self.maximumLength - 1) + "…" : name
-    }
+    private func cut(_ name: String) -> String { People.cut(name) }
 }

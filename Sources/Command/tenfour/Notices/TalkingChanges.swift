@@ -16,6 +16,9 @@ struct TalkingChanges {
     /// The time without audio after which a talker has stopped.
     private static let pause = Duration.seconds(1)
 
+    /// Returns whether somebody talks.
+    func contains(_ ssrc: SSRC) -> Bool { lastHeard[ssrc] != nil }
+
     /// Returns those who are heard.
     static func heard(in snapshot: RadioSnapshot) -> [SSRC] {
         snapshot.talkers.filter { $0.isHeard && $0.level > .floor }.map(\.ssrc)

@@ -16,7 +16,7 @@ struct WhoIsHere {
         self.isAsked = isAsked
     }
 
-    /// The maximum number of characters per line, without its prefix.
+    /// The maximum number of columns per line, without its prefix.
     private static let width = 68
 
     /// Returns the lines that can be shown immediately. In a channel, `lines(of:)` returns the listeners' names when
@@ -59,7 +59,7 @@ struct WhoIsHere {
         }
         var lines = ["listening" + (page.position > 0 ? ", from number \(page.position + 1) on" : "") + ":"]
         for name in page.members.map({ People.name(of: $0) }) {
-            if let last = lines.last, lines.count > 1, last.count + name.count + 2 <= Self.width {
+            if let last = lines.last, lines.count > 1, last.columnCount + name.columnCount + 2 <= Self.width {
                 lines[lines.count - 1] = last + ", " + name
             } else {
                 lines.append("  " + name)

@@ -35,18 +35,18 @@ struct PlayStatusLine {
         if streamer.repeats != .none { fields.add("repeats \(streamer.repeats.rawValue)", rank: 2) }
         if let left { fields.add("sleep in \(Self.clock(left))", rank: 1) }
         if streamer.isMuted {
-            fields.add("muted", rank: 1)
+            fields.add("muted", rank: StatusFields.essential)
         } else if streamer.volume < 0.995 {
             fields.add("vol \(decimal(streamer.volume * 100, places: 0))%", rank: 2)
         }
-        fields.add(meter.show(Level(decibels: progress.level)), rank: 4)
-        if let chapter = ChapterListing.title(in: streamer) { fields.add(chapter, rank: 5) }
-        if let title = streamer.track?.title { fields.add(title, rank: 5) }
-        if streamer.isCardLost { fields.addPart("CARD LOST") }
+        fields.add("\(meter.show(Level(decibels: progress.level)))", rank: 4)
+        if let chapter = ChapterListing.title(in: streamer) { fields.add("\(name: chapter)", rank: 5) }
+        if let title = streamer.track?.title { fields.add("\(name: title)", rank: 5) }
+        if streamer.isCardLost { fields.addPart("CARD LOST", rank: StatusFields.alert) }
         level?.append(streamer.levelHistory)
         screen.draw(
             level.map { [$0] } ?? [], beneath: { panel?.lines(width: $0) ?? [] },
-            status: { panel?.typed?.cut(toColumns: $0) ?? fields.text(width: $0) })
+            status: { width, _ in [panel?.typed?.cut(toColumns: width) ?? fields.text(width: width)] })
     }
 
     /// Returns the time until the position that the line shows changes, in milliseconds, at least 1.
@@ -63,13 +63,12 @@ struct PlayStatusLine {
     /// `hasBar` the progress bar is left out.
     static func fields(_ state: StreamState, _ progress: StreamProgress, hasBar: Bool = true) -> StatusFields {
         var fields = StatusFields()
-        fields.add(symbol(of: state))
-        fields.add(clock(progress.position), after: " ")
+        fields.add("\(symbol(of: state)) \(clock(progress.position))", rank: StatusFields.essential)
         if let duration = progress.duration {
-            fields.add(clock(duration), after: " / ")
+            fields.add("\(clock(duration))", after: " / ")
             let whole = duration.value / .seconds(1)
             let played = whole > 0 ? progress.position.value / duration.value : 0
-            if hasBar { fields.add(bar(played: played, downloaded: progress.downloaded), rank: 3) }
+            if hasBar { fields.add("\(bar(played: played, downloaded: progress.downloaded))", rank: 3) }
         } else if progress.isLive {
             fields.add("live")
             if let window = progress.window {

@@ -111,10 +111,10 @@ struct RelayReport {
 
     /// Returns the rows as lines with aligned columns: names to the left, numbers to the right.
     private static func table(_ rows: [[String]]) -> [String] {
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].columnCount }.max() ?? 0 }
         return rows.map { row in
             let line = row.indices.map { column in
-                let padding = String(repeating: " ", count: widths[column] - row[column].count)
+                let padding = String(repeating: " ", count: widths[column] - row[column].columnCount)
                 return column == 0 ? row[column] + padding : padding + row[column]
             }.joined(separator: "  ")
             return String(line.reversed().drop { $0 == " " }.reversed())

@@ -9,6 +9,8 @@ struct SessionKeyActions {
         case quit
         /// Lines for the user; none if the key does its work silently.
         case show([String])
+        /// A change that the field of the status line shows; a line for users whose status line has no room for it.
+        case changed(String, StatusFields.Role)
         /// The text of the status line.
         case showState
     }
@@ -59,8 +61,8 @@ struct SessionKeyActions {
         if hears, let action = volumeAction(of: character) { return action }
         switch character {
         case "m" where hears:
-            let isMuted = channels.toggleMute()
-            return .show(isPlain ? [isMuted ? "the speaker is muted" : "the speaker is no longer muted"] : [])
+            return .changed(
+                channels.toggleMute() ? "the speaker is muted" : "the speaker is no longer muted", .mute)
         case "r" where session.canReplay: channels.replay(.lastTransmission)
         case "R" where session.canReplay: channels.replay(.lastMinute)
         case "a" where channels.hasMonitors && talkKeys != nil:
@@ -82,7 +84,7 @@ struct SessionKeyActions {
         switch volumeKeys.action(of: key, channels.talkers(observer), at: MonotonicClock.now) {
         case .list: .show(peopleLines())
         case .show(let line): .show([line])
-        case .changed(let line): .show(isPlain ? [line] : [])
+        case .changed(let line): .changed(line, .volumeChange)
         case nil: nil
         }
     }

@@ -16,6 +16,8 @@ final class SessionLoop {
     private var stops = ProcessStopMonitor()
     /// Whether the key that shows the state was pressed and the state has not been shown yet.
     private var isStateWanted = false
+    /// What a key has changed, until a line tells it or the status line shows it.
+    private var change: (line: String, role: StatusFields.Role)?
     /// The waveform of the audio that is sent; nil if no player sends it.
     private let panel: WaveformPanel?
 
@@ -54,6 +56,7 @@ final class SessionLoop {
                 switch keys.action(of: key) {
                 case .quit: return finish()
                 case .show(let lines): show(lines)
+                case .changed(let line, let role): change = (line, role)
                 case .showState: isStateWanted = true
                 }
             }
@@ -72,12 +75,19 @@ final class SessionLoop {
             show(observer.update(with: snapshot), .warning)
             talkKeys?.update(
                 snapshot, observer, channels.talkers(observer), monitored: channels.monitoredNames)
-            if !runner.quiet, runner.display != .plain, Terminal.showsStatus {
-                line.draw(
-                    snapshot, observer, stops, keys.volumes, answering: channels.answered, playing: runner.streamer)
+            let hasStatus = !runner.quiet && runner.display != .plain && Terminal.showsStatus
+            if hasStatus { draw(snapshot) }
+            if let change, !hasStatus || !line.hasRoom(for: change.role) {
+                show([change.line])
+                if hasStatus { draw(snapshot) }
             }
+            change = nil
         }
         finish()
+    }
+
+    private func draw(_ snapshot: RadioSnapshot) {
+        line.draw(snapshot, observer, stops, keys.volumes, answering: channels.answered, playing: runner.streamer)
     }
 
     /// Shows the state as a line of text if its key was pressed. A key that comes before the session has begun waits.

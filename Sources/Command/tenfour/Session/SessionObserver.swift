@@ -122,7 +122,8 @@ final class SessionObserver {
         return line.map { [$0] } ?? who.lines(of: event)
     }
 
-    private func apply(_ event: Event) -> [String] {
+    /// Takes over what has happened in the session. Returns the lines about it.
+    func apply(_ event: Event) -> [String] {
         monitor.record(event)
         let line =
             hearing.line(for: event, names)

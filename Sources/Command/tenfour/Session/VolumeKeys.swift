@@ -16,7 +16,7 @@ struct VolumeKeys {
         case list
         /// A line for the user.
         case show(String)
-        /// A line for users who see no status line.
+        /// A line for users whose status line does not show the change.
         case changed(String)
     }
 
@@ -91,9 +91,11 @@ struct VolumeKeys {
         return .show("\(text(of: talker)); 9 and 0 lower and raise it, m mutes, \(number) ends this")
     }
 
-    private func text(of talker: ListedTalker) -> String {
+    private func text(of talker: ListedTalker) -> String { statusText(of: talker).whole }
+
+    private func statusText(of talker: ListedTalker) -> StatusText {
         let volume = VolumeControl.text(volumes.volume(of: talker.place))
-        return "\(talker.name): \(volumes.isMuted(talker.place) ? "muted" : "volume \(volume)")"
+        return "\(name: talker.name): \(volumes.isMuted(talker.place) ? "muted" : "volume \(volume)")"
     }
 
     private var overallText: String { "volume \(VolumeControl.text(volumes.overall))" }
@@ -104,18 +106,18 @@ struct VolumeKeys {
 
     /// Returns what the status line shows.
     func view(at now: Instant) -> VolumeView {
-        let change = shownUntil.flatMap { $0 > now ? overallText : nil }
-        return VolumeView(latest: chosen(at: now).map(text) ?? change, volumes: volumes)
+        let change = shownUntil.flatMap { $0 > now ? StatusText(overallText) : nil }
+        return VolumeView(latest: chosen(at: now).map(statusText) ?? change, volumes: volumes)
     }
 }
 
 /// The volumes in the status line.
 struct VolumeView {
     /// The talker whom the keys concern, or a change of the volume of all a moment ago; nil if there is neither.
-    let latest: String?
+    let latest: StatusText?
     private let volumes: VolumeControl
 
-    init(latest: String?, volumes: VolumeControl) {
+    init(latest: StatusText?, volumes: VolumeControl) {
         self.latest = latest
         self.volumes = volumes
     }

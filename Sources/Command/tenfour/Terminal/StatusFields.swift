@@ -1,14 +1,17 @@
-/// The fields of a status line, some of which are left out if the line is too narrow.
+/// The fields of a status line, in the order in which they are shown.
 struct StatusFields {
-    private var fields: [Field] = []
+    private(set) var fields: [Field] = []
 
-    private struct Field {
-        var text: String
+    struct Field {
+        var text: StatusText
+        /// What is shown where `text` has no room.
+        var short: StatusText?
         /// The separator before this field; not shown if the field is the first of the line.
         var separator: String
         var tone: Tone
         /// The rank of the field. If the line is too narrow, the fields with the highest rank are left out first.
         var rank: Int
+        var role: Role?
         /// Whether the field is meaningless without the field before it.
         var isJoined: Bool { !separator.hasPrefix("  ") }
     }
@@ -18,7 +21,7 @@ struct StatusFields {
         case plain, good, doubtful, bad
 
         /// The sequence that begins the colour (ECMA-48, SGR).
-        fileprivate var colour: String? {
+        var colour: String? {
             switch self {
             case .plain: nil
             case .good: "\u{1B}[32m"
@@ -28,44 +31,46 @@ struct StatusFields {
         }
     }
 
-    /// The rank of warnings, which are left out last.
-    static let alert = -1
+    /// Fields that others ask for.
+    enum Role: Hashable {
+        /// Somebody who talks. The first one shows how many others have no room.
+        case talker
+        /// That the speaker is muted.
+        case mute
+        /// A volume that a key has just changed.
+        case volumeChange
+    }
 
-    mutating func add(_ text: String, rank: Int = 0, after separator: String = "  ", tone: Tone = .plain) {
-        fields.append(Field(text: text, separator: separator, tone: tone, rank: rank))
+    /// The ranks of the fields that are left out last: whom one hears, warnings, and last of all who talks, ON AIR, muted
+    /// and heard.
+    static let (talking, alert, essential) = (-1, -2, -3)
+
+    mutating func add(
+        _ text: StatusText, short: StatusText? = nil, rank: Int = 0, after separator: String = "  ",
+        tone: Tone = .plain, role: Role? = nil
+    ) {
+        fields.append(Field(text: text, short: short, separator: separator, tone: tone, rank: rank, role: role))
     }
 
     /// Adds a field that begins a new part of the line, after a vertical bar.
-    mutating func addPart(_ text: String, rank: Int = 0) { add(text, rank: rank, after: "  |  ") }
+    mutating func addPart(_ text: StatusText, short: StatusText? = nil, rank: Int = 0, role: Role? = nil) {
+        add(text, short: short, rank: rank, after: "  |  ", role: role)
+    }
 
-    /// Returns the line, at most `width` columns. Fields that do not fit are left out completely; only if a single
-    /// field is left, it is cut.
+    /// Adds or removes that the speaker is muted.
+    mutating func setMute(_ isMuted: Bool) {
+        fields.removeAll { $0.role == .mute }
+        if isMuted { addPart("speaker muted", short: "muted", rank: Self.essential, role: .mute) }
+    }
+
+    /// Returns the line, at most `width` columns.
     func text(width: Int, coloured: Bool = false) -> String {
-        var fields = fields
-        while text(of: fields).columnCount > width, let last = fields.map(\.rank).max(),
-            let index = fields.lastIndex(where: { $0.rank == last })
-        {
-            let group = last > 0 ? index..<index + 1 : Self.group(around: index, of: fields)
-            if group == fields.indices { break }
-            fields.removeSubrange(group)
-        }
-        let line = text(of: fields)
-        guard coloured, line.columnCount <= width else { return line.cut(toColumns: width) }
-        return text(of: fields, coloured: true)
+        layout(width: width).lines(coloured: coloured)[0]
     }
 
-    /// Returns the range of the field at `index` and the fields joined to it.
-    private static func group(around index: Int, of fields: [Field]) -> Range<Int> {
-        let begin = fields[...index].lastIndex { !$0.isJoined } ?? 0
-        let end = fields[(index + 1)...].firstIndex { !$0.isJoined } ?? fields.count
-        return begin..<end
-    }
-
-    private func text(of fields: [Field], coloured: Bool = false) -> String {
-        fields.enumerated().reduce("") { line, next in
-            let field = next.element
-            let text = coloured ? field.tone.colour.map { $0 + field.text + "\u{1B}[0m" } ?? field.text : field.text
-            return line + (next.offset == 0 ? "" : field.separator) + text
-        }
+    /// Places the fields in at most `lineCount` lines of `width` columns. Two lines are used only if the essential fields
+    /// do not fit into one.
+    func layout(width: Int, lineCount: Int = 1) -> StatusLayout {
+        StatusLayout(fields, width: width, lineCount: lineCount)
     }
 }

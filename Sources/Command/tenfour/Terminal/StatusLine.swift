@@ -31,6 +31,10 @@ struct StatusLine {
     /// Whether received audio goes to a card.
     private let playsOnCard: Bool
     private let panel: WaveformPanel?
+    private var voices = TalkingChanges()
+    /// The fields that were drawn last, and the line that a person was typing in their place.
+    private var drawn = StatusFields()
+    private var isTyping = false
 
     init(
         levels: Bool = false, timePitch: Bool = false, hasPartner: Bool = false, hasAnswered: Bool = false,
@@ -48,10 +52,22 @@ struct StatusLine {
         _ snapshot: RadioSnapshot, _ observer: SessionObserver, _ stops: ProcessStopMonitor,
         _ volumes: VolumeView, answering: (channel: String, RadioSession)? = nil, playing streamer: Streamer? = nil
     ) {
-        let fields = fields(snapshot, observer, stops, volumes, answering, streamer)
+        let (fields, typed) = (fields(snapshot, observer, stops, volumes, answering, streamer), panel?.typed)
         screen.draw(
             levelViews(snapshot), beneath: { panel?.lines(width: $0) ?? [] },
-            status: { panel?.typed?.cut(toColumns: $0) ?? fields.text(width: $0, coloured: Terminal.takesColours) })
+            status: { width, lineCount in
+                typed.map { [$0.cut(toColumns: width)] }
+                    ?? fields.layout(width: width, lineCount: lineCount).lines(coloured: Terminal.takesColours)
+            })
+        (drawn, isTyping) = (fields, typed != nil)
+    }
+
+    /// Returns whether the line that was drawn last has room for a field of this kind.
+    func hasRoom(for role: StatusFields.Role) -> Bool {
+        guard !isTyping else { return false }
+        var fields = drawn
+        if role == .mute { fields.setMute(true) }
+        return screen.layout(of: fields).roles.contains(role)
     }
 
     /// Returns the whole line as text.
@@ -60,9 +76,10 @@ struct StatusLine {
         _ volumes: VolumeView, answering: (channel: String, RadioSession)? = nil, playing streamer: Streamer? = nil
     ) -> String { fields(snapshot, observer, stops, volumes, answering, streamer).text(width: .max) }
 
-    private mutating func fields(
+    /// Returns the fields of the line.
+    mutating func fields(
         _ snapshot: RadioSnapshot, _ observer: SessionObserver, _ stops: ProcessStopMonitor, _ volumes: VolumeView,
-        _ answering: (channel: String, RadioSession)?, _ streamer: Streamer?
+        _ answering: (channel: String, RadioSession)? = nil, _ streamer: Streamer? = nil
     ) -> StatusFields {
         let (session, names) = (observer.session, observer.names)
         let channelStatus = observer.channelStatus
@@ -71,20 +88,21 @@ struct StatusLine {
             ?? StatusFields()
         let (talking, own) =
             answering.flatMap { answered in answered.1.snapshot.map { (answered.1, $0) } } ?? (session, snapshot)
-        if let latest = volumes.latest { fields.addPart(latest) }
-        if let answering { fields.addPart("to \(answering.channel)") }
-        if !channelStatus.isReached { fields.addPart("not in the channel") }
+        if let latest = volumes.latest { fields.addPart(latest, role: .volumeChange) }
+        if let answering { fields.addPart("to \(name: answering.channel)", rank: StatusFields.talking) }
+        if !channelStatus.isReached { fields.addPart("not in the channel", rank: StatusFields.alert) }
         if let managed = snapshot.managed { add(managed, to: &fields) }
-        if let relay = channelStatus.relayName { fields.addPart("through \(relay)", rank: 9) }
+        if let relay = channelStatus.relayName { fields.addPart("through \(name: relay)", rank: 9) }
         if let capture = own.capture { addOwn(capture, own, talking, observer, to: &fields) }
         if let floor = own.floor, let part = floor.part(names) {
-            fields.addPart(part, rank: floor.isEmergency ? StatusFields.alert : 0)
+            fields.addPart(part, rank: floor.isEmergency ? StatusFields.alert : StatusFields.talking)
         }
         let receivedCount = snapshot.network.received - snapshot.discards.total - snapshot.unopenedCount
         // Packets come before the first report, which tells who sends them.
         isUnanswered = receivedCount <= 0 && !hasAnswered || wasHere
         if let playback = snapshot.playback {
             let people = People(snapshot, isChannel: channelStatus.isChannel)
+            _ = voices.update(TalkingChanges.heard(in: snapshot), at: snapshot.elapsed)
             addOthers(playback, snapshot.talkers, people, session, observer, volumes, to: &fields)
             if !stops.isRecent(), !playback.isCardLost {
                 addMissing(observer.monitor.heard.recent.unplayedShare, to: &fields)
@@ -125,15 +143,16 @@ struct StatusLine {
         rate.update(snapshot, of: session)
         let hasEnded = session.hasInputEnded
         let isSilent = hasEnded || snapshot.playback != nil && !session.isMicrophoneOpen
-        let act = channelStatus.isReached ? ("sending", "ON AIR") : ("waiting", "mic open")
+        let act: (StatusText, StatusText) = channelStatus.isReached ? ("sending", "ON AIR") : ("waiting", "mic open")
         if hasEnded {
-            fields.addPart("nothing more is sent")
+            fields.addPart("nothing more is sent", short: "ended", rank: StatusFields.essential)
         } else {
-            fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1)
+            let state: StatusText = isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1
+            fields.addPart(state, short: isSilent ? "mic off" : nil, rank: StatusFields.essential)
             if !isSilent, let heard = HearingSummary(snapshot.hearings) {
-                fields.add(heard.text, rank: heard.tone == .bad ? StatusFields.alert : 0, tone: heard.tone)
+                fields.add("\(heard.text)", short: heard.short, rank: StatusFields.essential, tone: heard.tone)
             }
-            fields.add(level, rank: 4)
+            fields.add("\(level)", rank: 4)
         }
         if !isSilent, observer.capturesMicrophone, let advice = capture.levelAdvice {
             fields.add("mic \(advice.words)")
@@ -168,10 +187,16 @@ struct StatusLine {
         let (names, channelStatus) = (observer.names, observer.channelStatus)
         let present = talkers.filter { $0.endpoint != nil }
         let isKnown = channelStatus.isReached && addPeople(people, channelStatus, to: &fields)
+        // One who talks is named at every width, and of the others as many as there is room for.
+        let first = present.first { voices.contains($0.ssrc) } ?? present.first
         for talker in present {
-            fields.addPart(names[talker.ssrc])
-            if let volume = volumes.talker(talker.ssrc) { fields.add(volume.text, rank: volume.isMuted ? 0 : 2) }
-            fields.add(meters[talker.ssrc, default: Meter()].show(talker.level), rank: 4)
+            let isFirst = talker.ssrc == first?.ssrc
+            let rank = isFirst ? StatusFields.essential : voices.contains(talker.ssrc) ? StatusFields.talking : 0
+            fields.addPart("\(names.text(of: talker.ssrc))", rank: rank, role: .talker)
+            if let volume = volumes.talker(talker.ssrc) {
+                fields.add("\(volume.text)", rank: volume.isMuted ? session.isSpeakerMuted ? 0 : rank : 2)
+            }
+            fields.add("\(meters[talker.ssrc, default: Meter()].show(talker.level))", rank: 4)
             if talker.looksEncrypted {
                 fields.add("looks encrypted")
             } else {
@@ -182,9 +207,10 @@ struct StatusLine {
         if !present.isEmpty || isKnown {
             wasHere = true
         } else {
+            let isAsked = hasPartner && !channelStatus.isChannel && isUnanswered
             fields.addPart(
-                hasPartner && !channelStatus.isChannel && isUnanswered
-                    ? "nobody answers" : names.isEmpty ? "nobody is heard yet" : "nobody is heard")
+                isAsked ? "nobody answers" : names.isEmpty ? "nobody is heard yet" : "nobody is heard",
+                short: "nobody", rank: StatusFields.essential)
         }
         if showsTimePitch {
             fields.addPart("rate \(decimal(session.rate, places: 2))")
@@ -192,10 +218,9 @@ struct StatusLine {
             fields.add("behind \(decimal(session.lag / .seconds(1), places: 1)) s", rank: 2)
         }
         if session.isReplaying { fields.addPart("replay") }
-        if session.isSpeakerMuted {
-            fields.addPart("speaker muted")
-        } else if let volume = volumes.overall {
-            fields.addPart(volume, rank: 2)
+        fields.setMute(session.isSpeakerMuted)
+        if !session.isSpeakerMuted, let volume = volumes.overall {
+            fields.addPart("\(volume)", rank: 2)
         }
         if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST", rank: StatusFields.alert) }
     }
@@ -213,7 +238,7 @@ struct StatusLine {
         guard let people, channelStatus.isChannel || people.count > 0 else { return false }
         // Adds nothing if the only other talker has an open microphone, since the fields for talkers show this talker.
         guard channelStatus.isChannel || people.hasSilent else { return true }
-        fields.addPart(people.head)
+        fields.addPart("\(people.head)", rank: StatusFields.talking)
         if !people.names.isEmpty { fields.add(people.names, rank: 6, after: ": ") }
         return true
     }
@@ -243,40 +268,5 @@ struct StatusLine {
     /// Formats `share`, a proportion of 0…1, as percent. Returns nil if it rounds to zero.
     private func percent(_ share: Double?) -> String? {
         share.flatMap { $0 >= 0.0005 ? decimal($0 * 100, places: 1) + "%" : nil }
-    }
-}
-
-/// A level meter that rises immediately and falls slowly, so that it is readable during speech.
-struct Meter {
-    private var shown = Level.floor
-
-    /// The largest fall from one display to the next, in decibels.
-    private static let fall: Float = 4
-
-    mutating func show(_ level: Level) -> String {
-        shown = max(level, Level(decibels: shown.decibels - Self.fall))
-        let number = decimal(Double(shown.decibels), places: 0)
-        return shown <= .floor
-            ? " silent " : String(repeating: " ", count: max(3 - number.count, 0)) + number + " dBFS"
-    }
-}
-
-/// Measures the payload's bit rate over the last second.
-private struct SentRate {
-    private(set) var kilobits = 0.0
-    private var byteCount = 0
-    private var elapsed = Duration.zero
-    private var session: ObjectIdentifier?
-
-    mutating func update(_ snapshot: RadioSnapshot, of session: RadioSession) {
-        if self.session != ObjectIdentifier(session) {
-            (self.session, kilobits) = (ObjectIdentifier(session), 0)
-            (byteCount, elapsed) = (snapshot.sendStream.byteCount, snapshot.elapsed)
-        }
-        let passed = (snapshot.elapsed - elapsed) / .seconds(1)
-        guard passed >= 1 else { return }
-        kilobits = Double(snapshot.sendStream.byteCount - byteCount) * 8 / passed / 1_000
-        byteCount = snapshot.sendStream.byteCount
-        elapsed = snapshot.elapsed
     }
 }

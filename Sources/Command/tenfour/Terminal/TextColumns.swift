@@ -1,7 +1,7 @@
 extension String {
-    /// The number of columns that the text takes in a terminal, or a few more: two for East Asian letters and for
-    /// pictures.
-    var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
+    /// The number of columns that the text takes in a terminal, as the C function `wcswidth` counts them. Terminals that join
+    /// several pictures to one take fewer.
+    var columnCount: Int { unicodeScalars.reduce(0) { $0 + $1.columnCount } }
 
     /// The text cut to `columns` columns, with an ellipsis if something is missing.
     func cut(toColumns columns: Int) -> String {
@@ -49,15 +49,31 @@ extension [String] {
 }
 
 extension Character {
+    fileprivate var columnCount: Int { String(self).columnCount }
+}
+
+extension Unicode.Scalar {
+    /// The number of columns: none for combining and invisible characters, two for East Asian letters and pictures.
     fileprivate var columnCount: Int {
-        unicodeScalars.contains { scalar in
-            // East Asian Width (UAX #11), in blocks; and pictures.
-            switch scalar.value {
-            case 0x1100...0x115F, 0x2E80...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7FF, 0xF900...0xFAFF, 0xFE0F...0xFE6F,
-                0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F000...0x1FAFF, 0x20000...0x3FFFD:
-                true
+        if (0x20..<0x7F).contains(value) { return 1 }
+        if value == Self.emojiSelector { return 1 }
+        return isZeroWidth ? 0 : EastAsianWidth.isWide(self) ? 2 : 1
+    }
+
+    /// The variation selector that makes a letter a picture, and so wide in many terminals.
+    private static let emojiSelector: UInt32 = 0xFE0F
+
+    private var isZeroWidth: Bool {
+        switch value {
+        // Vowels and finals of Hangul are drawn into the consonant before them.
+        case 0x1160...0x11FF, 0xD7B0...0xD7FF: true
+        // A soft hyphen, and signs around numbers, are visible.
+        case 0xAD, 0x0600...0x0605, 0x06DD, 0x070F, 0x0890...0x0891, 0x08E2, 0x110BD, 0x110CD: false
+        default:
+            switch properties.generalCategory {
+            case .nonspacingMark, .enclosingMark, .format: true
             default: false
             }
-        } ? 2 : 1
+        }
     }
 }

@@ -59,6 +59,15 @@ struct PeopleWordsTests {
         #expect(lines[1].contains("here since ") && lines[1].contains("mic open"))
     }
 
+    @Test func wideNamesAreAlignedAndCut() {
+        let lines = people([
+            talker(1, String(repeating: "東", count: 40), .open), talker(2, "Ben"), talker(3, "e\u{301}"),
+        ]).lines()
+        #expect(lines.allSatisfy { "tenfour: \($0)".columnCount <= 80 }, "\(lines)")
+        let columns = lines.dropFirst().map { $0.components(separatedBy: "  here since")[0].columnCount }
+        #expect(columns == [25, 25, 25], "\(lines)")
+    }
+
     @Test func microphonesAreToldWhereMoreIsAskedFor() {
         var channelStatus = ChannelStatus(
             RadioConfiguration(local: Endpoint(.anyV4, port: 0), rtpSession: RTPSessionConfiguration()))

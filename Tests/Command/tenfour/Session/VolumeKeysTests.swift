@@ -58,7 +58,7 @@ struct VolumeKeysTests {
         #expect(keys.mark(SSRC(2), in: 1).prefix == "2 " && keys.mark(SSRC(2), in: 0).prefix == "  ")
         #expect(press("2") == .show("Ben: volume 0 dB; 9 and 0 lower and raise it, m mutes, 2 ends this"))
         #expect(press("0") == .changed("Ben: volume +3 dB"))
-        #expect(keys.view(at: .start).latest == "Ben: volume +3 dB")
+        #expect(keys.view(at: .start).latest?.whole == "Ben: volume +3 dB")
         #expect(control.text(of: ben.place) == "vol +3 dB" && control.text(of: anna.place) == nil)
         #expect(sessions[0].volume(of: SSRC(2)) == 1, "in its own channel only")
         for _ in 0..<9 { press("0") }

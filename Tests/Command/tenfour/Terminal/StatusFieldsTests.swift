@@ -39,6 +39,27 @@ struct StatusFieldsTests {
         #expect(fields.text(width: 7) == "東京東…")
     }
 
+    /// A name of any length gives way before the level, and the level before the name is too short to be recognised.
+    @Test func namesAreShortenedFirst() {
+        var fields = StatusFields()
+        fields.addPart("ON AIR", rank: StatusFields.essential)
+        fields.add(" -12 dBFS", rank: 4)
+        fields.addPart("\(name: "Maximiliane von und zu Weit")", rank: StatusFields.essential, role: .talker)
+        #expect(fields.text(width: 60) == "ON AIR   -12 dBFS  |  Maximiliane von und zu Weit")
+        #expect(fields.text(width: 40) == "ON AIR   -12 dBFS  |  Maximiliane von u…")
+        #expect(fields.text(width: 34) == "ON AIR   -12 dBFS  |  Maximiliane…")
+        #expect(fields.text(width: 33) == "ON AIR  |  Maximiliane von und z…")
+        #expect(fields.text(width: 19) == "ON AIR  |  Maximil…")
+        #expect(fields.text(width: 16) == "ON AIR Maximili…")
+    }
+
+    /// The mark of an unverified name is left where the name is shortened.
+    @Test func aRemarkIsReplacedByASign() {
+        let text: StatusText = "\(name: "Benjamin")\(remark: " (not verified)", sign: "?")"
+        #expect(text.whole == "Benjamin (not verified)")
+        #expect(text.text(nameColumns: 12) == "Benjamin (not verified)" && text.text(nameColumns: 6) == "Benja…?")
+    }
+
     /// Warnings are shown even if nothing else fits, and no word is truncated.
     @Test func noFieldIsCut() {
         var fields = fields

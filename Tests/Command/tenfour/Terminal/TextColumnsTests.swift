@@ -23,6 +23,24 @@ struct TextColumnsTests {
         #expect(["東京", "a"].wrapped(toColumns: 8, behind: "東  ", indent: "    ") == ["東  東京", "    a"])
     }
 
+    /// As many columns as `wcswidth` counts.
+    @Test(arguments: [
+        ("abc", 3), ("東京", 4), ("e\u{301}", 1), ("x\u{300}\u{301}\u{302}", 1), ("\u{1112}\u{1161}\u{11AB}", 2),
+        ("한", 2),
+        ("👍", 2), ("⌚", 2), ("✅", 2), ("⭐", 2), ("☀", 1), ("☀\u{FE0F}", 2), ("🇩🇪", 4), ("\u{200B}\u{200D}", 0),
+        ("a\u{AD}b", 3), ("ｱ", 1), ("Ａ", 2), ("क्षि", 3), ("…▶━", 3), ("𠀀", 2), ("\u{1F0A1}", 1),
+    ]) func lettersHaveTheColumnsOfATerminal(_ text: String, _ columns: Int) {
+        #expect(text.columnCount == columns)
+    }
+
+    @Test func aTextIsCutBetweenLetters() {
+        #expect("東京東京".cut(toColumns: 8) == "東京東京")
+        #expect("東京東京".cut(toColumns: 7) == "東京東…" && "東京東京".cut(toColumns: 6) == "東京…")
+        #expect("ae\u{301}ioe\u{301}".cut(toColumns: 3) == "ae\u{301}…")
+        #expect("東京".cut(toColumns: 1) == "…" && "東京".cut(toColumns: 0) == "")
+        #expect("東e\u{301}".fitted(toColumns: 5) == "東e\u{301}  ")
+    }
+
     /// The first lines of a program, which has no time to draw anything else.
     @Test(.onItsOwnThread, .inRealTime) func aNarrowTerminalCutsNoWord() throws {
         let terminal = Terminal(columns: 40)
