@@ -20,7 +20,8 @@ struct HearingNotices {
         case .mediaMissing(let ssrc):
             guard missing.count < Self.maximumCount, missing.insert(ssrc).inserted else { return nil }
             return
-                "\(names[ssrc]) is on the air, but nothing arrives from there: check the firewall here and the network"
+                "\(names[ssrc]) is on the air, but nothing arrives from there: the direction from \(names[ssrc]) to you fails; "
+                + "check the firewall here and the network"
         case .mediaReturned(let ssrc, let isArriving):
             guard missing.remove(ssrc) != nil, isArriving else { return nil }
             return "the audio of \(names[ssrc]) arrives again"
@@ -52,12 +53,14 @@ extension Hearing {
         case .hearsBadly(let share):
             "\(name) hears you badly: \(decimal(share * 100, places: 0))% of your audio is missing there"
         case .hearsNothing:
-            "\(name) has heard nothing from you\(time): your packets do not arrive there; check the firewalls at both ends"
+            "\(name) has heard nothing from you\(time), while packets from there arrive: only the direction to \(name) fails; "
+                + "check the firewall there, and whether one here forbids sending"
         case .muted: "\(name) receives you, but the speaker there is muted"
         case .noOutput: "\(name) receives you, but plays nothing: it has no output, or its sound card is gone"
         case .playsNothing:
             "\(name) receives you, but plays almost nothing: your packets arrive too late there, or cannot be decoded"
-        case .noAnswer: "\(name) has not answered\(time): it is not known whether you are heard there"
+        case .noAnswer:
+            "\(name) has not answered\(time): nothing arrives from there, so it is not known whether you are heard"
         }
     }
 

@@ -170,7 +170,7 @@ struct SessionReport {
 
 extension DiscardReason {
     /// The reason for a drop, as text that follows `3 datagrams`.
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .empty: "that are empty"
         case .unknownProtocol: "that are neither RTP nor RTCP"

@@ -28,6 +28,8 @@ final class SessionObserver {
     private var talking: TalkingNotices?
     private var levelNotices = LevelNotices()
     private var hearing = HearingNotices()
+    /// Nil for a session to which the hint does not apply.
+    private var nobody: NobodyHint?
     private var hasReportedOtherKeys = false
     /// What is sent, if it is a file whose end is to be reported; nil if there is none, or it was reported.
     private var inputName: String?
@@ -49,6 +51,7 @@ final class SessionObserver {
         channelStatus = ChannelStatus(configuration)
         strangers = StrangerNotices(remotes: configuration.rtpSession.remotes)
         cards = CardNotices(configuration)
+        nobody = NobodyHint(configuration)
         who = WhoIsHere(isChannel: channelStatus.isChannel)
         talking = tellsTalkers ? TalkingNotices() : nil
         inputName = microphone == nil ? nil : configuration.inputName
@@ -80,7 +83,13 @@ final class SessionObserver {
         var lines = cards.newNotices(in: snapshot)
         if !hasReportedOtherKeys, snapshot.talkers.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
             hasReportedOtherKeys = true
-            lines.append("received packets cannot be decrypted: the sender uses another key, or does not encrypt")
+            lines.append(NobodyHint.otherKey)
+        }
+        if let line = nobody?.line(snapshot, port: session.localEndpoint.port),
+            line != NobodyHint.otherKey || !hasReportedOtherKeys
+        {
+            hasReportedOtherKeys = hasReportedOtherKeys || line == NobodyHint.otherKey
+            lines.append(line)
         }
         let isOpen = microphone == nil ? nil : session.isMicrophoneOpen as Bool?
         guard talking != nil else { return lines }

@@ -28,14 +28,17 @@ struct HearingNoticesTests {
         #expect(
             lines([hearing(.hears), hearing(.hearsNothing, .seconds(1.6)), hearing(.hears), hearing(.hears)]) == [
                 nil,
-                "Bob has heard nothing from you for 2 s: your packets do not arrive there; check the firewalls at both ends",
+                "Bob has heard nothing from you for 2 s, while packets from there arrive: only the direction to Bob fails; "
+                    + "check the firewall there, and whether one here forbids sending",
                 "Bob hears you again",
                 nil,
             ])
         #expect(
             lines([hearing(.notYetKnown), hearing(.noAnswer, .seconds(2.5)), hearing(.notYetKnown), hearing(.hears)])
                 == [
-                    nil, "Bob has not answered for 3 s: it is not known whether you are heard there", nil,
+                    nil,
+                    "Bob has not answered for 3 s: nothing arrives from there, so it is not known whether you are heard",
+                    nil,
                     "Bob hears you again",
                 ])
         #expect(
@@ -61,7 +64,9 @@ struct HearingNoticesTests {
             Event.mediaMissing(bob), .mediaMissing(bob), .mediaReturned(bob, isArriving: true), .mediaMissing(bob),
             .mediaReturned(bob, isArriving: false), .mediaReturned(bob, isArriving: true),
         ].map { notices.line(for: $0, names) }
-        let missing = "Bob is on the air, but nothing arrives from there: check the firewall here and the network"
+        let missing =
+            "Bob is on the air, but nothing arrives from there: the direction from Bob to you fails; "
+            + "check the firewall here and the network"
         #expect(told == [missing, nil, "the audio of Bob arrives again", missing, nil, nil])
     }
 

@@ -59,16 +59,38 @@ import Testing
         }
     }
 
+    /// From the start nothing from Alice passes the router: Bob reads the likeliest cause once, and Alice the direction.
+    @Test(.needsRoot) func oneSideHearsNothingFromTheStart() throws {
+        let folder = Folder()
+        let tone = ["-n", "-r", "48000", "-c", "1", "tone.wav", "synth", "300", "sine", "440", "vol", "0.3"]
+        #expect(try Program.run("sox", tone, in: folder).end == .code(0))
+        try NetworkNamespace.run {
+            let stations = try Stations(in: folder, dropping: "ip saddr 10.9.1.1")
+            let (alice, bob) = (stations.alice, stations.bob)
+            defer { withExtendedLifetime(stations) {} }
+            let hint = "nothing has arrived from 10.9.1.1:5004 for 10 s: probably a firewall there drops UDP port 5004"
+            #expect(bob.says(hint, within: .seconds(60)), "\(bob.errors)")
+            #expect(alice.says("only the direction to Bob fails", within: .seconds(60)), "\(alice.errors)")
+            for station in [alice, bob] {
+                station.send(SIGINT)
+                #expect(station.wait() == .code(0), "\(station.errors)")
+            }
+            #expect(bob.errors.components(separatedBy: "nothing has arrived").count == 2, "\(bob.errors)")
+            #expect(!alice.errors.contains("nothing has arrived"), "\(alice.errors)")
+        }
+    }
+
     /// Alice sends packets of 60 ms, which are larger than any report. Both write what they hear into nothing.
     private struct Stations {
         let alice, bob: Program
         private let hosts: [NetworkHost]
 
-        init(in folder: Folder) throws {
+        init(in folder: Folder, dropping rule: String? = nil) throws {
             try NetworkNamespace.set(up: ["sysctl -qw net.ipv4.ip_forward=1"])
             hosts = [try NetworkHost("10.9.1", in: folder), try NetworkHost("10.9.2", in: folder)]
             try firewall("add table ip filter")
             try firewall("add chain ip filter forward { type filter hook forward priority 0 ; }")
+            if let rule { try firewall("add rule ip filter forward \(rule) drop") }
             bob = try hosts[1].run(
                 "tenfour", "talk", "10.9.1.1", "--plain", "--name", "Bob", "--input", "tone.wav", "-o", "/dev/null")
             alice = try hosts[0].run(
