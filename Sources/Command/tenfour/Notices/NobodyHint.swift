@@ -70,7 +70,7 @@ struct NobodyHint {
         switch failure.code {
         case ECONNREFUSED:
             return "\(partner) refuses your packets: no program receives there; start tenfour there, "
-                + "or check the port, which has to be its -p"
+                + "or name the port that it uses, as HOST:PORT"
         case EPERM, EACCES:
             return "your packets do not leave this machine: a firewall here forbids sending to \(partner); let UDP to "
                 + "port \(partner.port) out"

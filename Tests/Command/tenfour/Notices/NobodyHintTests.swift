@@ -67,7 +67,7 @@ struct NobodyHintTests {
         #expect(
             refused(ECONNREFUSED)
                 == "10.0.0.7:5004 refuses your packets: no program receives there; start tenfour there, "
-                + "or check the port, which has to be its -p")
+                + "or name the port that it uses, as HOST:PORT")
         #expect(refused(EPERM)?.contains("a firewall here forbids sending to 10.0.0.7:5004") == true)
         #expect(refused(EHOSTUNREACH)?.contains("do not leave this machine (10.0.0.7:5004: ") == true)
     }

@@ -139,9 +139,9 @@ import Testing
         end(player, terminal)
     }
 
-    /// Returns the lines drawn first after a clearing, without colours.
+    /// Returns the lines drawn first after a clearing, without colours and modes.
     private func plain(_ text: String) -> [String] {
-        text.replacing(/\u{1B}\[[0-9;]*m/, with: "").replacing("\r\n", with: "\n").replacing("\r", with: "")
+        text.replacing(/\u{1B}\[[?0-9;]*[mhl]/, with: "").replacing("\r\n", with: "\n").replacing("\r", with: "")
             .split(separator: "\n").prefix(12).map { $0.replacing("\u{1B}[K", with: "") }.map(String.init)
     }
 
