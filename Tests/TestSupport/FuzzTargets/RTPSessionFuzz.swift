@@ -95,7 +95,7 @@ private struct StationTrial: ~Copyable {
         precondition(ssrcs.count <= RTPSession.maximumSourceCount && Set(ssrcs).count == ssrcs.count)
         precondition(!ssrcs.contains(session.ssrc), "we are no source of ours")
         precondition(session.discards.total == discardCount)
-        precondition(session.nextDeadline != nil, "reports are due some time")
+        precondition(session.hasLeft || session.nextDeadline != nil, "reports are due some time")
         for source in session.sources { checkShown(source.name ?? "") }
     }
 
