@@ -57,10 +57,11 @@ public import Glibc
 
     /// The visible lines, without overwritten text.
     public var lines: [String] {
-        shown.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
+        // The sequences around a drawing take no place in a line.
+        let text = shown.replacing("\u{1B}[?7l", with: "").replacing("\u{1B}[?7h", with: "")
+        return text.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
             String(line.split(separator: "\r").last ?? "")
                 .replacing("\u{1B}[K", with: "").replacing("\u{1B}[J", with: "")
-                .replacing("\u{1B}[?7l", with: "").replacing("\u{1B}[?7h", with: "")
         }
     }
 
