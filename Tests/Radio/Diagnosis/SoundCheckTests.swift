@@ -33,7 +33,7 @@ import Testing
 
     @Test func aCardThatWorksIsWell() {
         #expect(findings(facts()).allSatisfy { $0.severity == .well })
-        #expect(findings(facts())[0].text == "`default` (USB Audio) plays and captures at 48000 Hz")
+        #expect(findings(facts())[0].text == "'default' (USB Audio) plays and captures at 48000 Hz")
         #expect(findings(facts(peak: 0.5))[1].text.hasSuffix("up to -6 dBFS"))
     }
 

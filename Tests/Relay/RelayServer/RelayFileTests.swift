@@ -262,7 +262,7 @@ struct RelayFileTests {
 
     @Test func onlyTheFirstErrorsAreReported() {
         do throws(RelayFileErrors) {
-            _ = try read(String(repeating: "nonsense\n", count: 5_000))
+            _ = try read("workers 2\n" + String(repeating: "nonsense\n", count: 5_000))
             Issue.record("accepted without an error")
         } catch {
             #expect(error.count == 1_000 && error.first.count == 20)

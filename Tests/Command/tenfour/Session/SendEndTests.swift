@@ -17,10 +17,11 @@ import Testing
     }
 
     @Test func anInputThatFailsIsReportedAlsoWhereNobodyListens() throws {
-        let address = "http://127.0.0.1:\(UDPPort.free())/live.ogg"
-        let result = try tenfour(["send", "--input", address, "rtp://127.0.0.1:\(UDPPort.free())"], in: folder)
+        let server = "127.0.0.1:\(UDPPort.free())"
+        let result = try tenfour(
+            ["send", "--input", "http://\(server)/live.ogg", "rtp://127.0.0.1:\(UDPPort.free())"], in: folder)
         #expect(result.end == .code(69), "\(result.errors)")
-        #expect(result.errors.split(separator: "\n").last?.hasPrefix("tenfour: \(address): ") == true, "\(result)")
+        #expect(result.errors.split(separator: "\n").last?.contains(server) == true, "\(result)")
         #expect(!result.errors.contains("every packet was refused"), "\(result.errors)")
     }
 
