@@ -16,7 +16,7 @@ final class SessionLoop {
     private var stops = ProcessStopMonitor()
     /// Whether the key that shows the state was pressed and the state has not been shown yet.
     private var isStateWanted = false
-    /// What a key has changed, until a line tells it or the status line shows it.
+    /// The notice of a key's change, which waits until a line reports it or the status line shows it.
     private var change: (line: String, role: StatusFields.Role)?
     /// The waveform of the audio that is sent; nil if no player sends it.
     private let panel: WaveformPanel?

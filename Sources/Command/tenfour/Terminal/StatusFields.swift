@@ -4,7 +4,7 @@ struct StatusFields {
 
     struct Field {
         var text: StatusText
-        /// What is shown where `text` has no room.
+        /// The shorter text, which is shown where `text` has no room.
         var short: StatusText?
         /// The separator before this field; not shown if the field is the first of the line.
         var separator: String

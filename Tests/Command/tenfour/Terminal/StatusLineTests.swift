@@ -35,7 +35,7 @@ struct StatusLineTests {
         observer = SessionObserver(session, configuration, microphone: nil, verbose: false, keepsSeconds: false)
     }
 
-    /// What is drawn.
+    /// A session whose status line is drawn.
     private struct Scene {
         var names: [String]
         var hearing: HearingState? = .hears
