@@ -37,7 +37,7 @@ struct CompoundReport {
             ssrc: ssrc, canonicalName: identity.canonicalName, name: configuration.name, tool: "tenfour",
             extensions: [configuration.lossProtection.capabilities.item].compactMap { $0 })
         self.goodbye = goodbye
-        self.status = status.map { ApplicationPacket(ssrc: ssrc, name: StationStatus.packetName, data: $0.data) }
+        if let status { set(status, of: ssrc) }
         guard blocks.count <= Self.maximumDetailedCount else { return }
         var details: [ExtendedReport.Block] = []
         if !configuration.isGroup {
@@ -56,6 +56,13 @@ struct CompoundReport {
         let ssrc = identity.ssrc
         report = .receiver(ReceiverReport(ssrc: ssrc, blocks: members.briefReportBlocks(at: now)))
         description = SourceDescription(ssrc: ssrc, canonicalName: identity.canonicalName)
+        set(status, of: ssrc)
+    }
+
+    /// Sets the status to another one of the same length.
+    mutating func set(_ status: StationStatus) { if let ssrc = self.status?.ssrc { set(status, of: ssrc) } }
+
+    private mutating func set(_ status: StationStatus, of ssrc: SSRC) {
         self.status = ApplicationPacket(ssrc: ssrc, name: StationStatus.packetName, data: status.data)
     }
 

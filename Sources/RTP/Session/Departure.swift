@@ -12,7 +12,9 @@ struct Departure: Sendable {
     /// The time after which BYE is repeated. Others forget us 200 ms after it.
     private static let repetitionDelay = Duration.milliseconds(150)
 
-    init(at now: Instant) {
+    /// Begins to wait, if we have said goodbye. Nobody answers otherwise.
+    init(at now: Instant, hasSaidGoodbye: Bool) {
+        guard hasSaidGoodbye else { return }
         end = now + Self.timeout
         repetition = now + Self.repetitionDelay
     }

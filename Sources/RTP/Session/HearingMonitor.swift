@@ -13,6 +13,8 @@ struct HearingMonitor: Sendable {
     private var partners: [Partner] = []
     /// Whether we have sent BYE.
     private var hasLeft = false
+    /// The number of our packets that the reports of a partner covered which has left, counted like `SentTimes.count`.
+    private var coveredByDeparted: Int?
     /// The partners that sent BYE last, the latest at the end.
     private var departed: [(ssrc: SSRC, at: Instant)] = []
 
@@ -57,10 +59,14 @@ struct HearingMonitor: Sendable {
         var output = StationStatus.Output.playing
         var missingShare = 0.0
         var hasReported = false
+        /// The time of the last report that told of lost packets; nil before it.
+        var lastLoss: Instant?
         /// Whether it has answered our BYE.
         var hasAnsweredGoodbye = false
         /// Whether the last report has not been evaluated.
         var hasNews = false
+
+        var isLossy: Bool { lastLoss.map { lastReport - $0 < HearingMonitor.lossMemory } ?? false }
 
         func hearing(at now: Instant) -> Hearing? {
             state.map { Hearing(ssrc: ssrc, endpoint: endpoint, state: $0, duration: since.map { now - $0 }) }
@@ -82,6 +88,9 @@ struct HearingMonitor: Sendable {
     private static let silentCount = 8
     /// The time after a report was due until a partner counts as not answering.
     private static let reportGrace = Duration.milliseconds(1_500)
+    /// The time that is added for `lossMemory` after packets were lost, because reports may be lost, too.
+    private static let lossGrace = Duration.seconds(1)
+    private static let lossMemory = Duration.seconds(5)
     /// The time without a report after which a partner that promises no next report counts as not answering: 2.5 times the
     /// longest regular interval, 6.16 s (RFC 3550 section 6.2).
     private static let regularTimeout = Duration.milliseconds(15_500)
@@ -120,6 +129,7 @@ struct HearingMonitor: Sendable {
             partners[index].isStated = true
             (partners[index].nextReport, partners[index].output) = (status.nextReport, status.output)
         }
+        if report.lossShare > 0 || report.missingShare ?? 0 > 0 { partners[index].lastLoss = now }
         if let behind = report.sentAfterHighest {
             partners[index].reached = max(partners[index].reached, sent.count - behind)
             partners[index].missingShare = report.missingShare ?? report.lossShare
@@ -135,7 +145,10 @@ struct HearingMonitor: Sendable {
     /// it stays, because it may still answer that.
     mutating func goodbyeArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard !hasLeft else { return }
-        partners.removeAll { $0.ssrc == ssrc && $0.endpoint.address == sender.address }
+        if let index = index(of: ssrc, at: sender) {
+            if partners[index].reached > 0 { coveredByDeparted = partners[index].reached }
+            partners.remove(at: index)
+        }
         if departed.count == Self.maximumDepartedCount { departed.removeFirst() }
         departed.append((ssrc, now))
     }
@@ -184,8 +197,8 @@ struct HearingMonitor: Sendable {
     }
 
     /// The number of our packets that the reports cover, counted from the first: those after it may not have arrived. It is
-    /// the least of all partners; nil before any report on our stream.
-    var coveredCount: Int? { partners.lazy.map(\.reached).filter { $0 > 0 }.min() }
+    /// the least of all partners, or that of the last one if all have left; nil before any report on our stream.
+    var coveredCount: Int? { partners.lazy.map(\.reached).filter { $0 > 0 }.min() ?? coveredByDeparted }
 
     /// Whether we have sent BYE, and a partner has not answered it.
     var awaitsLastReports: Bool {
@@ -193,10 +206,10 @@ struct HearingMonitor: Sendable {
             && partners.contains { $0.isStated && $0.isConfigured && !$0.hasAnsweredGoodbye }
     }
 
-    /// Whether each partner has answered our BYE: what its report does not cover has not arrived.
+    /// Whether each partner that reports on our stream has answered our BYE: what the reports do not cover has not arrived.
     var hasLastReports: Bool {
-        let stated = partners.filter { $0.isStated && $0.isConfigured }
-        return !stated.isEmpty && stated.allSatisfy(\.hasAnsweredGoodbye)
+        let reporting = partners.filter { $0.reached > 0 || $0.isStated && $0.isConfigured }
+        return !reporting.isEmpty && reporting.allSatisfy(\.hasAnsweredGoodbye)
     }
 
     private func nextDeadline(at now: Instant) -> Instant? {
@@ -207,7 +220,7 @@ struct HearingMonitor: Sendable {
     }
 
     private static func timeout(of partner: Partner) -> Duration {
-        partner.nextReport.map { $0 + reportGrace }
+        partner.nextReport.map { $0 + reportGrace + (partner.isLossy ? lossGrace : .zero) }
             ?? max(regularTimeout, (partner.reportInterval ?? .zero) * 2.5)
     }
 

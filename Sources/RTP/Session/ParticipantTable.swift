@@ -212,11 +212,7 @@ struct ParticipantTable: Sendable {
     mutating func updateMissing(_ events: inout EventQueue, at now: Instant) -> Bool {
         var changed = reporters.updateMissing(at: now)
         for index in sources.indices where sources[index].goodbye == nil {
-            let isLossy = sources[index].trace.isLossy(at: now)
-            let lastPacket = sources[index].lastPacket
-            guard sources[index].transmission.update(lastPacket: lastPacket, isLossy: isLossy, at: now) else {
-                continue
-            }
+            guard sources[index].updateMissing(at: now) else { continue }
             changed.append(sources[index].transmission.event(of: sources[index].ssrc))
         }
         for event in changed { events.post(event) }
@@ -253,7 +249,7 @@ struct ParticipantTable: Sendable {
         if isReporter { restarts.remove(ssrc) }
         if isReporter, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
         if let index, sources[index].goodbye == nil {
-            sources[index].goodbye = (reason, now)
+            sources[index].leave(reason: reason, at: now)
             expect(expiry(of: sources[index], schedule))
         }
     }

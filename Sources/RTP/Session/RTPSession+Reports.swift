@@ -46,31 +46,52 @@ extension RTPSession {
         schedule.expedite(membership, at: moment)
     }
 
-    /// Sends BYE, unless we have sent nothing or the session has `crowd` members or more.
-    mutating func sendGoodbye(at now: Instant) {
-        guard sendStream.hasSpoken, membership.memberCount < ReportSchedule.crowd else { return }
+    /// Sends BYE, unless we have sent nothing or the session has `crowd` members or more. Returns whether it was sent.
+    @discardableResult
+    mutating func sendGoodbye(at now: Instant) -> Bool {
+        guard sendStream.hasSpoken, membership.memberCount < ReportSchedule.crowd else { return false }
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
+        return true
     }
 
-    /// Sends a report to the remotes and the other sources. A source that is no remote gets no more bytes than it sent.
-    mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil, answersGoodbye: Bool = false) {
+    /// Sends a report to the remotes and the other sources. A source that is no remote gets no more bytes than it sent. To
+    /// the endpoints `departed` it says that it answers their BYE.
+    mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil, answering departed: [Endpoint] = []) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return
         }
-        var status = statesStatus ? ownStatus(at: now) : nil
-        status?.answersGoodbye = answersGoodbye
-        let compound = CompoundReport(
+        let status = statesStatus ? ownStatus(at: now) : nil
+        var compound = CompoundReport(
             from: identity, configuration, sendStream, isSender: isSender, about: &members, &feedback,
-            status: status, goodbye: goodbye, at: now
-        ).bytes
-        schedule.observe(byteCount: compound.count)
-        send(compound, at: now)
+            status: status, goodbye: goodbye, at: now)
+        let bytes = compound.bytes
+        schedule.observe(byteCount: bytes.count)
+        let destinations = beginReport(byteCount: bytes.count, at: now)
+        // A source that sends from another port than it receives on is the remote at its address.
+        let answered =
+            departed.isEmpty
+            ? []
+            : destinations.filter { destination in
+                departed.contains {
+                    $0 == destination || !destinations.contains($0) && $0.address == destination.address
+                }
+            }
+        putControl(bytes, to: destinations.filter { !answered.contains($0) })
+        guard var status, !answered.isEmpty else { return }
+        status.answersGoodbye = true
+        compound.set(status)
+        putControl(compound.bytes, to: answered)
     }
 
     mutating func send(_ compound: [UInt8], at now: Instant) {
+        putControl(compound, to: beginReport(byteCount: compound.count, at: now))
+    }
+
+    /// Records that a report of `byteCount` bytes is sent. Returns its destinations.
+    private mutating func beginReport(byteCount: Int, at now: Instant) -> [Endpoint] {
         sender.controlSent()
         status.schedule.reportSent(at: now)
-        putControl(compound, to: configuration.remotes + members.spend(compound.count, besides: configuration.remotes))
+        return configuration.remotes + members.spend(byteCount, besides: configuration.remotes)
     }
 
     mutating func putControl(_ datagram: [UInt8], to destinations: [Endpoint]) {

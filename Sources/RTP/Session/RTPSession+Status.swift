@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourPackets
 
 // MARK: Who transmits, and who hears us
@@ -107,8 +108,11 @@ extension RTPSession {
     /// Sends a last report if a source has left, so that it knows the fate of all its packets.
     mutating func answerGoodbyes(at now: Instant) {
         guard statesStatus else { return }
-        var isOwed = false
-        for index in members.indices where members[index].owesLastReport(at: now) { isOwed = true }
-        if isOwed { sendReport(at: now, answersGoodbye: true) }
+        var departed: [Endpoint] = []
+        for index in members.indices where members[index].owesLastReport(at: now) {
+            departed.append(members[index].endpoint)
+        }
+        guard !departed.isEmpty, status.answers.spend(1, at: now) else { return }
+        sendReport(at: now, answering: departed)
     }
 }

@@ -193,9 +193,9 @@ public struct RTPSession: ~Copyable, Sendable {
     /// Sends BYE, unless the session has 50 members or more. Send nothing afterwards. While `awaitsLastReports` is true,
     /// continue to pass datagrams and the time.
     public mutating func leave(at now: Instant) {
-        sendGoodbye(at: now)
+        let hasSaidGoodbye = sendGoodbye(at: now)
         status.monitor.leave()
-        departure = Departure(at: now)
+        departure = Departure(at: now, hasSaidGoodbye: hasSaidGoodbye)
     }
 
     // MARK: - Output

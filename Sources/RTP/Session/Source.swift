@@ -26,7 +26,7 @@ public struct Source: Sendable {
     /// The time of the first packet after the source's last pause. A source pauses when its microphone is closed.
     private var sendingSince: Instant
     /// The reason in the source's BYE, and the time of its arrival; nil before a BYE.
-    var goodbye: (reason: String, at: Instant)?
+    private(set) var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
     /// Whether our first report to the source was sent or is scheduled.
     var hasInitialReport = false
@@ -47,8 +47,7 @@ public struct Source: Sendable {
     /// The time before which playout is not counted, because it belongs to a pause.
     private var unheardBegin = Instant.start
     var transmission = StatedTransmission()
-    /// The number of packets that the source has sent after the highest one that has arrived, according to its last report.
-    private var statedBehind = 0
+    private var stated = StatedPackets()
     /// The number of last reports that we have sent after the source's BYE.
     private var lastReportCount = 0
     /// Whether packets have arrived after our last report.
@@ -164,21 +163,34 @@ public struct Source: Sendable {
         // The sender before has stated these.
         (name, capabilities) = (nil, nil)
         transmission = StatedTransmission()
-        statedBehind = 0
+        stated = StatedPackets()
     }
 
     /// Records the status in a report of the source.
     mutating func stated(_ status: StationStatus, at now: Instant) {
         transmission.stated(status.isTransmitting, at: now)
         guard let last = status.lastSent, reception.receivedCount > 0 else { return }
-        let behind = last.distance(after: reception.highestSequenceNumber)
-        // After 32 767 packets the distance would be negative. It stays at what was counted before.
-        statedBehind = behind >= 0 ? behind : statedBehind > Int(Int16.max) / 2 ? statedBehind : 0
+        stated.stated(last, highest: reception.highestSequenceNumber)
+        // A source transmits until one second after its last packet.
+        if transmission.isMissing || !status.isTransmitting { stated.settle() }
     }
 
-    /// The number of packets that the source has sent and that have not arrived, after the highest one that has. They may
-    /// still be on their way, unless the audio is missing or the source has left.
-    public var lostAtEndCount: Int { transmission.isMissing || goodbye != nil ? statedBehind : 0 }
+    /// Determines again whether the source's audio is missing. Returns whether this has changed.
+    mutating func updateMissing(at now: Instant) -> Bool {
+        let hasChanged = transmission.update(
+            lastPacket: lastPacket, isLossy: trace.isLossy(at: now), at: now)
+        if transmission.isMissing { stated.settle() }
+        return hasChanged
+    }
+
+    /// Records the source's BYE. It is removed a little later.
+    mutating func leave(reason: String, at now: Instant) {
+        goodbye = (reason, now)
+        stated.settle()
+    }
+
+    /// The number of packets that the source has sent and that are lost, after the highest one that has arrived.
+    public var lostAtEndCount: Int { stated.lostCount }
 
     /// Returns whether a last report to this source, which has left, is due. It answers the BYE at once, unless packets are
     /// still awaited; then, and if packets have come after it, before the source is removed.
@@ -187,7 +199,7 @@ public struct Source: Sendable {
         if hasExpired(at: now) {
             guard lastReportCount == 0 || hasLatePackets else { return false }
         } else {
-            guard statedBehind == 0, reception.hasRecentPackets else { return false }
+            guard !stated.isBehind, reception.hasRecentPackets else { return false }
         }
         lastReportCount += 1
         hasLatePackets = false
@@ -231,8 +243,8 @@ public struct Source: Sendable {
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)
         switch reception {
-        case .ahead(let lost): statedBehind = max(statedBehind - lost - 1, 0)
-        case .restarted: statedBehind = 0
+        case .ahead(let lost): stated.packetArrived(step: lost + 1)
+        case .restarted: stated = StatedPackets()
         case .reordered, .duplicate, .stray: break
         }
         trace.packetArrived(header, frameCount, reception, isRetransmission: isRetransmission, at: now)

@@ -14,12 +14,18 @@ struct StatedTransmission: Sendable, Hashable {
     /// The time at which the present outage began: that of the last packet, or of the first report of a transmission; nil
     /// while the audio is not missing.
     private var outageBegin: Instant?
+    /// Until when packets are awaited although the audio is missing by the clock: this program stood still, and they may wait
+    /// in the socket. Nil while it runs in time.
+    private var graceEnd: Instant?
     /// The duration of the outages that have ended.
     private var endedOutages = Duration.zero
 
     /// The time without packets after which audio is missing: a report of the end of a transmission has arrived by then. If
     /// packets are lost, reports may be lost, too, and the next ones are awaited.
     private static func limit(isLossy: Bool) -> Duration { isLossy ? .milliseconds(2_500) : .milliseconds(1_800) }
+
+    /// The delay of an update from which this program has stood still, and the time in which it then reads what waits.
+    private static let (standstill, grace) = (Duration.milliseconds(300), Duration.milliseconds(200))
 
     mutating func stated(_ isTransmitting: Bool, at now: Instant) {
         isStated = true
@@ -32,14 +38,20 @@ struct StatedTransmission: Sendable, Hashable {
     /// The time at which the audio is missing if no packet arrives before; nil if it is not expected, or missing already.
     func deadline(lastPacket: Instant?, isLossy: Bool) -> Instant? {
         guard !isMissing, let since else { return nil }
-        return max(lastPacket ?? since, since) + Self.limit(isLossy: isLossy)
+        let due = max(lastPacket ?? since, since) + Self.limit(isLossy: isLossy)
+        return graceEnd.map { max($0, due) } ?? due
     }
 
     /// Determines `isMissing` again. Returns whether it has changed.
     mutating func update(lastPacket: Instant?, isLossy: Bool, at now: Instant) -> Bool {
         let before = isMissing
         let begin = since.map { max(lastPacket ?? $0, $0) }
-        isMissing = begin.map { now >= $0 + Self.limit(isLossy: isLossy) } ?? false
+        if let due = begin.map({ $0 + Self.limit(isLossy: isLossy) }), now >= due {
+            if !isMissing, now - due >= Self.standstill { graceEnd = graceEnd ?? now + Self.grace }
+            isMissing = isMissing || now >= graceEnd ?? due
+        } else {
+            (isMissing, graceEnd) = (false, nil)
+        }
         if isMissing {
             outageBegin = outageBegin ?? begin
         } else if let begin = outageBegin {

@@ -1,10 +1,13 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// Our status in our reports, and that of our partners in theirs: who transmits, and who hears us.
 struct StatusExchange: Sendable {
     var monitor = HearingMonitor()
     var schedule = StatusSchedule()
+    /// Bounds the answers to BYE: an attacker that sends with the address of a partner can invent sources that leave.
+    var answers = TokenBucket(perSecond: 10, most: 32)
     /// Where the audio goes that we receive.
     private(set) var output = StationStatus.Output.playing
     /// The time for which a status lists a source after its last packet. Reports follow it for five seconds.

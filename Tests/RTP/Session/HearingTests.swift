@@ -1,3 +1,4 @@
+import Foundation
 import TenfourAudioCore
 import TenfourNetworkEmulator
 import TenfourPackets
@@ -134,6 +135,34 @@ struct HearingTests {
         #expect(pair.missing.map(\.isMissing) == [true, false])
     }
 
+    /// A stopped program reads after it what has waited: nothing was missing.
+    @Test func aProgramThatStoodStillAccusesNobody() {
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
+        var status = StationStatus()
+        status.isTransmitting = true
+        let stated = ApplicationPacket(ssrc: SSRC(9), name: StationStatus.packetName, data: status.data)
+        let report = report(SSRC(9)) + [UInt8](capacity: 64) { stated.write(into: &$0) }
+        func receive(_ number: Int, at now: Instant) {
+            _ = listener.receive(media(SSRC(9), number), from: bob, at: now)
+            if number % 50 == 0 { _ = listener.receive(report, from: bob, at: now) }
+        }
+        for number in 0..<500 {
+            receive(number, at: seconds(Double(number) / 50))
+            listener.wait(until: seconds(Double(number) / 50))
+        }
+        // It stands still for 7 s. Its timers run before it reads the socket.
+        let now = seconds(17)
+        listener.timeElapsed(at: now)
+        for number in 500..<850 { receive(number, at: now) }
+        for number in 850..<1_000 {
+            receive(number, at: seconds(Double(number) / 50))
+            listener.wait(until: seconds(Double(number) / 50))
+        }
+        let events = listener.takeEvents()
+        #expect(!events.contains { if case .mediaMissing = $0 { true } else { false } }, "\(events)")
+        #expect(listener.participants(at: seconds(20)).map(\.outage) == [.zero])
+    }
+
     @Test func aListenerThatDoesNotPlayIsNoListener() {
         let outputs: [(StationStatus.Output, HearingState)] = [(.muted, .muted), (.none, .noOutput)]
         for (output, state) in outputs {
@@ -246,15 +275,18 @@ struct HearingTests {
         #expect(Set(told) == [.cannotKnow], "\(told)")
     }
 
-    /// Loss, jitter, discontinuous transmission, pauses of all lengths: nobody is told that nothing arrives.
-    @Test(arguments: [0, 0.05, 0.2], 1...4 as ClosedRange<UInt64>) func noAlarmIsFalse(loss: Double, seed: UInt64) {
+    /// Loss, jitter, discontinuous transmission, pauses of all lengths: nobody is told that nothing arrives. `Tools/test --long`
+    /// lets each pair talk for an hour.
+    @Test(.timeLimit(.minutes(20)), arguments: [0, 0.05, 0.2], 1...4 as ClosedRange<UInt64>)
+    func noAlarmIsFalse(loss: Double, seed: UInt64) {
+        let duration = ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? 300 : 3_600
         var random = SeededRandom(seed: seed)
         let pair = Pair(
             NetworkModel(
                 loss: .random(loss), delay: .milliseconds(20), jitter: .uniform(.zero ... .milliseconds(60))),
             seed: seed)
         var spoken: [Bool] = []
-        while spoken.count < 50 * 300 {
+        while spoken.count < 50 * duration {
             spoken += [Bool](repeating: true, count: Int.random(in: 20...400, using: &random))
             spoken += [Bool](repeating: false, count: [5, 19, 40, 75, 150, 400].randomElement(using: &random) ?? 0)
         }
@@ -262,7 +294,7 @@ struct HearingTests {
         pair.link.left.speech = Speech(isSpoken: { $0 < talks.count && talks[$0] })
         // With an even seed the other end only listens.
         if !seed.isMultiple(of: 2) { pair.link.right.speech = Speech(isSpoken: { $0 < talks.count && !talks[$0] }) }
-        pair.run(until: 300)
+        pair.run(until: Double(duration))
         let alarms: Set<HearingState> = [.hearsNothing, .noAnswer, .playsNothing]
         let told = pair.told.filter { alarms.contains($0.state) }
         #expect(told.isEmpty, "\(told)")
