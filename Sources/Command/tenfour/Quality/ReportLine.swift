@@ -34,7 +34,8 @@ extension SessionReport {
         let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
         let retransmitted = sent.retransmission.retransmittedCount
         let again = retransmitted > 0 ? " despite \(count(retransmitted, "retransmission"))" : ""
-        let lost = lostCount.map { ", \($0) of them lost\(again)" } ?? ", no reports received"
+        let unknown = uncovered.map { "; no report shows that the last \($0 == 1 ? "one" : "\($0)") arrived" } ?? ""
+        let lost = lostCount.map { ", \($0) of them lost\(again)\(unknown)" } ?? ", no reports received"
         return "sent \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
             + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
     }

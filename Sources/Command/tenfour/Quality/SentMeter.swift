@@ -28,6 +28,10 @@ struct SentMeter {
     private var packetCountAtReturn = 0
     /// The number of packets reported as lost before the relay last returned.
     private var lostBeforeReturn = 0
+    /// The number of our last packets of which no report shows that they arrived; nil where all is known, or nothing.
+    private(set) var uncoveredCount: Int?
+    /// Whether a partner did not hear us at the last update.
+    private var isUnheard = false
     private let keepsSeconds: Bool
     private let coding: CodingSettings
 
@@ -47,6 +51,8 @@ struct SentMeter {
         var loss: Loss?
         /// The number of packets sent while the relay was unreachable.
         var outageCount = 0
+        /// The number of packets lost at the end of the session, after those that the receiver's reports count.
+        var lostAtEndCount: Int?
         /// The time in which we transmitted and a partner did not hear us.
         var notHeard = Duration.zero
     }
@@ -70,11 +76,7 @@ struct SentMeter {
             current = Second()
             current.view = whole.view
         }
-        if snapshot.hearings.contains(where: \.state.isUnheard) {
-            let step = max(snapshot.elapsed - whole.duration, .zero)
-            current.notHeard += step
-            whole.notHeard += step
-        }
+        addNotHeard(snapshot)
         let sendStream = snapshot.sendStream
         let packetCount = sendStream.packetCount - whole.packetCount
         // Uses the constant bit rate of G.711: only the bit rate of Opus follows the loss protection.
@@ -82,6 +84,27 @@ struct SentMeter {
         current.add(packetCount, sendStream.byteCount - whole.byteCount, at: bitRate)
         whole.add(packetCount, sendStream.byteCount - whole.byteCount, at: bitRate)
         whole.duration = snapshot.elapsed
+        (current.lostAtEndCount, whole.lostAtEndCount) = (snapshot.lostAtEndCount, snapshot.lostAtEndCount)
+        let uncoveredCount = snapshot.coveredCount.map { sendStream.packetCount - $0 } ?? 0
+        self.uncoveredCount = snapshot.lostAtEndCount == nil && uncoveredCount > 0 ? uncoveredCount : nil
+    }
+
+    /// Adds the time in which a partner has not heard us. It is known late that a partner does not: what was before counts in
+    /// the seconds in which it was.
+    private mutating func addNotHeard(_ snapshot: RadioSnapshot) {
+        let unheard = snapshot.hearings.filter(\.state.isUnheard)
+        defer { isUnheard = !unheard.isEmpty }
+        guard !unheard.isEmpty else { return }
+        var left = max(snapshot.elapsed - whole.duration, .zero)
+        if !isUnheard { left = max(left, unheard.compactMap(\.duration).max() ?? .zero) }
+        whole.notHeard += left
+        var share = min(left, snapshot.elapsed - .seconds(snapshot.elapsed.components.seconds))
+        current.notHeard += share
+        for index in seconds.indices.reversed() where left > .zero {
+            left -= share
+            share = max(min(left, .seconds(1) - seconds[index].notHeard), .zero)
+            seconds[index].notHeard += share
+        }
     }
 
     /// Records a receiver's report.
@@ -141,7 +164,7 @@ struct SentMeter {
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
         let withOutageEnded = withOutageEnded
         return (
-            withOutageEnded.whole.members(coding),
+            withOutageEnded.whole.members(coding) + [("uncovered", .integer(uncoveredCount ?? 0))],
             (seconds + [withOutageEnded.current]).map { $0.members(coding) }
         )
     }
@@ -157,8 +180,8 @@ extension SentMeter.Second {
     /// The number of packets lost; nil without reports or outages. A negative reported number, which late packets can
     /// cause, counts as zero.
     fileprivate var lostCount: Int? {
-        guard loss != nil || outageCount > 0 else { return nil }
-        return max(loss?.lostCount ?? 0, 0) + outageCount
+        guard loss != nil || outageCount > 0 || lostAtEndCount != nil else { return nil }
+        return max(loss?.lostCount ?? 0, 0) + outageCount + (lostAtEndCount ?? 0)
     }
 
     /// The proportion of lost packets, 0…1, among the packets covered by reports or outages; nil if there are no such

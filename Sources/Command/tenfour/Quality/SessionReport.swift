@@ -17,6 +17,8 @@ struct SessionReport {
     /// The number of our packets lost despite recovery: reported by a receiver, or sent while the relay was
     /// unreachable; nil if there was neither a report nor such an outage.
     let lostCount: Int?
+    /// The number of our last packets of which no report shows that they arrived; nil where all is known, or nothing.
+    let uncovered: Int?
     /// The time in which we transmitted and a partner did not hear us.
     private let notHeard: Duration
 
@@ -28,7 +30,8 @@ struct SessionReport {
         self.snapshot = snapshot
         self.names = names
         lastReport = monitor.sent.lastReport
-        lostCount = monitor.sent.lostCount.map { $0 + (snapshot.lostAtEndCount ?? 0) } ?? snapshot.lostAtEndCount
+        lostCount = monitor.sent.lostCount
+        uncovered = monitor.sent.uncoveredCount
         notHeard = monitor.sent.notHeard
         talkers = Dictionary(monitor.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
@@ -45,7 +48,7 @@ struct SessionReport {
             lines.append("            \(reported)")
             if let uncovered {
                 lines.append(
-                    "            no report says whether the last \(count(uncovered, "packet")) arrived")
+                    "            no report shows that the last \(count(uncovered, "packet")) arrived")
             }
             if notHeard >= .milliseconds(500) {
                 let seconds = decimal(notHeard / .seconds(1), places: 1)
@@ -102,25 +105,6 @@ struct SessionReport {
         let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
         return lost + ", but sent no report in the last \(silence) s"
     }
-
-    /// The number of our last packets of which no report says that they arrived; nil if they are at most 75, the packets of
-    /// 1.5 s at 20 ms each.
-    private var uncovered: Int? {
-        // After the last reports, the fate of all packets is known.
-        guard let covered = snapshot.coveredCount, snapshot.elapsed > .zero, snapshot.lostAtEndCount == nil else {
-            return nil
-        }
-        let count = snapshot.sendStream.packetCount - covered
-        // The packets of the longest time between two reports of others, in a session that transmits all the time.
-        let usual =
-            Double(snapshot.sendStream.packetCount) * Self.longestInterval / max(snapshot.elapsed / .seconds(1), 1)
-        return count > Self.usualUncovered && Double(count) > usual ? count : nil
-    }
-
-    /// The number of packets that a report does not cover yet: those of 1.5 s, at 20 ms each.
-    private static let usualUncovered = 75
-    /// The longest regular interval of reports, in seconds (RFC 3550 section 6.2).
-    private static let longestInterval = 6.16
 
     /// The time without a receiver report above which the text mentions this time. Receiver reports usually arrive
     /// about every five seconds.

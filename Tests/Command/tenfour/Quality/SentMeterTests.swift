@@ -4,6 +4,7 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourJSON
 import TenfourPackets
+import TenfourSoundCard
 import Testing
 
 @testable import TenfourRadio
@@ -117,5 +118,55 @@ struct SentMeterTests {
         let expected = EModel(lossShare: 0.05, codec: .g711).score
         let score = figures(.pcma)["score"].flatMap { Double($0) } ?? 0
         #expect(abs(score - expected) < 0.01 && score > 3.8, "\(score)")
+    }
+
+    /// The partner's last report covers 200 of 900 packets, and it does not answer the BYE; or it answers, and says that the
+    /// last 20 are lost.
+    @Test func whatNoReportShowsIsNotCountedAsArrived() {
+        func meter(_ covered: Int, lostAtEnd: Int?) -> ([String: String], SessionReport) {
+            var sender = Sender()
+            sender.send(packets: 900)
+            sender.hear(of: 3, from: 2)
+            var snapshot = RadioSnapshot(rtpSession: sender.rtpSession, elapsed: .seconds(18))
+            (snapshot.coveredCount, snapshot.lostAtEndCount) = (covered, lostAtEnd)
+            var monitor = QualityMonitor(keepsSeconds: false, coding: CodingSettings())
+            monitor.update(with: snapshot)
+            monitor.record(
+                .receiverReported(SSRC(2), ReceiverView(lossShare: 0, lostCount: 3, jitter: .zero, roundTrip: nil)))
+            snapshot.capture = .init(
+                level: Level(meanSquare: 0), levelHistory: LevelHistory(), xrunCount: 0, missed: .zero, overrunCount: 0,
+                isCardLost: false, silentChannel: nil, levelAdvice: nil, realTime: .notAsked)
+            let members = monitor.sent.members.whole.map { ($0.0, $0.1.line) }
+            return (Dictionary(members) { $1 }, SessionReport(snapshot, TalkerNames(), monitor))
+        }
+        var (members, report) = meter(200, lostAtEnd: nil)
+        #expect(members["lost"] == "3" && members["uncovered"] == "700")
+        #expect(report.line.contains("3 of them lost; no report shows that the last 700 arrived"), "\(report.line)")
+        #expect(report.text.contains("no report shows that the last 700 packets arrived"), "\(report.text)")
+        (members, report) = meter(880, lostAtEnd: 20)
+        #expect(members["lost"] == "23" && members["uncovered"] == "0")
+        #expect(report.line.contains("23 of them lost") && !report.line.contains("no report"), "\(report.line)")
+    }
+
+    /// That nothing is heard is known after three seconds; the time before counts in the seconds in which it was.
+    @Test func theTimeBeforeItWasKnownIsNotHeardEither() {
+        var meter = SentMeter(keepsSeconds: true, coding: CodingSettings())
+        for tick in 0...80 {
+            let elapsed = Duration.milliseconds(100 * tick)
+            let session = RTPSession(
+                identity: Identity(ssrc: SSRC(1)), configuration: RTPSessionConfiguration(), at: .start)
+            var snapshot = RadioSnapshot(rtpSession: session, elapsed: elapsed)
+            if (53...70).contains(tick) {
+                snapshot.hearings = [
+                    Hearing(
+                        ssrc: SSRC(2), endpoint: Endpoint(.loopbackV4, port: 6_000), state: .hearsNothing,
+                        duration: elapsed - .milliseconds(2_500))
+                ]
+            }
+            meter.update(with: snapshot)
+        }
+        #expect(meter.notHeard == .milliseconds(4_500))
+        let seconds = meter.members.seconds.map { $0.first { $0.0 == "not_heard_ms" }?.1.line }
+        #expect(seconds == ["0", "0", "500", "1000", "1000", "1000", "1000", "0", "0"])
     }
 }
