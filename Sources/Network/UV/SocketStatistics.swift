@@ -28,10 +28,13 @@ public struct SocketStatistics: Equatable, Sendable {
         public var destination: Endpoint?
         /// The `errno` of the failure.
         public var code: Int32
+        /// Whether a machine on the way or at the destination refused the datagram (ICMP), and not this one.
+        public var isOfNetwork: Bool
 
-        public init(destination: Endpoint?, code: Int32) {
+        public init(destination: Endpoint?, code: Int32, isOfNetwork: Bool = false) {
             self.destination = destination
             self.code = code
+            self.isOfNetwork = isOfNetwork
         }
 
         /// A line for people, such as `192.0.2.1:5004: connection refused`.
@@ -49,8 +52,8 @@ public struct SocketStatistics: Equatable, Sendable {
         lastFailure = lastFailure ?? other.lastFailure
     }
 
-    mutating func countFailure(_ code: Int32, to destination: Endpoint?) {
+    mutating func countFailure(_ code: Int32, to destination: Endpoint?, isOfNetwork: Bool = false) {
         failures[code, default: 0] += 1
-        lastFailure = Failure(destination: destination, code: code)
+        lastFailure = Failure(destination: destination, code: code, isOfNetwork: isOfNetwork)
     }
 }

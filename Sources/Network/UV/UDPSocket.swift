@@ -194,7 +194,7 @@ extension UDPSocket {
             let endpoint = unsafe withUnsafeBytes(of: destination) { bytes in
                 unsafe bytes.baseAddress.flatMap { unsafe Endpoint($0.assumingMemoryBound(to: sockaddr.self)) }
             }
-            statistics.countFailure(code, to: endpoint)
+            statistics.countFailure(code, to: endpoint, isOfNetwork: true)
         }
     }
 }

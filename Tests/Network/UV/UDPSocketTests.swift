@@ -117,7 +117,7 @@ struct UDPSocketTests {
         // The ICMP error arrives while the socket waits …
         #expect(socket.send([1], to: closed) == .sent)
         try run(loop) { socket.statistics.failures == [ECONNREFUSED: 1] }
-        #expect(socket.statistics.lastFailure == .init(destination: closed, code: ECONNREFUSED))
+        #expect(socket.statistics.lastFailure == .init(destination: closed, code: ECONNREFUSED, isOfNetwork: true))
         // … or when it sends again; then the datagram to another destination is not lost.
         #expect(socket.send([2], to: closed) == .sent)
         #expect(socket.send([3], to: friend.localEndpoint) == .sent)
@@ -132,11 +132,11 @@ struct UDPSocketTests {
         socket.receive { _, _, _ in }
         socket.send([1], to: closed)
         try run(loop) { socket.statistics.failed == 1 }
-        #expect(socket.statistics.lastFailure == .init(destination: closed, code: ECONNREFUSED))
+        #expect(socket.statistics.lastFailure == .init(destination: closed, code: ECONNREFUSED, isOfNetwork: true))
         let closedV6 = Endpoint(.loopbackV6, port: 9)
         socket.send([1], to: closedV6)
         try run(loop) { socket.statistics.failed == 2 }
-        #expect(socket.statistics.lastFailure == .init(destination: closedV6, code: ECONNREFUSED))
+        #expect(socket.statistics.lastFailure == .init(destination: closedV6, code: ECONNREFUSED, isOfNetwork: true))
     }
 
     @Test func aReportFromTheNetworkDoesNotKeepTheProcessorBusy() throws {

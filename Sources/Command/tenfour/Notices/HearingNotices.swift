@@ -20,8 +20,7 @@ struct HearingNotices {
         case .mediaMissing(let ssrc):
             guard missing.count < Self.maximumCount, missing.insert(ssrc).inserted else { return nil }
             return
-                "\(names[ssrc]) is on the air, but nothing arrives from there: the direction from \(names[ssrc]) to you fails; "
-                + "check the firewall here and the network"
+                "\(names[ssrc]) is on the air, but nothing arrives from there: check the network and the firewall here"
         case .mediaReturned(let ssrc, let isArriving):
             guard missing.remove(ssrc) != nil, isArriving else { return nil }
             return "the audio of \(names[ssrc]) arrives again"

@@ -22,6 +22,10 @@ struct NobodyHint {
     /// The time from the start until the line.
     static let delay = Duration.seconds(10)
 
+    /// The number of datagrams of no use that say nothing about a partner: a stray one may reach any port. A partner with a
+    /// closed microphone sends two to four reports in this time.
+    private static let strayCount = 1
+
     /// The line about packets that arrive and cannot be decrypted.
     static let otherKey = "received packets cannot be decrypted: the sender uses another key, or does not encrypt"
 
@@ -45,9 +49,9 @@ struct NobodyHint {
         if received > 0 || !snapshot.talkers.isEmpty || !snapshot.participants.isEmpty { isDone = true }
         guard !isDone, snapshot.elapsed >= Self.delay else { return nil }
         isDone = true
-        if snapshot.unopenedCount > 0 { return Self.otherKey }
+        if snapshot.unopenedCount > Self.strayCount { return Self.otherKey }
         let time = "for \(Int(Self.delay / .seconds(1))) s"
-        if let reason = snapshot.discards.mostFrequent {
+        if snapshot.discards.total > Self.strayCount, let reason = snapshot.discards.mostFrequent {
             return "nothing of use has arrived at port \(port) \(time), only datagrams \(reason.words): "
                 + "check what the other end sends"
         }
@@ -59,8 +63,9 @@ struct NobodyHint {
                 "nothing has arrived for \(group) \(time): probably nobody sends to it at port \(port), or this network "
                 + "does not carry multicast; --interface chooses another one"
         case .anybody:
-            return "nothing has arrived at port \(port) \(time): probably it is sent to another address or port, or a "
-                + "firewall here drops it; `tenfour doctor -p \(port)` examines this machine"
+            return
+                "nothing has arrived at port \(port) \(time): probably nobody sends yet, or sends to another address or "
+                + "port, or a firewall here drops it; `tenfour doctor -p \(port)` examines this machine"
         }
     }
 
@@ -71,6 +76,9 @@ struct NobodyHint {
         case ECONNREFUSED:
             return "\(partner) refuses your packets: no program receives there; start tenfour there, "
                 + "or name the port that it uses, as HOST:PORT"
+        case _ where failure.isOfNetwork:
+            return "your packets do not reach \(partner): a router on the way, or a firewall there, rejects them; "
+                + "`tenfour doctor \(partner)` examines the way"
         case EPERM, EACCES:
             return "your packets do not leave this machine: a firewall here forbids sending to \(partner); let UDP to "
                 + "port \(partner.port) out"

@@ -65,8 +65,7 @@ struct HearingNoticesTests {
             .mediaReturned(bob, isArriving: false), .mediaReturned(bob, isArriving: true),
         ].map { notices.line(for: $0, names) }
         let missing =
-            "Bob is on the air, but nothing arrives from there: the direction from Bob to you fails; "
-            + "check the firewall here and the network"
+            "Bob is on the air, but nothing arrives from there: check the network and the firewall here"
         #expect(told == [missing, nil, "the audio of Bob arrives again", missing, nil, nil])
     }
 

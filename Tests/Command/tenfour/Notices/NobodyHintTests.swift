@@ -52,8 +52,8 @@ struct NobodyHintTests {
                 + "`tenfour channel new NAME --relay HOST`")
         #expect(
             line(nil)
-                == "nothing has arrived at port 5004 for 10 s: probably it is sent to another address or port, or a "
-                + "firewall here drops it; `tenfour doctor -p 5004` examines this machine")
+                == "nothing has arrived at port 5004 for 10 s: probably nobody sends yet, or sends to another address or "
+                + "port, or a firewall here drops it; `tenfour doctor -p 5004` examines this machine")
         var group = configuration(nil)
         group.multicast = .init(group: .v4(0xEF00_010A))
         var hint = NobodyHint(group)
@@ -72,16 +72,31 @@ struct NobodyHintTests {
         #expect(refused(EHOSTUNREACH)?.contains("do not leave this machine (10.0.0.7:5004: ") == true)
     }
 
+    /// A firewall may reject with several kinds of ICMP error, which have the same numbers as failures of this machine.
+    @Test(arguments: [EHOSTUNREACH, ENETUNREACH, EACCES, EPERM, EPROTO])
+    func packetsThatTheNetworkRejectsHaveLeftThisMachine(code: Int32) {
+        let rejected = line(lan) {
+            $0.network.lastFailure = .init(destination: lan, code: code, isOfNetwork: true)
+        }
+        #expect(
+            rejected?.hasPrefix("your packets do not reach 10.0.0.7:5004: a router on the way, or a firewall") == true)
+    }
+
+    @Test func aStrayDatagramIsNoCause() {
+        #expect(line(lan) { ($0.network.received, $0.unopenedCount) = (1, 1) } == line(lan))
+        #expect(line(lan) { ($0.network.received, $0.unopenedCount) = (2, 2) } == NobodyHint.otherKey)
+    }
+
     @Test func packetsThatArriveAndAreOfNoUseAreNamed() {
         let encrypted = line(lan) { ($0.network.received, $0.unopenedCount) = (3, 3) }
         #expect(encrypted == NobodyHint.otherKey)
         var session = RTPSession(
             identity: Identity(ssrc: SSRC(1)), configuration: RTPSessionConfiguration(), at: .start)
         let noise: [UInt8] = [0x17, 1, 2, 3]
-        session.receive(noise.span, from: lan, at: .start)
+        for _ in 0..<2 { _ = session.receive(noise.span, from: lan, at: .start) }
         var hint = NobodyHint(configuration(lan))
         var snapshot = RadioSnapshot(rtpSession: session, elapsed: .seconds(10))
-        snapshot.network.received = 1
+        snapshot.network.received = 2
         #expect(
             hint?.line(snapshot, port: 5004)
                 == "nothing of use has arrived at port 5004 for 10 s, only datagrams that are "
