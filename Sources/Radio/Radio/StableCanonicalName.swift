@@ -8,18 +8,21 @@ internal import TenfourUnixSockets
 
 /// The CNAME that a station has again after a restart, so that its partners list it once (Protocol/02-rtcp.md).
 ///
-/// It is derived by a one-way function from the machine, the user, the port and the partners. So it tells nobody who or
-/// where the user is, and partners cannot find out that they talk with the same station. Only one session has the name
-/// at a time, also if its process is killed: it holds an abstract Unix socket of this name.
+/// It is derived by a one-way function from the machine since it was started, its network, the user, the port and the
+/// partners. So it tells nobody who or where the user is, and different partners cannot find out that they talk with the
+/// same station. The same partners, and those who can read reports that are not encrypted, can tell that a call comes
+/// from the station of an earlier one, until the machine is started again. A session without configured partners has no
+/// such name, because all its callers would see the same. Only one session has the name at a time, also if its process
+/// is killed: it holds an abstract Unix socket of this name.
 final class StableCanonicalName: Sendable {
     let text: String
     private let descriptor: Int32
 
-    /// Returns nil if another session holds the name, if the machine has no id, and in a channel, whose relay lists the
-    /// members.
+    /// Returns nil if another session holds the name, if the machine has no id, without partners, and in a channel, whose
+    /// relay lists the members.
     convenience init?(_ configuration: RadioConfiguration) {
         if case .channel = configuration.protection { return nil }
-        guard let machine = Self.machine else { return nil }
+        guard !configuration.rtpSession.remotes.isEmpty, let machine = Self.machine else { return nil }
         let own = ["\(getuid())", "\(configuration.local)", configuration.rtpSession.name ?? ""]
         self.init(own + configuration.rtpSession.remotes.map(\.description).sorted(), on: machine)
     }
@@ -44,19 +47,25 @@ final class StableCanonicalName: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The id of the machine (machine-id(5)) and its host name, which differs between containers of one image; nil if it
-    /// has no id.
+    /// The id of the machine (machine-id(5)), that of its start, and its network namespace, which differs between
+    /// containers; nil if one of the first two is missing.
     private static var machine: [UInt8]? {
-        let file = unsafe open("/etc/machine-id", O_RDONLY | O_CLOEXEC)
+        // An id that is not made yet is empty or "uninitialized".
+        guard let id = contents(of: "/etc/machine-id"), id.count >= 32,
+            let start = contents(of: "/proc/sys/kernel/random/boot_id"), start.count >= 32
+        else { return nil }
+        var network = [CChar](repeating: 0, count: 64)
+        let count = unsafe readlink("/proc/self/ns/net", &network, network.count)
+        return id + start + network.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }
+    }
+
+    private static func contents(of path: String) -> [UInt8]? {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(file, &bytes, bytes.count)
-        // An id that is not made yet is empty or "uninitialized".
-        guard count >= 32 else { return nil }
-        var name = [CChar](repeating: 0, count: 256)
-        let code = unsafe gethostname(&name, name.count)
-        return bytes.prefix(count) + (code == 0 ? name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) } : [])
+        return count >= 0 ? Array(bytes.prefix(count)) : nil
     }
 }
 

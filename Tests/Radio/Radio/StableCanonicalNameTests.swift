@@ -1,3 +1,4 @@
+import Glibc
 import TenfourAudioCore
 import TenfourPackets
 import TenfourSession
@@ -6,7 +7,8 @@ import Testing
 @testable import TenfourRadio
 
 struct StableCanonicalNameTests {
-    private let machine: [UInt8] = Array("0123456789abcdef0123456789abcdef of a test".utf8)
+    /// Another one in each process, because abstract sockets are those of the whole machine.
+    private let machine: [UInt8] = Array("0123456789abcdef0123456789abcdef of test \(getpid())".utf8)
 
     @Test func theNameIsTheSameAfterARestartAndHeldByOneSession() throws {
         var name = StableCanonicalName(["1000", "[::]:5004", "192.0.2.1:5004"], on: machine)
@@ -18,9 +20,18 @@ struct StableCanonicalNameTests {
         #expect(StableCanonicalName(["1000", "[::]:5004", "192.0.2.1:5004"], on: machine)?.text == text)
     }
 
-    @Test func otherPartnersGetAnotherName() {
+    @Test func otherPartnersGetAnotherName() throws {
         let names = [["1000", ":5004", "192.0.2.1:5004"], ["1000", ":5004", "192.0.2.2:5004"], ["0", ":5004"]]
         #expect(Set(names.compactMap { StableCanonicalName($0, on: machine)?.text }).count == 3)
-        #expect(StableCanonicalName(names[0], on: Array(machine.dropFirst()))?.text != nil)
+        let other = try #require(StableCanonicalName(names[0], on: Array(machine.dropFirst()))?.text)
+        #expect(other != StableCanonicalName(names[0], on: machine)?.text)
+    }
+
+    @Test func sessionsWhoseCallersAreUnknownHaveNoStableName() throws {
+        var configuration = RadioConfiguration(
+            local: Endpoint(.anyV4, port: 5004), rtpSession: RTPSessionConfiguration())
+        #expect(StableCanonicalName(configuration) == nil)
+        configuration.rtpSession.remotes = [Endpoint(.v4(0xC000_0201), port: UInt16(truncatingIfNeeded: getpid()) | 1)]
+        #expect((StableCanonicalName(configuration) == nil) == (access("/etc/machine-id", R_OK) != 0))
     }
 }
