@@ -50,11 +50,11 @@ public struct StreamAddress: Hashable, Sendable {
     /// Returns `text` for error messages. Leaves out the text after a #, because it may be a channel's secret, and a user
     /// and a password.
     private static func shown(_ text: String) -> String {
-        var shown = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
-        let start = Substring(shown).range(of: "://")?.upperBound ?? shown.startIndex
-        let end = shown[start...].firstIndex { "/?#".contains($0) } ?? shown.endIndex
-        if let at = shown[start..<end].lastIndex(of: "@"), at > start { shown.replaceSubrange(start..<at, with: "…") }
-        return shown
+        var shown = text
+        let start = Substring(text).range(of: "://")?.upperBound ?? text.startIndex
+        // An address has no path: what stands before the last @ belongs to the password, also a /, ? or #.
+        if let at = text[start...].lastIndex(of: "@"), at > start { shown.replaceSubrange(start..<at, with: "…") }
+        return shown.contains("#") ? "\(shown.prefix { $0 != "#" })#…" : shown
     }
 
     private static func split(_ rest: Substring, of text: String) throws(RadioError) -> (String, UInt16?) {

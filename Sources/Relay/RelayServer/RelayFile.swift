@@ -62,6 +62,8 @@ public struct RelayFile: Sendable, Equatable {
     public static let maximumTargetCount = 100_000
     /// The number of errors after which the rest of a file is not parsed.
     public static let maximumErrorCount = 1_000
+    /// The number of lines without any known setting up to which a file is a relay's, with its settings misspelt.
+    private static let maximumMisspeltCount = 3
 
     /// The valid ranges of limits that can be set for all channels or for a single channel.
     enum Ranges {
@@ -139,7 +141,7 @@ extension RelayFile {
         // A file of another kind is reported once, and not by each of its lines.
         var (settingCount, unknownCount) = (0, 0)
         defer {
-            if settingCount == 0, unknownCount > 1 {
+            if settingCount == 0, unknownCount > Self.maximumMisspeltCount {
                 errors.replace(after: earlier, with: RelayFileError(.file(source), .foreign))
             }
         }

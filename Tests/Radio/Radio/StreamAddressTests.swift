@@ -25,6 +25,7 @@ import Testing
     @Test(arguments: [
         "rtp://user:hunter2@10.0.0.7", "rtp://user:hunter2@10.0.0.7:5004", "user:hunter2@bob.local", "hunter2@bob",
         "http://user:hunter2@bob/path", "rtp://user:hunter2@bob:x", "rtp://hunter2@[::1", "rtp://a@hunter2@bob?x",
+        "rtp://user:hunter2/x@bob", "rtp://user:hunter2#x@bob", "rtp://user:hun#ter2?hunter2@bob#hunter2",
     ])
     func aPasswordIsNeitherAcceptedNorShown(text: String) {
         let error = #expect(throws: RadioError.self) { try StreamAddress(parsing: text) }

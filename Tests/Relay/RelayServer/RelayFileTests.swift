@@ -282,7 +282,8 @@ struct RelayFileTests {
     }
 
     @Test(arguments: [
-        "[Unit]\nDescription=a\n[Service]\nExecStart=/bin/true\n", "{\n  \"key\": 1\n}\n", "\u{1}\n\u{2}\n\u{3}",
+        "[Unit]\nDescription=a\n[Service]\nExecStart=/bin/true\n", "{\n  \"key\": 1,\n  \"a\": 2\n}\n",
+        "\u{1}\n\u{2}\n\u{3}\n\u{4}",
     ])
     func aFileOfAnotherKindIsReportedOnce(_ text: String) throws {
         for bytes in [Array(text.utf8), Array(text.utf8).map { $0 == 0x0A ? $0 : $0 | 0x80 }] {

@@ -65,7 +65,7 @@ struct PlayStatusLine {
         var fields = StatusFields()
         fields.add("\(symbol(of: state)) \(clock(progress.position))", rank: StatusFields.essential)
         if let duration = progress.duration {
-            fields.add("\(clock(duration))", after: " / ")
+            fields.add("\(clock(duration))", rank: 1, after: " / ")
             let whole = duration.value / .seconds(1)
             let played = whole > 0 ? progress.position.value / duration.value : 0
             if hasBar { fields.add("\(bar(played: played, downloaded: progress.downloaded))", rank: 3) }

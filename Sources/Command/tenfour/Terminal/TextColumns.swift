@@ -1,7 +1,15 @@
 extension String {
-    /// The number of columns that the text takes in a terminal, as the C function `wcswidth` counts them. Terminals that join
-    /// several pictures to one take fewer.
-    var columnCount: Int { unicodeScalars.reduce(0) { $0 + $1.columnCount } }
+    /// The number of columns that the text takes in a terminal, as the C function `wcswidth` counts them, but with two for
+    /// a letter that a variation selector makes a picture. Terminals that join several pictures to one take fewer.
+    var columnCount: Int {
+        var (sum, last) = (0, 0)
+        for scalar in unicodeScalars {
+            let count = scalar.value == Unicode.Scalar.emojiSelector ? (last == 1 ? 1 : 0) : scalar.columnCount
+            sum += count
+            last = count
+        }
+        return sum
+    }
 
     /// The text cut to `columns` columns, with an ellipsis if something is missing.
     func cut(toColumns columns: Int) -> String {
@@ -56,12 +64,11 @@ extension Unicode.Scalar {
     /// The number of columns: none for combining and invisible characters, two for East Asian letters and pictures.
     fileprivate var columnCount: Int {
         if (0x20..<0x7F).contains(value) { return 1 }
-        if value == Self.emojiSelector { return 1 }
         return isZeroWidth ? 0 : EastAsianWidth.isWide(self) ? 2 : 1
     }
 
     /// The variation selector that makes a letter a picture, and so wide in many terminals.
-    private static let emojiSelector: UInt32 = 0xFE0F
+    fileprivate static let emojiSelector: UInt32 = 0xFE0F
 
     private var isZeroWidth: Bool {
         switch value {

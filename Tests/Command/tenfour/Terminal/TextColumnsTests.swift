@@ -23,11 +23,12 @@ struct TextColumnsTests {
         #expect(["東京", "a"].wrapped(toColumns: 8, behind: "東  ", indent: "    ") == ["東  東京", "    a"])
     }
 
-    /// As many columns as `wcswidth` counts.
+    /// As many columns as `wcswidth` counts, and two for a letter that is made a picture.
     @Test(arguments: [
         ("abc", 3), ("東京", 4), ("e\u{301}", 1), ("x\u{300}\u{301}\u{302}", 1), ("\u{1112}\u{1161}\u{11AB}", 2),
         ("한", 2),
-        ("👍", 2), ("⌚", 2), ("✅", 2), ("⭐", 2), ("☀", 1), ("☀\u{FE0F}", 2), ("🇩🇪", 4), ("\u{200B}\u{200D}", 0),
+        ("👍", 2), ("⌚", 2), ("✅", 2), ("⭐", 2), ("☀", 1), ("☀\u{FE0F}", 2), ("⭐\u{FE0F}", 2), ("⌚\u{FE0F}a", 3),
+        ("\u{FE0F}", 0), ("🇩🇪", 4), ("\u{200B}\u{200D}", 0),
         ("a\u{AD}b", 3), ("ｱ", 1), ("Ａ", 2), ("क्षि", 3), ("…▶━", 3), ("𠀀", 2), ("\u{1F0A1}", 1),
     ]) func lettersHaveTheColumnsOfATerminal(_ text: String, _ columns: Int) {
         #expect(text.columnCount == columns)
