@@ -19,7 +19,7 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
     /// The payload types of G.711, which need no SDP (RFC 3551 table 4).
     public static let staticPayloadTypes: [UInt8: AudioEncoding] = [0: .pcmu, 8: .pcma]
 
-    /// The payload types that a stream without SDP is assumed to have: the static ones, and Opus under the dynamic ones
+    /// The payload types that a capture without SDP is assumed to have: the static ones, and Opus under the dynamic ones
     /// (96…127).
     package static let assumedPayloadTypes = staticPayloadTypes.merging(
         (96...127).map { (UInt8($0), AudioEncoding.opus) }, uniquingKeysWith: { assigned, _ in assigned })

@@ -118,6 +118,12 @@ public func checkPort(_ port: UInt16?) throws {
     throw ValidationError("--port 0 is not a port that others can send to: write a number from 1 to 65535.")
 }
 
+/// Throws if `payloadType` is not dynamic (RFC 3551 section 6). Commands call it in `validate`.
+public func checkPayloadType(_ payloadType: UInt8?) throws {
+    guard let payloadType, !(96...127).contains(payloadType) else { return }
+    throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
+}
+
 /// Throws if `depth`, a playout delay or its maximum, is above 5 s. Commands call it in `validate`.
 public func checkDepth(_ depth: Duration?, of option: String) throws {
     let deepest = Duration.seconds(5)

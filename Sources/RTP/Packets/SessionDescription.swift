@@ -259,7 +259,7 @@ extension SessionDescription {
         public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
         /// The encodings of static payload types (RFC 3551 table 4).
-        static func assigned(to payloadType: UInt8) -> Encoding? {
+        package static func assigned(to payloadType: UInt8) -> Encoding? {
             switch payloadType {
             case 0: Encoding(name: "PCMU", clockRate: 8_000)
             case 3: Encoding(name: "GSM", clockRate: 8_000)

@@ -15,6 +15,12 @@ public enum Event: Equatable, Sendable {
     case sourceLeft(SSRC, reason: String?)
     /// The payloads of a source look encrypted and not like Opus, and are discarded. Posted once.
     case sourceLooksEncrypted(SSRC)
+    /// The packets of a payload type that nobody has named are those of Opus. From now on, they are played. Posted once for
+    /// each source and type.
+    case opusRecognised(SSRC, payloadType: UInt8, from: Endpoint)
+    /// The packets of this payload type are not played, because no codec is named for it, or because it is the type of another
+    /// codec than Opus and G.711 (RFC 3551 table 4). Posted once for each sender and type.
+    case payloadTypeUnknown(SSRC, payloadType: UInt8, from: Endpoint)
     /// The timestamps of an Opus source count at this rate and not at 48 000 Hz (RFC 7587 section 4.1). Its packets are
     /// placed by their sequence numbers and durations. Posted once.
     case sourceClockIsWrong(SSRC, SampleRate)

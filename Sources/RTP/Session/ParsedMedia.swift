@@ -17,15 +17,22 @@ struct ParsedMedia {
 
     enum Failure: Error {
         case discarded(DiscardReason)
-        /// The header is valid, and the payload type is not that of audio which the session accepts.
-        case otherPayloadType(RTPHeader)
+        /// The header is valid, and the payload type is not that of audio which the session accepts. The payload type and
+        /// the range are those of the audio; in redundant coding they are those of the primary payload.
+        case otherPayloadType(RTPHeader, UInt8, Range<Int>)
         /// The header is valid, but the payload is not a packet of its encoding.
         case unreadable(RTPHeader, AudioEncoding)
     }
 
-    init(parsing datagram: Span<UInt8>, _ configuration: RTPSessionConfiguration) throws(Failure) {
+    /// Parses a datagram of `sender`. The payload types of `streams` that were recognised are accepted.
+    init(
+        parsing datagram: Span<UInt8>, from sender: Endpoint, _ configuration: RTPSessionConfiguration,
+        _ streams: UnnamedStreams
+    ) throws(Failure) {
         guard let header = try? RTPHeader(parsing: datagram) else { throw .discarded(.malformedRTP) }
-        (encoding, payload, redundancy) = try Self.primary(of: datagram, header, configuration)
+        (encoding, payload, redundancy) = try Self.primary(of: datagram, header, configuration) {
+            streams.isOpus(header, $0, from: sender) ? .opus : nil
+        }
         let opus = encoding == .opus ? try? OpusPacket(parsing: datagram.extracting(payload)) : nil
         guard let frameCount = opus?.frameCount ?? encoding.frameCount(ofByteCount: payload.count) else {
             throw .unreadable(header, encoding)
@@ -37,21 +44,25 @@ struct ParsedMedia {
     }
 
     private static func primary(
-        of datagram: Span<UInt8>, _ header: RTPHeader, _ configuration: RTPSessionConfiguration
+        of datagram: Span<UInt8>, _ header: RTPHeader, _ configuration: RTPSessionConfiguration,
+        recognised: (UInt8) -> AudioEncoding?
     ) throws(Failure) -> (AudioEncoding, Range<Int>, RedundantPayload?) {
         if let encoding = configuration.acceptedPayloadTypes[header.payloadType] {
             return (encoding, header.payload, nil)
         }
         guard header.payloadType == configuration.lossProtection.redPayloadType else {
-            throw .otherPayloadType(header)
+            if let encoding = recognised(header.payloadType) { return (encoding, header.payload, nil) }
+            throw .otherPayloadType(header, header.payloadType, header.payload)
         }
         guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
             throw .discarded(.malformedPayload)
         }
-        guard let encoding = configuration.acceptedPayloadTypes[blocks.primary.payloadType] else {
-            throw .otherPayloadType(header)
+        let type = blocks.primary.payloadType
+        let payload = (header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound
+        guard let encoding = configuration.acceptedPayloadTypes[type] ?? recognised(type) else {
+            throw .otherPayloadType(header, type, payload)
         }
-        return (encoding, (header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound, blocks)
+        return (encoding, payload, blocks)
     }
 }
 

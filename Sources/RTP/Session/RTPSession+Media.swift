@@ -17,11 +17,14 @@ extension RTPSession {
     private mutating func readMedia(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let media: ParsedMedia
         do throws(ParsedMedia.Failure) {
-            media = try ParsedMedia(parsing: datagram, configuration)
+            media = try ParsedMedia(parsing: datagram, from: sender, configuration, unnamedStreams)
         } catch {
             switch error {
             case .discarded(let reason): return .discarded(reason)
-            case .otherPayloadType(let header):
+            case .otherPayloadType(let header, let payloadType, let payload):
+                if isNewlyOpus(header, payloadType, datagram.extracting(payload), from: sender, at: now) {
+                    return readMedia(datagram, from: sender, at: now)
+                }
                 return readOther(header, of: datagram, from: sender, at: now)
             case .unreadable(var header, let encoding):
                 // Counts invalid packets as received: about half of all encrypted payloads do not parse as Opus.
@@ -62,6 +65,22 @@ extension RTPSession {
             scheduleInitialReport(to: index, at: now)
             return .media(packet)
         }
+    }
+
+    /// Inserts a packet of a payload type that is not accepted. Returns whether it proves that its stream is Opus.
+    private mutating func isNewlyOpus(
+        _ header: RTPHeader, _ payloadType: UInt8, _ payload: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) -> Bool {
+        guard header.ssrc != ssrc else { return false }
+        let finding = unnamedStreams.insert(
+            header, payloadType, payload, from: sender, isHeard: members.index(of: header.ssrc) != nil,
+            recognises: configuration.recognisesOpus, at: now)
+        switch finding {
+        case .opus: events.post(.opusRecognised(header.ssrc, payloadType: payloadType, from: sender))
+        case .unknown: events.post(.payloadTypeUnknown(header.ssrc, payloadType: payloadType, from: sender))
+        case nil: break
+        }
+        return finding == .opus
     }
 
     /// Reads a packet of another payload type than that of audio. Those of a source are received, not lost.

@@ -16,6 +16,7 @@ public struct RTPSession: ~Copyable, Sendable {
     var members = ParticipantTable()
     var feedback = ReceiverFeedback()
     var schedule = ReportSchedule()
+    var unnamedStreams = UnnamedStreams()
     var loopDetector = LoopDetector()
     var nackRequester = NACKRequester()
     var outbox = Outbox()

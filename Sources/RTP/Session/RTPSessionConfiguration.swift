@@ -12,6 +12,9 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     /// The payload types that we accept, and the encoding of each. Default: `payloadType` alone, which is that of Opus
     /// unless RFC 3551 assigns it to G.711.
     public var acceptedPayloadTypes: [UInt8: AudioEncoding]
+    /// Whether a stream of another dynamic payload type is played if its packets are recognised as Opus. Default: true,
+    /// unless the accepted payload types are given.
+    public var recognisesOpus: Bool
     /// The port that RTCP uses.
     public var controlPort: ControlPort
     /// The name that our reports state; nil if the user gives none.
@@ -46,6 +49,7 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         self.payloadType = payloadType
         self.acceptedPayloadTypes =
             acceptedPayloadTypes ?? [payloadType: AudioEncoding.staticPayloadTypes[payloadType] ?? .opus]
+        recognisesOpus = acceptedPayloadTypes == nil
         self.controlPort = controlPort
         self.name = name
         self.lossProtection = lossProtection

@@ -338,15 +338,18 @@ public struct RecoveryCounts: Hashable, Sendable {
 
 extension Source {
     /// Adds the copies of missing packets to `packet`. A copy's age shows which packet was copied, except in the first
-    /// packet of a talkspurt, which follows a pause. Copies are left out unless `payloadTypes` gives their payload type
-    /// the encoding of `packet`.
+    /// packet of a talkspurt, which follows a pause. Copies are left out unless they have the payload type of `packet`, or
+    /// `payloadTypes` gives theirs its encoding.
     mutating func addCopies(
         _ blocks: RedundantPayload, of datagram: Span<UInt8>, _ header: RTPHeader, into packet: inout MediaPacket,
         accepting payloadTypes: [UInt8: AudioEncoding], at now: Instant
     ) {
         for index in 0..<blocks.count - 1 {
             let block = blocks[index]
-            guard payloadTypes[block.payloadType] == packet.encoding, block.byteCount > 0 else { continue }
+            guard
+                block.payloadType == blocks.primary.payloadType || payloadTypes[block.payloadType] == packet.encoding,
+                block.byteCount > 0
+            else { continue }
             let start = header.payload.lowerBound + block.offset
             let frameCount = packet.description.frameCount
             let age = FrameCount(block.age.rawValue * packet.encoding.framesPerTick)

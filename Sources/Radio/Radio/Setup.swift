@@ -140,6 +140,7 @@ extension RadioConfiguration {
         var rtpSession = rtpSession
         if let opus = description.opus { rtpSession.payloadType = opus.payloadType }
         rtpSession.acceptedPayloadTypes = description.payloadTypes
+        rtpSession.recognisesOpus = false
         rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
         rtpSession.lossProtection.sourcesSupportNACK = description.supportsNACK
         if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }

@@ -119,7 +119,7 @@ private struct StationTrial: ~Copyable {
                 if case .hearsBadly(let share) = hearing.state { precondition((0...1).contains(share)) }
                 precondition(hearing.endpoint.address == Self.remote.address, "only a configured remote is asked")
             case .mediaMissing, .mediaReturned, .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft,
-                .sourceLooksEncrypted,
+                .sourceLooksEncrypted, .opusRecognised, .payloadTypeUnknown,
                 .sourceClockIsWrong, .sourcesCollide, .sourceSendsTooFast, .keyPressed, .identityChanged, .partnerMoved:
                 break
             }

@@ -37,6 +37,13 @@ struct EventNotice {
             the stream of \(names[ssrc]) looks encrypted and is not played: if it is SRTP, write srtp:// and give the key with \
             --srtp-key-file
             """
+        case .opusRecognised(let ssrc, let type, let endpoint):
+            """
+            packets of payload type \(type) from \(sender(ssrc, endpoint)) are Opus and are played from now on: \
+            --payload-type \(type) plays them from the first one
+            """
+        case .payloadTypeUnknown(let ssrc, let type, let endpoint):
+            Self.unplayed(type, from: sender(ssrc, endpoint))
         case .sourceClockIsWrong(let ssrc, _), .sourcesCollide(let ssrc, _, _), .sourceSendsTooFast(let ssrc, _):
             SourceNotice.line(for: event, of: names[ssrc])
         case .keyPressed(let ssrc, let event): "\(names[ssrc]) pressed the key \(event.key)"
@@ -50,5 +57,22 @@ struct EventNotice {
                     + (view.roundTrip.map { ", \(text(of: $0)) round trip" } ?? "")
                 : nil
         }
+    }
+
+    /// The address of a sender, or its name if it has no address, behind a relay.
+    private func sender(_ ssrc: SSRC, _ endpoint: Endpoint) -> String {
+        endpoint.address.isUnspecified ? names[ssrc] : "\(endpoint)"
+    }
+
+    /// Returns the line about packets of a payload type that are not played.
+    private static func unplayed(_ type: UInt8, from sender: String) -> String {
+        let packets = "packets of payload type \(type)"
+        if let name = SessionDescription.Encoding.assigned(to: type)?.name {
+            return "\(packets) (\(name)) arrive from \(sender) and cannot be played: let the sender use Opus or G.711"
+        }
+        let arrival = "\(packets) arrive from \(sender), and no codec is named for it"
+        return (96...127).contains(type)
+            ? "\(arrival): if it is Opus, write --payload-type \(type), or else give an SDP file of the sender"
+            : "\(arrival): give an SDP file of the sender"
     }
 }

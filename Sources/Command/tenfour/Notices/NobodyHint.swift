@@ -26,6 +26,9 @@ struct NobodyHint {
     /// closed microphone sends two to four reports in this time.
     private static let strayCount = 1
 
+    /// The number of packets of an unnamed payload type about which there is a line of its own.
+    private static let reportedCount = 50
+
     /// The line about packets that arrive and cannot be decrypted.
     static let otherKey = "received packets cannot be decrypted: the sender uses another key, or does not encrypt"
 
@@ -52,6 +55,8 @@ struct NobodyHint {
         if snapshot.unopenedCount > Self.strayCount { return Self.otherKey }
         let time = "for \(Int(Self.delay / .seconds(1))) s"
         if snapshot.discards.total > Self.strayCount, let reason = snapshot.discards.mostFrequent {
+            // A line has named the payload type already, or silence waits for the sound that shows whether it is Opus.
+            if reason == .unknownPayloadType, snapshot.discards[reason] >= Self.reportedCount { return nil }
             return "nothing of use has arrived at port \(port) \(time), only datagrams \(reason.words): "
                 + "check what the other end sends"
         }

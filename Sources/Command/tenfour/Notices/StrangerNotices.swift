@@ -46,7 +46,9 @@ struct StrangerNotices {
 
     private mutating func isOfStranger(_ event: Event, _ names: TalkerNames) -> Bool {
         switch event {
-        case .sourceAppeared(_, let endpoint), .reporterAppeared(_, _, let endpoint): return isStranger(endpoint)
+        case .sourceAppeared(_, let endpoint), .reporterAppeared(_, _, let endpoint),
+            .opusRecognised(_, _, let endpoint), .payloadTypeUnknown(_, _, let endpoint):
+            return isStranger(endpoint)
         case .sourceNamed(let ssrc, _), .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _),
             .sourceLooksEncrypted(let ssrc), .sourceClockIsWrong(let ssrc, _),
             .sourcesCollide(let ssrc, _, _), .sourceSendsTooFast(let ssrc, _),

@@ -85,9 +85,12 @@ struct CommonOptions: ParsableArguments {
     /// The value of `--name`, with U+FFFD in place of bytes that are no UTF-8.
     var typedName: String? { name?.replacingPathBytes }
 
-    func rtpSession(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
-        RTPSessionConfiguration(
-            payloadType: payloadType, controlPort: rtcp.controlPort, name: shownName)
+    /// Returns the configuration of a session. If a payload type is given, no other one is taken for Opus.
+    func rtpSession(payloadType: UInt8? = nil) -> RTPSessionConfiguration {
+        var rtpSession = RTPSessionConfiguration(
+            payloadType: payloadType ?? RTPDefaults.opusPayloadType, controlPort: rtcp.controlPort, name: shownName)
+        rtpSession.recognisesOpus = payloadType == nil
+        return rtpSession
     }
 
     func apply(to configuration: inout RadioConfiguration) {
@@ -146,8 +149,8 @@ struct CodingOptions: ParsableArguments {
             valueName: "left|right|mix"))
     var captureChannel: CaptureChannel?
 
-    @Option(help: ArgumentHelp("The RTP payload type of Opus, 96 to 127.", valueName: "number"))
-    var payloadType: UInt8 = RTPDefaults.opusPayloadType
+    @Option(help: ArgumentHelp("The RTP payload type of Opus, 96 to 127; 111 unless given.", valueName: "number"))
+    var payloadType: UInt8?
 
     func validate() throws {
         try checkCodec()
@@ -159,9 +162,7 @@ struct CodingOptions: ParsableArguments {
         if let expectLoss, !(0...100).contains(expectLoss) {
             throw ValidationError("--expect-loss \(expectLoss) is not a percentage: write a number from 0 to 100.")
         }
-        guard (96...127).contains(payloadType) else {
-            throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
-        }
+        try checkPayloadType(payloadType)
         if let bitrate, let frame {
             let byteCount = Double(bitrate.bitsPerSecond) / 8 * (frame.duration / .seconds(1))
             guard byteCount <= Double(RTPSession.maximumPayloadByteCount) else {

@@ -27,8 +27,11 @@ struct Recv: ParsableCommand {
         help: ArgumentHelp("The port to receive on, 1 to 65535, if the address names none.", valueName: "port"))
     var port: UInt16?
 
-    @Option(help: ArgumentHelp("The RTP payload type to accept without an SDP file, 96 to 127.", valueName: "number"))
-    var payloadType: UInt8 = RTPDefaults.opusPayloadType
+    @Option(
+        help: ArgumentHelp(
+            "The RTP payload type of Opus, 96 to 127, without an SDP file; otherwise 111, and others whose packets are Opus.",
+            valueName: "number"))
+    var payloadType: UInt8?
 
     @OptionGroup var outputs: OutputOptions
     @OptionGroup(title: "Recording") var recording: RecordOptions
@@ -39,9 +42,7 @@ struct Recv: ParsableCommand {
 
     func validate() throws {
         try checkPort(port)
-        guard (96...127).contains(payloadType) else {
-            throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
-        }
+        try checkPayloadType(payloadType)
     }
 
     func run() throws {
