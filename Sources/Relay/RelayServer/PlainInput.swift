@@ -12,7 +12,7 @@ final class PlainInput {
     private(set) var received = 0
     private(set) var receivedByteCount = 0
     private(set) var discards: [PlainDiscard: Int] = [:]
-    /// The payload type of the latest packet; nil before the first.
+    /// The payload type of the latest packet of Opus or of a static type; nil before the first.
     private(set) var payloadType: UInt8?
     var statistics: SocketStatistics { socket.statistics }
 
@@ -20,6 +20,10 @@ final class PlainInput {
     private let from: IPAddress?
     private var packets: TokenBucket
     private var bits: TokenBucket
+    private var unnamedStreams = UnnamedStreams()
+
+    /// The dynamic payload types that need no recognition: those of tenfour and PulseAudio for Opus.
+    private static let knownTypes: Set<UInt8> = [RTPDefaults.opusPayloadType, 127]
 
     /// Opens the socket, and passes each accepted packet to `forward`. Throws if the port cannot be bound.
     init(
@@ -45,13 +49,28 @@ final class PlainInput {
             } else {
                 received += 1
                 receivedByteCount += datagram.count
-                payloadType = datagram[1] & 0x7F
+                readPayloadType(datagram, from: sender, at: now)
                 forward(datagram)
             }
         }
     }
 
     func close() { socket.close() }
+
+    /// Sets the payload type to that of the packet, unless the packet may be one of another codec, or an event.
+    private func readPayloadType(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        let type = datagram[1] & 0x7F
+        guard type != payloadType, let header = try? RTPHeader(parsing: datagram) else { return }
+        // A static type names its codec, which may be another one. Comfort noise accompanies one.
+        let isStatic = type < 96 && type != RTPDefaults.comfortNoisePayloadType
+        let isKnown =
+            isStatic || Self.knownTypes.contains(type) || unnamedStreams.isOpus(header, type, from: sender)
+            || unnamedStreams.insert(
+                header, type, datagram.extracting(header.payload), from: sender, isHeard: false, recognises: true,
+                at: now)
+                == .opus
+        if isKnown { payloadType = type }
+    }
 
     private func reasonToDiscard(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> PlainDiscard? {
         if let from, sender.address != from { return .stranger }

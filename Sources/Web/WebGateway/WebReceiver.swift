@@ -64,7 +64,7 @@ internal import TenfourUV
             configuration.lossProtection.sourcesSupportNACK = true
         } else {
             // The relay forwards no reports, so there is nobody to report to.
-            configuration.acceptedPayloadTypes = AudioEncoding.assumedPayloadTypes
+            configuration.acceptStaticPayloadTypes()
             configuration.controlPort = .none
             configuration.hearsGroup = true
         }
