@@ -84,8 +84,9 @@ static inline int64_t tenfour_av_no_timestamp(void) { return AV_NOPTS_VALUE; }
 
 // Creates a converter from the format of `frame` to interleaved floats. It is written in C, because swr_alloc_set_opts2
 // takes layouts that contain a union. An unspecified channel order becomes the default one, but three channels become
-// left, right and centre, since low frequencies would be left out. Mono is copied to all
-// channels unchanged, and a downmix never exceeds full scale; by default, swresample does neither for floats.
+// left, right and centre, since low frequencies would be left out. If the numbers of channels are equal, each channel is
+// kept, whatever its place in the layout. Mono is copied to all channels unchanged, and a downmix never exceeds full
+// scale; by default, swresample does neither for floats.
 static inline int tenfour_swr_open(
     struct tenfour_av av, SwrContext **converter, const AVFrame *frame, int rate, int channel_count) {
     AVChannelLayout input = {0}, output = {0}, three = AV_CHANNEL_LAYOUT_SURROUND;
@@ -97,7 +98,10 @@ static inline int tenfour_swr_open(
         av.av_channel_layout_default(&input, frame->ch_layout.nb_channels);
     else
         result = av.av_channel_layout_copy(&input, &frame->ch_layout);
-    av.av_channel_layout_default(&output, channel_count);
+    if (result >= 0 && input.nb_channels == channel_count)
+        result = av.av_channel_layout_copy(&output, &input);
+    else
+        av.av_channel_layout_default(&output, channel_count);
     if (result >= 0)
         result = av.swr_alloc_set_opts2(
             converter, &output, AV_SAMPLE_FMT_FLT, rate, &input, (enum AVSampleFormat)frame->format, frame->sample_rate, 0,

@@ -75,6 +75,56 @@
             try check(layout, make(layout, "a.wav", ["-c:a", "pcm_s24le"]))
         }
 
+        /// All layouts of `ffmpeg -layouts` with up to eight channels.
+        static let allLayouts = [
+            "mono", "stereo", "downmix", "2.1", "3.0", "3.0(back)", "4.0", "quad", "quad(side)", "3.1", "5.0",
+            "5.0(side)", "4.1", "5.1", "5.1(side)", "6.0", "6.0(front)", "hexagonal", "6.1", "6.1(back)", "6.1(front)",
+            "7.0", "7.0(front)", "7.1", "7.1(wide)", "7.1(wide-side)", "octagonal",
+        ]
+
+        /// Returns a file of one second in `layout`, whose channels have levels of their own, and the number of channels.
+        private func levels(_ layout: String, _ name: String, _ codec: String) throws -> (path: String, folder: Folder)
+        {
+            let folder = Folder()
+            let source = "anoisesrc=r=48000:d=1:a=0.9:seed=7,aformat=s16:channel_layouts=mono,asetnsamples=1024"
+            let gains = (0..<8).map { "\(0.1 * Double($0 + 1))*c0" }
+            let count = try Self.channelCount(of: layout)
+            let pan = (0..<count).map { "c\($0)=\(gains[$0])" }.joined(separator: "|")
+            try Files.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-y", "-f", "lavfi", "-i", "\(source),pan=\(layout)|\(pan)", "-c:a", codec,
+                    folder(name),
+                ])
+            return (folder(name), folder)
+        }
+
+        private static func channelCount(of layout: String) throws -> Int {
+            let listed = try Program.run("ffmpeg", ["-hide_banner", "-layouts"], for: .seconds(60)).output
+            let line = listed.split(separator: "\n").map { $0.split(separator: " ") }.last { $0.first == layout[...] }
+            let parts = try #require(line?.last, "this ffmpeg has no layout \(layout)")
+            return parts.split(separator: "+").count
+        }
+
+        @Test(arguments: allLayouts) func theChannelsOfEveryLayoutAreKept(_ layout: String) throws {
+            for (name, codec) in [("a.wav", "pcm_s16le"), ("a.caf", "pcm_s16le"), ("a.mkv", "flac")] {
+                let made = try levels(layout, name, codec)
+                let reader = try openReader(StoredBytes(Folder.bytes(of: made.path)), format: nil)
+                let count = reader.format.channelCount
+                #expect(try count == Self.channelCount(of: layout))
+                let stored = made.folder("stored")
+                // Without `-ac`, ffmpeg does not remix.
+                try Files.run(
+                    "ffmpeg", ["-v", "error", "-y", "-i", made.path, "-f", "s16le", "-c:a", "pcm_s16le", stored])
+                let bytes = Folder.bytes(of: stored)
+                let expected = stride(from: 0, to: bytes.count - 1, by: 2).map {
+                    Float(Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)) / 32_768
+                }
+                #expect(expected.contains { $0 != 0 })
+                #expect(try reader.readAll() == expected, "\(name)")
+            }
+        }
+
         @Test func aCodecWithItsOwnOrderOfChannelsIsMixedByItsLayout() throws {
             let layout = try #require(Self.layouts.first { $0.testDescription == "5.1" })
             try check(layout, make(layout, "a.flac"))
