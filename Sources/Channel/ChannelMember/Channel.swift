@@ -26,6 +26,7 @@ public struct Channel: ~Copyable, Sendable {
     var session: ChannelSession?
     var changeover = Changeover()
     var wallClock = ChannelClock()
+    var relayClock: RelayClockComparison
     var sendStream = ProtectedSendStream()
     var opener = MediaOpener()
     /// CLOCK_BOOTTIME at our first WELCOME; nil before it.
@@ -57,6 +58,7 @@ public struct Channel: ~Copyable, Sendable {
         self.suspended = suspended
         roster = RosterExchange(id: self.generator.next(), configuration)
         if configuration.usesFloor { floor = FloorParticipant(ssrc: ssrc) }
+        relayClock = RelayClockComparison(clock, isUsed: configuration.isSynchronised, at: now + suspended)
         wallClock.set(clock, isSynchronised: configuration.isSynchronised, at: now + suspended)
         lastInput = now
         joinHandshake.begin(at: now)
@@ -93,6 +95,8 @@ public struct Channel: ~Copyable, Sendable {
     public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
+        if relayClock.set(clock, isUsed: isSynchronised, at: now + suspended) { opener.clockWasSet() }
+        compareClocks(at: now)
     }
 
     /// Sets the relays that may be joined, at least one. If they have changed while we are joining, begins again with
@@ -309,6 +313,7 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func readMedia(_ datagram: Span<UInt8>, at now: Instant) -> Reception {
         opened = nil
         limitAge(at: now)
+        defer { reportRefusal() }
         switch opener.open(datagram, into: &bytes, suspended: suspended, at: now) {
         case .opened(let byteCount):
             opened = (.media, 0..<byteCount)
@@ -330,6 +335,7 @@ public struct Channel: ~Copyable, Sendable {
     /// Decrypts the oldest held packet whose announcement has arrived, if there is one.
     mutating func openReleased() {
         limitAge(at: lastInput)
+        defer { reportRefusal() }
         let byteCount = opener.openReleased(
             into: &bytes, suspended: suspended, counting: &discards, at: lastInput)
         guard let byteCount else { return }

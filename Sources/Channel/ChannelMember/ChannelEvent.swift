@@ -23,6 +23,13 @@ public enum ChannelEvent: Hashable, Sendable {
     /// The relay limits the rate at which we may send, and drops the excess. Posted once per session, and again if the
     /// limits change.
     case limited(TalkerLimits)
+    /// Our clock and that of the relay that has let us in differ by 5 s or more. Posted once, and again if the difference
+    /// changes by more than 5 s, comes back, or is that of another relay.
+    case relayClockDiffers(ClockDifference)
+    /// The difference that was posted is over.
+    case relayClockAgrees
+    /// A member is not heard, because its media is refused for its time. Posted once for each difference of clocks.
+    case refusedForTime(TimeRefusal)
     /// The relay has sent the list of members for the first time.
     case membersKnown(ChannelMembers)
     /// A talker has joined the channel.

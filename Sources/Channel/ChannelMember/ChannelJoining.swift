@@ -68,6 +68,9 @@ extension Channel {
         let wasLost = session?.keepalive.renewed(token: token, lease: terms.leaseDuration, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
+        if let session, let roundTrip = session.keepalive.latestRoundTrip {
+            relayClock.relayAnswered(terms.clock, roundTrip: roundTrip, by: session.endpoint, at: now + suspended)
+        }
         // Ends the new attempt to join. The relay was slow, but not lost, so the session continues.
         if wasLost {
             joinHandshake.end()
@@ -81,6 +84,7 @@ extension Channel {
             }
         }
         report(.joined(terms.address))
+        compareClocks(at: now)
         sendRosterRecords(at: now)
         if isFirst {
             managedSessionAnswered(at: now)

@@ -53,13 +53,21 @@ struct EpochKey: Sendable {
 
     func isExpired(at boot: Int64) -> Bool { clock.isExpired(at: boot) }
 
-    /// Whether a packet must not be played, because an attacker may have held it back or recorded it.
-    func isStale(_ timestamp: RTPTimestamp, _ freshness: MediaFreshness?, at boot: Int64) -> Bool {
-        if clock.isLate(timestamp, at: boot) { return true }
+    /// The reason why a packet must not be played: an attacker may have held it back or recorded it.
+    enum Staleness: Equatable {
+        /// The packet has come this many milliseconds later than the fastest one of its epoch, which is over 2 s.
+        case delayed(Int64)
+        /// The packet was said this many milliseconds ago by its talker's clock, which is too long.
+        case old(Int64)
+    }
+
+    /// Returns the reason why a packet must not be played; nil if it may.
+    func staleness(_ timestamp: RTPTimestamp, _ freshness: MediaFreshness?, at boot: Int64) -> Staleness? {
+        if let delay = clock.lateness(timestamp, at: boot) { return .delayed(delay) }
         guard let freshness, epoch.timing?.isSynchronised ?? false, let said = clock.time(of: timestamp) else {
-            return false
+            return nil
         }
-        return freshness.refuses(saidAt: said, arrivingAt: boot)
+        return freshness.refusedAge(saidAt: said, arrivingAt: boot).map { .old($0) }
     }
 
     mutating func renew(_ announcement: AnnouncedEpoch, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }

@@ -11,8 +11,13 @@ struct LeaseKeepalive: Sendable {
     /// The time at which the relay is probed if it remains silent; nil if no media is expected, or the probe has begun.
     private var suspicion: Instant?
     private var probe: Probe?
+    /// The last probe that was not answered in time.
+    private var unanswered: Probe?
     private var lastHeard: Instant
     private var shortestRoundTrip: Duration?
+    /// The time from the latest renewal that was answered to its answer, at least the round trip; nil if the latest answer
+    /// was to an earlier one.
+    private(set) var latestRoundTrip: Duration?
     /// Whether the relay counts as lost: it has answered none of the probes, and the member joins again.
     private(set) var isLost = false
     /// Whether the relay has answered a renewal in this session.
@@ -87,6 +92,7 @@ struct LeaseKeepalive: Sendable {
             self.probe?.due = now + max(isWatchful ? Self.watchfulProbeInterval : Self.probeInterval, roundTrip)
             return .renew(token: probe.token)
         }
+        unanswered = probe
         self.probe = nil
         // Does not count the relay as lost if a packet or record has arrived since the probe began. The relay still
         // sends to us, so only its answers were lost. The next renewal is due after 1 s.
@@ -140,8 +146,10 @@ struct LeaseKeepalive: Sendable {
     mutating func renewed(token: UInt64, lease: Duration, at now: Instant) -> Bool {
         recordReceived(at: now)
         end = now + lease
+        latestRoundTrip = unanswered.flatMap { $0.token == token ? now - $0.began : nil }
         if let probe, probe.token == token {
             let roundTrip = now - probe.began
+            latestRoundTrip = roundTrip
             shortestRoundTrip = min(shortestRoundTrip ?? roundTrip, roundTrip)
             self.probe = nil
             renewal = now + Self.renewalInterval

@@ -23,9 +23,9 @@ struct MediaFreshness: Sendable {
         earliest = start.map { $0.nanoseconds / 1_000_000 + offset - Self.maximumAgeAtStart } ?? .min
     }
 
-    /// Whether a packet that its talker said at `said`, in milliseconds since 1970, and that arrives at `boot`
-    /// (CLOCK_BOOTTIME in milliseconds), is too old.
-    func refuses(saidAt said: Int64, arrivingAt boot: Int64) -> Bool {
-        said < max(boot + offset - Self.maximumAge, earliest)
+    /// Returns the age in milliseconds of a packet that its talker said at `said`, in milliseconds since 1970, and that
+    /// arrives at `boot` (CLOCK_BOOTTIME in milliseconds); nil unless it is too old.
+    func refusedAge(saidAt said: Int64, arrivingAt boot: Int64) -> Int64? {
+        said < max(boot + offset - Self.maximumAge, earliest) ? boot + offset - said : nil
     }
 }

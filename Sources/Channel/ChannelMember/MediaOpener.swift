@@ -6,6 +6,9 @@ internal import TenfourPackets
 struct MediaOpener: ~Copyable, Sendable {
     private var talkers = Talkers()
     private var held = HeldPackets()
+    private var refusals = TimeRefusals()
+    /// What the user must learn about media that is refused for its time; nil if there is nothing new.
+    private var refusal: TimeRefusal?
 
     /// The result of receiving a packet of media.
     enum Outcome {
@@ -39,9 +42,12 @@ struct MediaOpener: ~Copyable, Sendable {
         switch talkers.open(datagram, of: sender, into: &bytes, at: now + suspended) {
         case .opened(let byteCount): return .opened(byteCount: byteCount)
         case .replayed: return .discarded(.replayed)
-        case .late: return .discarded(.late)
+        case .late(let staleness):
+            refusal = refusals.packetRefused(of: sender, staleness) ?? refusal
+            return .discarded(.late)
         case .malformed: return .discarded(.malformed)
         case .unopened:
+            refusal = refusals.packetUnopened(of: sender) ?? refusal
             let isAnnounced = talkers.knows(sender)
             return .held(pushedOut: !held.hold(datagram, of: sender, isAnnounced: isAnnounced, at: now))
         }
@@ -61,17 +67,35 @@ struct MediaOpener: ~Copyable, Sendable {
     ) -> AnnouncementOutcome {
         switch talkers.announcementArrived(announcement, of: origin, at: clocks) {
         case .begun:
+            refusals.announcementAccepted(announcement.ssrc)
             held.release(announcement.ssrc)
             return .accepted
         case .known: return .accepted
         case .older: return .older
-        case .offTime: return .discarded(.offTime)
+        case .offTime:
+            let ahead = announcement.milliseconds - Int64(clamping: clocks.wall.sinceEpoch)
+            refusals.announcementRefused(
+                announcement.ssrc, ClockDifference(ahead: .milliseconds(ahead), isOwnUsed: clocks.isSynchronised))
+            return .discarded(.offTime)
         case .full: return .discarded(.full)
         }
     }
 
     /// The member of a managed channel whose packet was decrypted last; nil in an open channel.
     var latest: (ssrc: SSRC, index: UInt16)? { talkers.latest }
+
+    // MARK: - What is refused for its time
+
+    var refusalCounts: TimeRefusalCounts { refusals.counts }
+
+    /// Returns what the user must learn about media that is refused for its time, once; nil if there is nothing new.
+    mutating func takeRefusal() -> TimeRefusal? {
+        defer { refusal = nil }
+        return refusal
+    }
+
+    /// Makes differences that remain be posted again, because the clock was set.
+    mutating func clockWasSet() { refusals.clockWasSet() }
 
     /// Erases the keys of these origins.
     mutating func erase(where isErased: (EpochOrigin) -> Bool) { talkers.erase(where: isErased) }
@@ -96,7 +120,8 @@ struct MediaOpener: ~Copyable, Sendable {
             case .replayed:
                 held.remove(place)
                 discards.count(.replayed)
-            case .late:
+            case .late(let staleness):
+                refusal = refusals.packetRefused(of: sender, staleness) ?? refusal
                 held.remove(place)
                 discards.count(.late)
             case .malformed:

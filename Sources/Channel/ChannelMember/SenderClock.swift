@@ -64,10 +64,10 @@ struct SenderClock: Sendable {
         start.map { $0.clock + Int64(timestamp.distance(after: $0.timestamp).rawValue) / 48 }
     }
 
-    /// Whether a packet is so late that an attacker may have held it back: over 2 s later than the fastest packet of
-    /// its epoch.
-    func isLate(_ timestamp: RTPTimestamp, at boot: Int64) -> Bool {
-        offset(of: timestamp, at: boot).map { $0 > offset + Self.patience } ?? false
+    /// Returns by how many milliseconds a packet is later than the fastest packet of its epoch, if it is so late that an
+    /// attacker may have held it back: over 2 s; otherwise nil.
+    func lateness(_ timestamp: RTPTimestamp, at boot: Int64) -> Int64? {
+        offset(of: timestamp, at: boot).flatMap { $0 > offset + Self.patience ? $0 - offset : nil }
     }
 
     /// Updates the offset by a packet that was decrypted and not late. The smallest offset is kept.

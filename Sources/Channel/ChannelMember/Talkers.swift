@@ -49,7 +49,7 @@ struct Talkers: ~Copyable, Sendable {
         case replayed
         /// The packet was delayed over 2 s longer than the fastest packet of its epoch, or is too old by the talker's
         /// clock. An attacker on the path may have held it back, or the network has become much slower.
-        case late
+        case late(EpochKey.Staleness)
         case malformed
         /// No known key decrypts the packet.
         case unopened
@@ -255,14 +255,14 @@ struct Talkers: ~Copyable, Sendable {
             guard let key = keys[place], !key.isExpired(at: boot) else { continue }
             switch unprotect(packet, by: place, into: &bytes) {
             case .opened(let byteCount):
-                if !key.isStale(timestamp, freshness, at: boot) {
+                guard let staleness = key.staleness(timestamp, freshness, at: boot) else {
                     worked(place, of: talker, packet, at: boot)
                     return .opened(byteCount)
                 }
                 // If the key has decrypted a packet before, its clock is right, so the packet is late. If not, its
                 // announcement may have stated a wrong time, so the next key is tried.
-                if key.hasOpened { return .late }
-                outcome = .late
+                if key.hasOpened { return .late(staleness) }
+                outcome = .late(staleness)
             case .malformed: return .malformed
             case .replayed: if outcome == .unopened { outcome = .replayed }
             case .unopened, .late: break

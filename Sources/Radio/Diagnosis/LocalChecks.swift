@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourRadio
 public import TenfourSoundCard
 
 /// The outcome of a request for real-time priority.
@@ -126,21 +127,21 @@ extension ClockFacts {
     func findings(_ packages: PackageManager) -> [Finding] {
         let remedy =
             hasService
-            ? "Let it be set over the network: `sudo timedatectl set-ntp true`."
+            ? "Let it be set over the network: \(ClockWords.setting)."
             : "Install a service that sets it: \(packages.command("systemd-timesyncd"))."
-        var findings = comparisons.filter { abs($0.difference) >= Self.smallestDifference }.map { wrong in
-            let direction = wrong.difference > .zero ? "behind" : "ahead of"
-            let text = "this clock is \(seconds(abs(wrong.difference))) s \(direction) that of \(wrong.other)"
-            guard abs(wrong.difference) >= Self.largestDifference else {
-                return Finding.limit(
-                    .wrongClock, "\(text); from 10 s on, other members of a channel discard the audio", remedy)
+        var findings = comparisons.filter { abs($0.difference) >= Self.smallestDifference }.map { other in
+            let text = "\(ClockWords.difference(other.difference, from: other.other)); \(ClockWords.consequence)"
+            // The other clock may be the wrong one, unless the kernel doubts ours.
+            let remedy = isSynchronised ? "Either may be wrong: \(ClockWords.comparison)." : remedy
+            guard abs(other.difference) >= Self.largestDifference else {
+                return Finding.limit(.wrongClock, text, remedy)
             }
-            return .fault(.wrongClock, "\(text), so that members of a channel discard the audio", remedy)
+            return .fault(.wrongClock, text, remedy)
         }
         if !isSynchronised {
             findings.append(
                 .limit(
-                    .unsynchronisedClock, "the clock is not synchronised over the network (NTP)",
+                    .unsynchronisedClock, "the clock \(ClockWords.unsynchronised)",
                     remedy + " In a virtual machine whose host sets the clock, use `--clock right`."))
         }
         guard findings.isEmpty else { return findings }
@@ -149,11 +150,6 @@ extension ClockFacts {
     }
 
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
-
-    private func seconds(_ duration: Duration) -> String {
-        let tenths = duration.components.seconds * 10 + duration.components.attoseconds / 100_000_000_000_000_000
-        return tenths >= 1_000 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-    }
 }
 
 extension FileFacts {

@@ -170,6 +170,14 @@ final class ChannelLine: Protection {
     /// The other members; nil if the relay does not list them.
     var members: ChannelMembers? { channel.members }
 
+    /// The relay's clock less ours; nil while we are not joined, and if we are the relay.
+    func relayClockDifference(at now: Instant) -> ClockDifference? {
+        relay == nil ? channel.relayClockDifference(at: now) : nil
+    }
+
+    /// What was refused for its time.
+    var refusedForTime: TimeRefusalCounts { channel.refusedForTime }
+
     // MARK: - Our files in a managed channel
 
     /// The newest list of members that the owner has signed; nil if it is not known.

@@ -244,8 +244,7 @@ internal import TenfourUV
         let deadlines = [
             rtpSession.nextDeadline, protection.nextDeadline, signalling?.nextDeadline, floor.nextDeadline,
         ]
-        let deadline = deadlines.compactMap { $0 }.min()
-        if let deadline { sessionTimer?.arm(at: deadline) }
+        if let deadline = deadlines.compactMap({ $0 }).min() { sessionTimer?.arm(at: deadline) }
         if rtpSession.hasLeft, !rtpSession.awaitsLastReports { loop.stop() }
     }
 
@@ -308,7 +307,8 @@ internal import TenfourUV
             (hasJoined, absence) = (true, nil)
         case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
-        case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners, .managed:
+        case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners, .managed,
+            .relayClockDiffers, .relayClockAgrees, .refusedForTime:
             break
         case .refused(let reason), .closed(let reason):
             let trouble =

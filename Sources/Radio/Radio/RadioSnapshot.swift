@@ -32,6 +32,11 @@ public struct RadioSnapshot: Sendable {
     public var members: ChannelMembers?
     /// The state of our membership; nil in a channel without an owner, and without a channel.
     public var managed: ManagedSnapshot?
+    /// The clock of the relay that has let us in, less ours; nil outside channels, while we are not joined, and if we are
+    /// the relay ourselves.
+    public var relayClock: ClockDifference?
+    /// What was refused for its time in a channel.
+    public var refusedForTime = TimeRefusalCounts()
     /// The state of capture; nil when nothing is sent.
     public var capture: CaptureSnapshot?
     /// The state of playback; nil when nothing is played.
@@ -191,6 +196,8 @@ public struct RadioSnapshot: Sendable {
     mutating func addPeople(_ participants: [Participant], _ channel: ChannelLine?, at now: Instant) {
         members = channel?.members
         managed = channel?.managedSnapshot(at: now)
+        relayClock = channel?.relayClockDifference(at: now)
+        if let channel { refusedForTime = channel.refusedForTime }
         self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
             ParticipantSnapshot(
                 ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, isMissing: $0.isMissing,

@@ -67,6 +67,11 @@ extension StationMetrics {
         text.add(
             "tenfour_talkers", .gauge, "Talkers whose audio plays or is queued.",
             [sample(Double(snapshot.talkers.count(where: \.isHeard)))])
+        if let clock = snapshot.relayClock {
+            text.add(
+                "tenfour_relay_clock_difference_seconds", .gauge,
+                "The clock of the channel's relay less this machine's.", [sample(clock.ahead / .seconds(1))])
+        }
         var xruns: [MetricsText.Sample] = []
         var missed: [MetricsText.Sample] = []
         if let capture = snapshot.capture {
@@ -189,6 +194,8 @@ extension StationMetrics {
         if let playback = snapshot.playback {
             drops.append(sample(Double(playback.crowdedOutCount), (.reason, "too_many_talkers")))
         }
+        drops.append(sample(Double(snapshot.refusedForTime.packetCount), (.reason, "clock")))
+        drops.append(sample(Double(snapshot.refusedForTime.delayedCount), (.reason, "delayed")))
         if let capture = snapshot.capture {
             drops.append(sample(Double(capture.overrunCount), (.reason, "send_queue_full")))
         }

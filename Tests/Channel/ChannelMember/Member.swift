@@ -175,7 +175,9 @@ extension ChannelEvent {
     fileprivate var isOfMembers: Bool {
         switch self {
         case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
-        case .joined, .relayReached, .lost, .refused, .relayDoubted, .closed, .ssrcIsTaken, .limited, .managed: false
+        case .joined, .relayReached, .lost, .refused, .relayDoubted, .closed, .ssrcIsTaken, .limited, .managed,
+            .relayClockDiffers, .relayClockAgrees, .refusedForTime:
+            false
         }
     }
 }

@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourChannelMember
 import TenfourJitterBuffer
 import TenfourMetrics
 import TenfourPackets
@@ -26,6 +27,8 @@ import Testing
             levelHistory: LevelHistory(), xrunCount: 61, missed: .milliseconds(620), isCardLost: false,
             realTime: .notAsked, unrecordedSampleCount: 0, crowdedOutCount: 63,
             decoder: DecoderSnapshot(simulating: .plain))
+        (snapshot.refusedForTime.packetCount, snapshot.refusedForTime.delayedCount) = (81, 82)
+        snapshot.relayClock = ClockDifference(ahead: .milliseconds(-3_600_500), isOwnUsed: true)
         snapshot.sendStream.retransmission.retransmittedCount = 71
         snapshot.sendStream.lastReceiverView = ReceiverView(lossShare: 0.25, lostCount: 3, jitter: .zero)
         snapshot.talkers = [talker(9, "Anna")]
@@ -70,6 +73,9 @@ import Testing
             "tenfour_rtp_packets_dropped_total{reason=\"playback_queue_full\"}": 42,
             "tenfour_rtp_packets_dropped_total{reason=\"send_queue_full\"}": 53,
             "tenfour_rtp_packets_dropped_total{reason=\"too_many_talkers\"}": 63,
+            "tenfour_rtp_packets_dropped_total{reason=\"clock\"}": 81,
+            "tenfour_rtp_packets_dropped_total{reason=\"delayed\"}": 82,
+            "tenfour_relay_clock_difference_seconds": -3_600.5,
             "tenfour_rtp_packets_dropped_total{reason=\"loop\"}": Double(DiscardReason.loop.rawValue + 1),
         ]
         for (name, value) in [
@@ -84,7 +90,7 @@ import Testing
         }
         for (name, value) in expected { #expect(found[name] == value, "\(name): \(found[name] ?? .nan)") }
         let reasons = found.filter { $0.key.contains("dropped_total") }
-        #expect(reasons.count == DiscardReason.allCases.count + 4)
+        #expect(reasons.count == DiscardReason.allCases.count + 6)
     }
 
     @Test func prometheusAcceptsThem() throws {

@@ -3,6 +3,7 @@ import TenfourChannelMember
 import TenfourPackets
 import TenfourRadio
 import TenfourSession
+import TenfourUV
 
 /// Tracks whether a session is in its channel, and composes the notices about joining, leaving and members.
 struct ChannelStatus {
@@ -14,6 +15,8 @@ struct ChannelStatus {
     private var isInside = false
     private var wasInside = false
     private let channelName: String
+    /// Whether the kernel says that this machine's clock is synchronised.
+    private let isClockSynchronised: () -> Bool
     /// Whether the session is in a channel, or is trying to join one.
     let isChannel: Bool
     /// The talkers on the relay's roster, by member id.
@@ -24,7 +27,8 @@ struct ChannelStatus {
     /// The maximum number of SSRCs in `listedSSRCs`, so that a peer that sends from many SSRCs cannot fill the memory.
     private static let maximumListedCount = 1_024
 
-    init(_ configuration: RadioConfiguration) {
+    init(_ configuration: RadioConfiguration, isClockSynchronised: @escaping () -> Bool = { RealTimeClock.isSet }) {
+        self.isClockSynchronised = isClockSynchronised
         isChannel = if case .channel = configuration.protection { true } else { false }
         guard case .channel(let settings) = configuration.protection else {
             relays = []
@@ -75,7 +79,7 @@ struct ChannelStatus {
         case .membersKnown(let members): for talker in members.talkers { apply(talker) }
         case .memberJoined(let member), .memberChanged(let member): apply(member)
         case .memberLeft(let member): talkers[member.id] = nil
-        case .ssrcIsTaken, .limited, .listeners, .managed: break
+        case .ssrcIsTaken, .limited, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime: break
         }
     }
 
@@ -110,8 +114,9 @@ struct ChannelStatus {
         }
     }
 
-    /// Returns the notice about our own joining, leaving and limits in the channel. Call this after `apply(event)`.
-    func notice(for event: ChannelEvent, verbose: Bool) -> String? {
+    /// Returns the notice about our own joining, leaving and limits in the channel, and about clocks. Call this after
+    /// `apply(event)`.
+    func notice(for event: ChannelEvent, _ names: TalkerNames, verbose: Bool) -> String? {
         switch event {
         case .joined(let role, let endpoint):
             (role == .talk ? "in the channel" : "in the channel, listening only")
@@ -134,6 +139,11 @@ struct ChannelStatus {
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .managed(let event): ManagedNotice(event, channel: channelName).text
+        case .relayClockDiffers(let difference):
+            difference.sentence(relay: place ?? "the relay", isSynchronised: isClockSynchronised())
+        case .relayClockAgrees: ClockDifference.agreement(with: place ?? "the relay")
+        case .refusedForTime(let refusal):
+            refusal.cause.sentence(of: names[refusal.ssrc], isSynchronised: isClockSynchronised())
         case .limited(let limits) where limits.packetsPerSecond == 0:
             "one talks at a time in this channel, and another does: what you send meanwhile is not heard"
         case .limited(let limits):

@@ -1,4 +1,5 @@
 import TenfourCallQuality
+import TenfourChannelMember
 import TenfourCommandSupport
 internal import TenfourJSON
 import TenfourPackets
@@ -27,6 +28,7 @@ struct QualityFile {
             [
                 ("elapsed_s", .decimal(snapshot.elapsed / .seconds(1), places: 3)),
                 ("decoder", snapshot.playback?.decoder.json ?? .null),
+                ("relay_clock", snapshot.relayClock?.json ?? .null), ("refused_for_time", snapshot.refusedForTime.json),
                 ("whole", .object(members(heard.whole, sent: sent?.whole, snapshot))), ("seconds", .list(rows)),
             ] + talkers)
         try file.write(json.text)
@@ -44,6 +46,21 @@ struct QualityFile {
             (name, hears ? value : sent.first { $0.0 == name }?.1 ?? value)
         }
         return members + [("sent", .object(sent))]
+    }
+}
+
+extension ClockDifference {
+    fileprivate var json: JSON {
+        .object([("ahead_s", .decimal(ahead / .seconds(1), places: 3)), ("own_clock_used", .boolean(isOwnUsed))])
+    }
+}
+
+extension TimeRefusalCounts {
+    fileprivate var json: JSON {
+        .object([
+            ("announcements", .integer(announcementCount)), ("packets", .integer(packetCount)),
+            ("delayed_packets", .integer(delayedCount)),
+        ])
     }
 }
 

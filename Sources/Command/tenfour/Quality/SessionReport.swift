@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourCallQuality
+import TenfourChannelMember
 import TenfourCommandSupport
 import TenfourJitterBuffer
 import TenfourPackets
@@ -74,6 +75,7 @@ struct SessionReport {
             lines.append(
                 "stopped     \(ProcessStopMonitor.text(stopped)) by Ctrl-Z or a signal: nothing was sent or played")
         }
+        for text in refusedForTime { lines.append("refused     \(text)") }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("ignored     \(discards)") }
         if snapshot.network.failed > 0 {
@@ -129,6 +131,19 @@ struct SessionReport {
                 ? "not written \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
                 : nil,
         ].compactMap { $0 }
+    }
+
+    /// The clauses about media that was refused for its time.
+    var refusedForTime: [String] {
+        let counts = snapshot.refusedForTime
+        let clock =
+            counts.packetCount > 0
+            ? "\(count(counts.packetCount, "packet")) not played, because clocks differ or somebody plays recorded audio"
+            : nil
+        let delay =
+            counts.delayedCount > 0
+            ? "\(count(counts.delayedCount, "packet")) not played, because they came over 2 s late" : nil
+        return [clock, delay].compactMap { $0 }
     }
 
     private func text(of talker: RadioSnapshot.TalkerSnapshot) -> [String] {

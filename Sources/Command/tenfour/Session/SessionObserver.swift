@@ -127,7 +127,7 @@ final class SessionObserver {
         monitor.record(event)
         names.apply(event)
         events?.apply(event)
-        let line = notice ?? channelStatus.notice(for: event, verbose: verbose)
+        let line = notice ?? channelStatus.notice(for: event, names, verbose: verbose)
         return line.map { [$0] } ?? who.lines(of: event)
     }
 

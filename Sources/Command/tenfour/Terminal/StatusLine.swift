@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourCallQuality
+import TenfourChannelMember
 import TenfourCommandSupport
 import TenfourJitterBuffer
 import TenfourPackets
@@ -92,6 +93,10 @@ struct StatusLine {
         if let answering { fields.addPart("to \(name: answering.channel)", rank: StatusFields.talking) }
         if !channelStatus.isReached { fields.addPart("not in the channel", rank: StatusFields.alert) }
         if let managed = snapshot.managed { add(managed, to: &fields) }
+        if let clock = snapshot.relayClock, clock.magnitude >= ClockDifference.reported {
+            fields.addPart(
+                "clock \(ClockWords.offset(clock.ahead)) the relay's", short: "clock!", rank: StatusFields.alert)
+        }
         if let relay = channelStatus.relayName { fields.addPart("through \(name: relay)", rank: 9) }
         if let capture = own.capture { addOwn(capture, own, talking, observer, to: &fields) }
         if let floor = own.floor, let part = floor.part(names) {

@@ -1,5 +1,6 @@
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourPackets
 import TenfourRadio
 import TenfourSession
 import Testing
@@ -21,7 +22,7 @@ struct ChannelStatusTests {
         #expect(channelStatus.isReached)
         channelStatus.apply(.closed(reason))
         #expect(!channelStatus.isReached)
-        return channelStatus.notice(for: .closed(reason), verbose: false)
+        return channelStatus.notice(for: .closed(reason), TalkerNames(), verbose: false)
     }
 
     /// Which relay is heard through, and why it is another one than before.
@@ -36,7 +37,7 @@ struct ChannelStatusTests {
         var status = ChannelStatus(configuration)
         func tell(_ event: ChannelEvent) -> String? {
             status.apply(event)
-            return status.notice(for: event, verbose: false)
+            return status.notice(for: event, TalkerNames(), verbose: false)
         }
         #expect(tell(.relayReached(endpoints[0], insteadOf: nil, because: nil)) == nil)
         #expect(tell(.joined(.talk, seenAt: endpoints[0])) == "in the channel, through a.example")
@@ -50,6 +51,57 @@ struct ChannelStatusTests {
         #expect(
             tell(.lost) == "none of the channel's 2 relays answers any more; trying again until one does")
         #expect(status.relayName == nil && !status.isReached)
+    }
+
+    /// Returns what is said in a channel whose relay is `relay.example`, if the kernel says that the clock is synchronised,
+    /// or not.
+    private func words(_ event: ChannelEvent, isSynchronised: Bool, names: TalkerNames = TalkerNames()) throws -> String
+    {
+        var randomness = CSPRNG()
+        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
+        let host = try RelayHost("relay.example")
+        let endpoint = Endpoint(.v4(0xC000_0201), port: 5_004)
+        var configuration = RadioConfiguration(local: endpoint, rtpSession: RTPSessionConfiguration())
+        configuration.protection = .channel(
+            ChannelSettings(
+                keys: keys, role: .listen, relays: [.init(id: host.id, host: host, endpoints: [endpoint])]))
+        let status = ChannelStatus(configuration) { isSynchronised }
+        return try #require(status.notice(for: event, names, verbose: false))
+    }
+
+    /// A clock is called wrong only if its own kernel doubts it.
+    @Test(arguments: [-3_600, -5, 5, 90_000], [true, false])
+    func aDifferenceOfClocksIsNamedWithItsRemedy(seconds: Int, isOwnUsed: Bool) throws {
+        let event = ChannelEvent.relayClockDiffers(.init(ahead: .seconds(seconds), isOwnUsed: isOwnUsed))
+        let amount = [5: "5.0 s", 3_600: "3600 s (1 h)", 90_000: "90000 s (1 d 1 h)"][abs(seconds)] ?? ""
+        let direction = seconds > 0 ? "behind" : "ahead of"
+        for isSynchronised in [true, false] {
+            let line = try words(event, isSynchronised: isSynchronised)
+            let difference = "this clock is \(amount) \(direction) that of relay.example (192.0.2.1:5004)"
+            #expect(line.hasPrefix(difference), "\(line)")
+            #expect(line.contains("`sudo timedatectl set-ntp true`"))
+            #expect(line.contains("either clock may be wrong") == isSynchronised)
+            #expect(line.contains("not synchronised") != isSynchronised)
+            #expect(line.contains("--clock right") == (isOwnUsed && !isSynchronised))
+            #expect(line.contains("--clock unknown") == (!isOwnUsed && isSynchronised))
+        }
+        #expect(
+            try words(.relayClockAgrees, isSynchronised: true)
+                == "this clock and that of relay.example (192.0.2.1:5004) agree again")
+    }
+
+    @Test func aTalkerThatIsRefusedForItsTimeIsNamed() throws {
+        let ahead = ClockDifference(ahead: .seconds(3_600), isOwnUsed: true)
+        let line = try words(.refusedForTime(.init(of: SSRC(9), .clock(ahead))), isSynchronised: true)
+        #expect(line.hasPrefix("station 00000009 is not heard: that station's clock is 3600 s (1 h) ahead of this one"))
+        #expect(line.contains("either clock may be wrong") && line.contains("timedatectl"))
+        let doubted = try words(.refusedForTime(.init(of: SSRC(9), .clock(ahead))), isSynchronised: false)
+        #expect(doubted.contains("ahead of this one, which is not synchronised over the network (NTP); let it be set"))
+        let relays = ClockDifference(ahead: .seconds(-200), isOwnUsed: false)
+        let other = try words(.refusedForTime(.init(of: SSRC(9), .clock(relays))), isSynchronised: false)
+        #expect(other.contains("200 s (3 min 20 s) behind the relay's, whose time is used here"))
+        let late = try words(.refusedForTime(.init(of: SSRC(9), .delay(.milliseconds(3_100)))), isSynchronised: true)
+        #expect(late.contains("the packets come 3.1 s late") && late.contains("the clocks are not the cause"))
     }
 
     @Test func whetherAStationHasLeftOrARelayStopsIsReported() throws {
