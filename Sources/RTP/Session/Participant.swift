@@ -90,8 +90,8 @@ struct Reporters: Sendable {
         transmissions.reduce(nil) { earlier($0, $1.deadline(lastPacket: nil, isLossy: false)) }
     }
 
-    /// The time since which a reporter whose audio is missing says that it transmits; the latest of several.
-    var missingSince: Instant? { transmissions.lazy.filter(\.isMissing).compactMap(\.since).max() }
+    /// The time since which the audio of a reporter is missing; the latest of several.
+    var missingSince: Instant? { transmissions.lazy.compactMap(\.outageBegin).max() }
 
     /// Determines whose audio is missing. Returns what has changed.
     mutating func updateMissing(at now: Instant) -> [Event] {

@@ -224,10 +224,8 @@ struct ParticipantTable: Sendable {
 
     /// The time since which the audio of a participant is missing; the latest of several.
     var missingSince: Instant? {
-        sources.indices.reduce(reporters.missingSince) { latest, index in
-            guard sources[index].transmission.isMissing else { return latest }
-            return latest.map { max($0, sources[index].lastPacket) } ?? sources[index].lastPacket
-        }
+        let latest = sources.lazy.compactMap(\.transmission.outageBegin).max()
+        return [latest, reporters.missingSince].lazy.compactMap(\.self).max()
     }
 
     /// Whether any participant states a status.

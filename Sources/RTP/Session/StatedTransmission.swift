@@ -13,7 +13,7 @@ struct StatedTransmission: Sendable, Hashable {
     private(set) var since: Instant?
     /// The time at which the present outage began: that of the last packet, or of the first report of a transmission; nil
     /// while the audio is not missing.
-    private var outageBegin: Instant?
+    private(set) var outageBegin: Instant?
     /// Until when packets are awaited although the audio is missing by the clock: this program stood still, and they may wait
     /// in the socket. Nil while it runs in time.
     private var graceEnd: Instant?
