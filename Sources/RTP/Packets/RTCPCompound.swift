@@ -65,6 +65,21 @@ public struct RTCPCompound: ~Escapable {
         }
     }
 
+    /// Returns the packets up to the end, and whether none of them was malformed. A malformed packet is skipped.
+    @_lifetime(self: copy self)
+    package mutating func rest() -> (packets: [RTCPPacket], isWhole: Bool) {
+        var packets: [RTCPPacket] = []
+        var isWhole = true
+        while true {
+            do throws(RTCPParseError) {
+                guard let packet = try next() else { return (packets, isWhole) }
+                packets.append(packet)
+            } catch {
+                isWhole = false
+            }
+        }
+    }
+
     /// Whether a datagram is RTCP, on a port that RTP and RTCP share. The second byte of RTCP is 192…223 (RFC 5761
     /// section 4).
     public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }

@@ -31,13 +31,11 @@ extension RTPSession {
             members.missingDeadline(at: now))
     }
 
-    /// Whether a datagram is a brief report. It says nothing about loss that the reports around it do not say.
-    func isBrief(_ datagram: Span<UInt8>) -> Bool {
-        guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else { return false }
-        while let packet = try? packets.next() {
-            if case .unknown(let other) = packet, let packet = ApplicationPacket(other, in: datagram),
-                packet.name == StationStatus.packetName
-            {
+    /// Whether the packets of a datagram are a brief report. It says nothing about loss that the reports around it do not
+    /// say.
+    func isBrief(_ packets: [RTCPPacket], in datagram: Span<UInt8>) -> Bool {
+        for case .unknown(let other) in packets {
+            if let packet = ApplicationPacket(other, in: datagram), packet.name == StationStatus.packetName {
                 return StationStatus(packet.data)?.isBrief ?? false
             }
         }

@@ -223,30 +223,25 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// Reads the RTCP packets of a datagram. A malformed packet is skipped; the other packets are still read.
     mutating func readControl(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
-        guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
+        guard var compound = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
             return .discarded(.malformedRTCP)
         }
+        let (packets, isWhole) = compound.rest()
         var reading = ReceiverFeedback.Datagram(
             to: ssrc, from: sender, isRemote: configuration.isRemote(sender),
             clockRate: configuration.encoding.clockRate, wallClock: identity.wallClock(at: now),
-            isBrief: isBrief(datagram), at: now)
-        var isWhole = true
+            isBrief: isBrief(packets, in: datagram), at: now)
         var hasShort = false
         var hasGoodbye = false
-        while true {
-            do {
-                guard let packet = try packets.next() else { break }
-                if case .genericNACK = packet { hasShort = true }
-                if case .goodbye = packet { hasGoodbye = true }
-                if !readStatus(packet, in: datagram, reading), reading.isRemote,
-                    applicationPackets.take(packet, in: datagram, own: ssrc)
-                {
-                    hasShort = true
-                }
-                read(packet, &reading)
-            } catch {
-                isWhole = false
+        for packet in packets {
+            if case .genericNACK = packet { hasShort = true }
+            if case .goodbye = packet { hasGoodbye = true }
+            if !readStatus(packet, in: datagram, reading), reading.isRemote,
+                applicationPackets.take(packet, in: datagram, own: ssrc)
+            {
+                hasShort = true
             }
+            read(packet, &reading)
         }
         // Counts the size of the datagram, unless it contains a NACK or APP or is brief: those are short and have limits of
         // their own.
