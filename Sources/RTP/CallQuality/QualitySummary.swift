@@ -150,7 +150,7 @@ extension QualitySummary {
     /// nobody was transmitting.
     public var model: EModel? {
         guard outage > .zero || hasSound && playout.due > .zero else { return nil }
-        let concealedShare = hasSound ? concealedShare ?? 0 : 0
+        let concealedShare = concealedShare ?? 0
         let dropped = droppedShare ?? 0
         let network = (roundTrip ?? .zero) / 2
         let chance = 1 - (lostShare ?? 0)
