@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -9,8 +10,9 @@ import Testing
     /// A playout delay long enough that no packet is lost if the sender is late at times.
     private static let patient = ["--jitter", "300ms"]
 
-    /// Receives until `sender` ends, then interrupts the receiver as Ctrl-C does.
-    private func receive(_ source: [String], _ options: [String] = patient, from sender: Command) throws {
+    /// Receives until `sender` ends, then interrupts the receiver as Ctrl-C does. Returns the receiver's messages.
+    @discardableResult
+    private func receive(_ source: [String], _ options: [String] = patient, from sender: Command) throws -> String {
         let receiver = try Program("tenfour", ["recv"] + source + ["-o", "heard.wav"] + options, in: folder)
         try #require(receiver.takes(port: port), "\(receiver.errors)")
         let player = try sender.start(in: folder)
@@ -21,6 +23,7 @@ import Testing
         receiver.wait(.seconds(1)) { false }
         receiver.send(2)
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        return receiver.errors
     }
 
     /// Returns a command that sends a tone of four seconds in real time, in blocks of `pieces` frames. ffmpeg's own
@@ -41,6 +44,29 @@ import Testing
     @Test func weHearFfmpegByItsPayloadType() throws {
         try receive(["rtp://:\(port)", "--payload-type", "97"], from: ffmpeg())
         try expect(inFile: folder("heard.wav"))
+    }
+
+    /// Nobody names the payload type. The packets show that it is Opus; the first ten are not heard.
+    @Test func weHearFfmpegWithoutBeingAsked() throws {
+        try expectRecognition(of: 97, receive(["rtp://:\(port)"], from: ffmpeg()))
+    }
+
+    @Test func weHearGStreamerWithoutBeingAsked() throws {
+        let sender = "\(gstreamerTone) ! rtpopuspay pt=96 ! udpsink host=127.0.0.1 port=\(port)"
+        try expectRecognition(of: 96, receive(["rtp://:\(port)"], from: gstreamer(sender)))
+    }
+
+    private func expectRecognition(of payloadType: Int, _ messages: String) throws {
+        let line = "packets of payload type \(payloadType) from 127.0.0.1:"
+        #expect(messages.components(separatedBy: line).count == 2, "one line: \(messages)")
+        try expect(Heard(duration: 3.7), inFile: folder("heard.wav"))
+    }
+
+    /// A codec that cannot be played is named at once, with its sender.
+    @Test func aCodecThatWeDoNotHaveIsNamed() throws {
+        let messages = try receive(["rtp://:\(port)"], from: ffmpeg(["-c:a", "g722", "-ar", "16000"]))
+        #expect(messages.contains("packets of payload type 9 (G722) arrive from 127.0.0.1:"), "\(messages)")
+        #expect(!messages.contains("hearing"))
     }
 
     @Test func weHearFfmpegFromItsSDP() throws {

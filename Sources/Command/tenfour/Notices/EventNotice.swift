@@ -38,10 +38,9 @@ struct EventNotice {
             --srtp-key-file
             """
         case .opusRecognised(let ssrc, let type, let endpoint):
-            """
-            packets of payload type \(type) from \(sender(ssrc, endpoint)) are Opus and are played from now on: \
-            --payload-type \(type) plays them from the first one
-            """
+            "packets of payload type \(type) from \(sender(ssrc, endpoint)) are Opus and are played from now on"
+                // A channel's members have no address, and its sessions not always this option.
+                + (endpoint.address.isUnspecified ? "" : ": --payload-type \(type) plays them from the first one")
         case .payloadTypeUnknown(let ssrc, let type, let endpoint):
             Self.unplayed(type, from: sender(ssrc, endpoint))
         case .sourceClockIsWrong(let ssrc, _), .sourcesCollide(let ssrc, _, _), .sourceSendsTooFast(let ssrc, _):
