@@ -16,7 +16,7 @@ struct OpusDetector: Sendable {
     static let minimumCount = 10
     /// The minimum time from the first of them to the last. In a shorter time, the network hides the pace of the packets.
     static let minimumDuration = FrameCount(7_680)
-    /// The number of different TOCs, without their frame count codes, that an encoder uses in so many packets.
+    /// The number of different TOCs, without their frame count codes, that an encoder uses in ten packets.
     fileprivate static let maximumTOCCount = 3
     /// The greatest step of sequence numbers within a run: up to three lost packets in a row.
     private static let maximumStep = 4
