@@ -526,8 +526,8 @@ let package = Package(
         tests(
             "Web/Metrics",
             uses: [
-                "AudioCore", "SoundCard", "Packets", "ChannelMember", "Session", "JitterBuffer", "Floor", "RelayCore",
-                "RelayCluster", "RelayServer", "UV", "NATS", "Radio", "Icecast", "Metrics",
+                "AudioCore", "SoundCard", "Packets", "ChannelKeys", "ChannelMember", "Session", "JitterBuffer", "Floor",
+                "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "Radio", "Icecast", "Metrics",
             ]),
         tests("SupportTests", in: "TestSupport/Tests"),
         tests(

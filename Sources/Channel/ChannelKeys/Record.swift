@@ -37,6 +37,8 @@ public enum Record: Hashable, Sendable {
     case rosterPage(Roster.PageHead, [Roster.Entry])
     /// A message about who may talk (Protocol/10-floor.md).
     case floor(FloorMessage)
+    /// The relay reports how many datagrams of the member it has not forwarded in this session, by reason.
+    case refused(MediaRefusalCounts)
     /// A record of a managed channel, of the types 15 to 22 (Protocol/14-group-secrets.md). The value is the range of its
     /// content in the datagram: the type and the body, which `TenfourManagedChannel` parses.
     case managed(Range<Int>)
@@ -56,6 +58,7 @@ public enum Record: Hashable, Sendable {
         case rosterRequest = 12
         case rosterPage = 13
         case floor = 14
+        case refused = 25
     }
 
     /// The types of the records of a managed channel.
@@ -123,11 +126,15 @@ public enum Record: Hashable, Sendable {
             try body.require(head, to: head + Self.maximumEntriesByteCount)
             self = .rosterPage(
                 try Roster.PageHead(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: head))
-        case .floor:
-            try body.require(1 + FloorMessage.byteCount)
-            guard let message = try? FloorMessage(parsing: body.extracting(1...)) else { throw .value }
-            self = .floor(message)
+        case .floor: self = .floor(try Self.floorMessage(in: body))
+        case .refused: self = .refused(try MediaRefusalCounts(parsing: body, from: 1))
         }
+    }
+
+    private static func floorMessage(in body: Span<UInt8>) throws(ControlParseError) -> FloorMessage {
+        try body.require(1 + FloorMessage.byteCount)
+        guard let message = try? FloorMessage(parsing: body.extracting(1...)) else { throw .value }
+        return message
     }
 
     /// Appends the record. `content` is the RTCP of a report, or the content of a record of a managed channel, and empty for
@@ -165,6 +172,7 @@ public enum Record: Hashable, Sendable {
             head.write(into: &body)
             body.append(entries)
         case .floor(let message): message.write(into: &body)
+        case .refused(let counts): counts.write(into: &body)
         case .managed: break
         }
     }
@@ -186,6 +194,7 @@ public enum Record: Hashable, Sendable {
         case .rosterRequest: .rosterRequest
         case .rosterPage: .rosterPage
         case .floor: .floor
+        case .refused: .refused
         case .managed: nil
         }
     }

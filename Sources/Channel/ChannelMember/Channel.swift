@@ -27,6 +27,7 @@ public struct Channel: ~Copyable, Sendable {
     var changeover = Changeover()
     var wallClock = ChannelClock()
     var relayClock: RelayClockComparison
+    var relayRefusals = RelayRefusals()
     var sendStream = ProtectedSendStream()
     var opener = MediaOpener()
     /// CLOCK_BOOTTIME at our first WELCOME; nil before it.
@@ -370,6 +371,7 @@ public struct Channel: ~Copyable, Sendable {
             guard session?.limits != limits else { return .handled }
             session?.limits = limits
             events.post(.limited(limits))
+        case .refused(let counts): relayRefusals.reported(counts, &events)
         case .report(let range):
             guard RTCPCompound.isRTCP(secondByte: bytes[range.lowerBound + 1]) else { return .discarded(.malformed) }
             opened = (.control, range)

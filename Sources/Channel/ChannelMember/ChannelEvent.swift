@@ -23,6 +23,8 @@ public enum ChannelEvent: Hashable, Sendable {
     /// The relay limits the rate at which we may send, and drops the excess. Posted once per session, and again if the
     /// limits change.
     case limited(TalkerLimits)
+    /// The relay does not forward some of what we send. Posted once for each reason; `count` is the number so far.
+    case mediaRefused(MediaRefusal, count: Int)
     /// Our clock and that of the relay that has let us in differ by 5 s or more. Posted once, and again if the difference
     /// changes by more than 5 s, comes back, or is that of another relay.
     case relayClockDiffers(ClockDifference)

@@ -50,6 +50,7 @@ extension Channel {
         joinHandshake.end()
         standing.refusalIsOver()
         wallClock.setByRelay(terms.clock, at: now + suspended)
+        relayRefusals.sessionBegan()
         firstWelcome = firstWelcome ?? now + suspended
         sendStream.announceAgain()
         roster.sessionBegan(lease: terms.leaseDuration, at: now)

@@ -175,6 +175,9 @@ final class ChannelLine: Protection {
         relay == nil ? channel.relayClockDifference(at: now) : nil
     }
 
+    /// What relays have refused to forward of what we sent.
+    var refusedByRelay: MediaRefusalCounts { channel.refusedByRelay }
+
     /// What was refused for its time.
     var refusedForTime: TimeRefusalCounts { channel.refusedForTime }
 

@@ -1,4 +1,5 @@
 public import TenfourAudioCore
+public import TenfourChannelKeys
 public import TenfourChannelMember
 public import TenfourJitterBuffer
 public import TenfourPackets
@@ -37,6 +38,8 @@ public struct RadioSnapshot: Sendable {
     public var relayClock: ClockDifference?
     /// What was refused for its time in a channel.
     public var refusedForTime = TimeRefusalCounts()
+    /// What the relay of a channel has refused to forward of what we sent; zero with relays that do not report it.
+    public var refusedByRelay = MediaRefusalCounts()
     /// The state of capture; nil when nothing is sent.
     public var capture: CaptureSnapshot?
     /// The state of playback; nil when nothing is played.
@@ -197,7 +200,10 @@ public struct RadioSnapshot: Sendable {
         members = channel?.members
         managed = channel?.managedSnapshot(at: now)
         relayClock = channel?.relayClockDifference(at: now)
-        if let channel { refusedForTime = channel.refusedForTime }
+        if let channel {
+            refusedForTime = channel.refusedForTime
+            refusedByRelay = channel.refusedByRelay
+        }
         self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
             ParticipantSnapshot(
                 ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, isMissing: $0.isMissing,

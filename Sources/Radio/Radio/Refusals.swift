@@ -61,3 +61,29 @@ extension RadioError {
         .unavailable,
         "nobody answers at the link's address: check that the relay runs, or the station that forwards the channel")
 }
+
+extension MediaRefusal {
+    /// Returns the sentence, with the remedy, about `count` packets that the relay has refused.
+    public func sentence(_ count: Int) -> String {
+        "the relay refused \(count) of your packets: \(cause)"
+    }
+
+    private var cause: String {
+        switch self {
+        case .talkerRate:
+            "they are more than it accepts from a talker; use a longer --frame or a lower --bitrate, or ask its operator for a higher limit"
+        case .channelRate:
+            "all talkers of the channel together send more than it accepts; use a lower --bitrate, let fewer talk at a time, or ask its operator for a higher limit"
+        case .floor:
+            "one talks at a time in this channel, and another did; begin to talk when the floor is free (--floor asks for it)"
+        case .takenSSRC:
+            "another member uses this station's SSRC; it takes another one at most once a minute: if it lasts, start it anew"
+        case .unannounced:
+            "their announcement has not arrived there; the network loses packets: `tenfour doctor` examines it"
+        case .tooManyTalkers:
+            "more members talk than the channel allows; wait until another is silent, or ask the relay's operator for a higher limit"
+        case .tooManySSRCs:
+            "this station has changed its SSRC too often; wait some seconds, and start it anew if it lasts"
+        }
+    }
+}

@@ -25,11 +25,13 @@ extension Relay {
         }
         guard let index = sessions.talker(of: member) else { return .discarded(.listenerMedia) }
         if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
-        if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
-        if !mayTalk(index, member, ssrc, at: now) { return .discarded(.withoutFloor) }
-        if let reason = boundStream(index, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
+        if let reason = excess(index, of: member, datagram.count, at: now) { return refuse(reason, of: index, at: now) }
+        if !mayTalk(index, member, ssrc, at: now) { return refuse(.withoutFloor, of: index, at: now) }
+        if let reason = boundStream(index, of: member, ssrc, byteCount, at: now) {
+            return refuse(reason, of: index, at: now)
+        }
         guard let isNew = receiveMedia(index, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
-            return .discarded(.unannounced)
+            return refuse(.unannounced, of: index, at: now)
         }
         return isNew ? forward(.media, byteCount, of: member) : .handled
     }
@@ -49,12 +51,15 @@ extension Relay {
         // Members of a channel with an owner accept no other announcements, and members of other channels know no signed ones.
         guard isSigned == managed.contains(sessions.channel(of: member)) else { return .discarded(.unexpectedControl) }
         if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
-        if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if let reason = excess(index, of: member, datagram.count, at: now) { return refuse(reason, of: index, at: now) }
         if talkers[index]?.claim != announcement.ssrc {
-            if let reason = claim(announcement, index, member, at: now) { return .discarded(reason) }
+            if let reason = claim(announcement, index, member, at: now) {
+                return refuse(claim: reason, of: index, at: now)
+            }
+            talkers[index]?.refusals.claim = nil
         }
         let channel = sessions[member].channel
-        if let reason = boundBits(byteCount, in: channel, at: now) { return .discarded(reason) }
+        if let reason = boundBits(byteCount, in: channel, at: now) { return refuse(reason, of: index, at: now) }
         if talkers[index]?.epoch != announcement.epoch { stateChanged(in: channel, claims: true) }
         talkers[index]?.announced(datagram.extracting(..<byteCount), of: announcement.epoch, at: now)
         return forward(.announcement(announcement.epoch), byteCount, of: member)

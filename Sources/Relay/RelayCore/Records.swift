@@ -26,7 +26,7 @@ extension Relay {
         case .pathAnswer(let answer):
             return pathAnswerArrived(answer, of: member, from: sender, at: now)
         case .renewal, .report, .info, .rosterRequest, .floor, .managed: break
-        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
+        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage, .refused:
             return .discarded(.malformedRecord)
         }
         guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
@@ -44,7 +44,8 @@ extension Relay {
             return managedRecordArrived(range, of: session, member, from: sender, at: now)
         // Ignores records that were handled above, or that members do not send. There is no `default`, so that the
         // compiler reports a new kind of record here.
-        case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
+        case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage,
+            .refused:
             break
         }
         return .handled

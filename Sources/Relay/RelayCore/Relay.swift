@@ -51,6 +51,7 @@ public struct Relay: ~Copyable, Sendable {
     var ending: Refusal.Reason?
 
     private var discards = RelayDiscardCounts()
+    var refusals = RefusalNotices()
     private var events = RelayEventQueue()
     var outbox = DatagramQueue()
     /// Retransmissions. They are sent after all other datagrams, and dropped when they are older than
@@ -154,6 +155,7 @@ public struct Relay: ~Copyable, Sendable {
         sendRosters(at: now)
         pollFloors(at: now)
         pollManagedChannels(at: now)
+        sendRefusals(at: now)
         proveWaiting(at: now)
     }
 
@@ -177,6 +179,7 @@ public struct Relay: ~Copyable, Sendable {
         next = earlier(next, joins.deadline)
         next = earlier(next, floors.next)
         next = earlier(next, managed.deadline)
+        next = earlier(next, refusals.deadline)
         return next
     }
 

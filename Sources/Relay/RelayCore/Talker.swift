@@ -16,6 +16,8 @@ struct Talker: Sendable {
     var announcements = CellRateLimit()
     /// Limits how often the talker is sent LIMITED, which reports that its packets were dropped at its limits.
     var notices = CellRateLimit()
+    /// What of the talker was refused, and not forwarded.
+    var refusals = TalkerRefusals()
     /// The SSRC that the talker has registered in its channel; nil if it has none.
     var claim: SSRC?
     var claimedAt = Instant.start
@@ -100,6 +102,8 @@ extension Relay {
         talkers[index]?.member = member
         talkers[index]?.checker = checker
         talkers[own]?.member = old
+        // The counts are those of a session.
+        talkers[index]?.refusals.counts = MediaRefusalCounts()
         sessions[member].talker = index
         sessions[old].talker = own
         ssrcs.replace(old, by: member, of: ssrc)

@@ -102,6 +102,12 @@ extension StationMetrics {
         text.add(
             "tenfour_rtp_packets_retransmitted_total", .counter, "RTP packets retransmitted on request (NACK).",
             [sample(Double(sent.retransmission.retransmittedCount))])
+        if channel != nil {
+            text.add(
+                "tenfour_rtp_packets_refused_total", .counter,
+                "Packets that the relay of the channel has not forwarded, by reason.",
+                MediaRefusal.allCases.map { sample(Double(snapshot.refusedByRelay[$0]), (.reason, $0.label)) })
+        }
         // Nothing is known of partners that send no reports.
         let known = snapshot.hearings.filter { $0.state != .cannotKnow }
         if !known.isEmpty {

@@ -68,7 +68,25 @@ struct HandshakeTests {
         #expect(terms.lease == 30 && terms.address == member && terms.clock.seconds == 1_700_000_000)
         #expect(same == keys)
         try recordsAreTheOnesWrittenDown(keys, terms)
+        try refusedIsTheOneWrittenDown(keys)
         try announcementsAreTheOnesWrittenDown(keys)
+    }
+
+    private func refusedIsTheOneWrittenDown(_ keys: SessionKeys) throws {
+        var counts = MediaRefusalCounts()
+        (counts[.talkerRate], counts[.floor]) = (3, 70_000)
+        var sealer = keys.sealer(for: .relay)
+        let packet = [UInt8](capacity: 100) { sealer.seal(.refused(counts), into: &$0) }
+        #expect(packet == (try KeysVector.bytes("session-refused")))
+        // A relay of a later version may know more reasons.
+        var known = MediaRefusalCounts()
+        known[.channelRate] = 1
+        for (name, expected) in [("session-refused", counts), ("session-refused-unknown", known)] {
+            var bytes = try KeysVector.bytes(name)
+            var span = bytes.mutableSpan
+            var opener = keys.opener(for: .member)
+            #expect(try opener.open(&span) == .refused(expected))
+        }
     }
 
     private static let floorRequest = Record.floor(

@@ -66,6 +66,22 @@ struct RecordTests {
         #expect(open(packet, &opener) == .failure(.replayed))
     }
 
+    /// REFUSED without an entry, with half of one, with a reason twice or out of order, and with too many entries.
+    @Test(
+        arguments: [
+            [25], [25, 1, 0, 0, 0], [25] + [1, 0, 0, 0, 1, 1, 0, 0, 0, 2], [25] + [2, 0, 0, 0, 1, 1, 0, 0, 0, 2],
+            [25] + (1...33).flatMap { [$0, 0, 0, 0, 1] },
+        ] as [[UInt8]]) func aMalformedCountOfRefusedPacketsIsIgnored(inside: [UInt8])
+    {
+        var sealer = one.sealer(for: .relay)
+        var opener = one.opener(for: .member)
+        let packet = [UInt8](capacity: 300) { sealer.seal(inside: inside.span, into: &$0) }
+        guard case .failure(.malformed) = open(packet, &opener) else {
+            Issue.record("it was accepted")
+            return
+        }
+    }
+
     @Test func aHopTagIsTakenOffOnceAndForOneTalker() throws {
         var tagger = one.hopTagger(for: .member)
         var checker = one.hopTagChecker(for: .relay)

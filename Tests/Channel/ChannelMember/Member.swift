@@ -176,7 +176,7 @@ extension ChannelEvent {
         switch self {
         case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
         case .joined, .relayReached, .lost, .refused, .relayDoubted, .closed, .ssrcIsTaken, .limited, .managed,
-            .relayClockDiffers, .relayClockAgrees, .refusedForTime:
+            .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused:
             false
         }
     }

@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourJitterBuffer
 import TenfourMetrics
@@ -97,6 +98,14 @@ import Testing
         try checkByPrometheus(metrics(snapshot))
         try checkByPrometheus(metrics(snapshot, channel: "family"))
         try checkByPrometheus(metrics())
+    }
+
+    @Test func whatARelayRefusesIsCountedByReason() {
+        var snapshot = snapshot
+        snapshot.refusedByRelay[.floor] = 7
+        let found = samples(metrics(snapshot, channel: "family")).filter { $0.key.contains("refused_total") }
+        #expect(found.count == MediaRefusal.allCases.count)
+        #expect(found["tenfour_rtp_packets_refused_total{channel=\"family\",reason=\"floor\"}"] == 7)
     }
 
     @Test func aChannelIsALabelOfEachCount() {

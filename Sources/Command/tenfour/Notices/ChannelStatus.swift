@@ -15,6 +15,8 @@ struct ChannelStatus {
     private var isInside = false
     private var wasInside = false
     private let channelName: String
+    /// The reasons for refused packets that the notice of the relay's limits has named.
+    private var explained: Set<MediaRefusal> = []
     /// Whether the kernel says that this machine's clock is synchronised.
     private let isClockSynchronised: () -> Bool
     /// Whether the session is in a channel, or is trying to join one.
@@ -79,7 +81,11 @@ struct ChannelStatus {
         case .membersKnown(let members): for talker in members.talkers { apply(talker) }
         case .memberJoined(let member), .memberChanged(let member): apply(member)
         case .memberLeft(let member): talkers[member.id] = nil
-        case .ssrcIsTaken, .limited, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime: break
+        case .limited(let limits):
+            let reason = limits.packetsPerSecond == 0 ? MediaRefusal.floor : .talkerRate
+            explained.insert(reason)
+        case .ssrcIsTaken, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused:
+            break
         }
     }
 
@@ -139,6 +145,7 @@ struct ChannelStatus {
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .managed(let event): ManagedNotice(event, channel: channelName).text
+        case .mediaRefused(let reason, let count): explained.contains(reason) ? nil : reason.sentence(count)
         case .relayClockDiffers(let difference):
             difference.sentence(relay: place ?? "the relay", isSynchronised: isClockSynchronised())
         case .relayClockAgrees: ClockDifference.agreement(with: place ?? "the relay")

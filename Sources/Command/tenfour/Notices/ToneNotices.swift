@@ -38,7 +38,8 @@ struct ToneNotices {
         case .memberJoined: playSometimes(.joined, in: session, at: now)
         case .memberLeft: playSometimes(.left, in: session, at: now)
         case .joined, .lost, .closed, .relayReached, .refused, .relayDoubted, .ssrcIsTaken, .limited, .membersKnown,
-            .memberChanged, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime:
+            .memberChanged, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime,
+            .mediaRefused:
             break
         }
     }

@@ -1,4 +1,5 @@
 import TenfourCallQuality
+import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourCommandSupport
 internal import TenfourJSON
@@ -29,6 +30,7 @@ struct QualityFile {
                 ("elapsed_s", .decimal(snapshot.elapsed / .seconds(1), places: 3)),
                 ("decoder", snapshot.playback?.decoder.json ?? .null),
                 ("relay_clock", snapshot.relayClock?.json ?? .null), ("refused_for_time", snapshot.refusedForTime.json),
+                ("refused", snapshot.refusedByRelay.json),
                 ("whole", .object(members(heard.whole, sent: sent?.whole, snapshot))), ("seconds", .list(rows)),
             ] + talkers)
         try file.write(json.text)
@@ -52,6 +54,12 @@ struct QualityFile {
 extension ClockDifference {
     fileprivate var json: JSON {
         .object([("ahead_s", .decimal(ahead / .seconds(1), places: 3)), ("own_clock_used", .boolean(isOwnUsed))])
+    }
+}
+
+extension MediaRefusalCounts {
+    fileprivate var json: JSON {
+        .object(MediaRefusal.allCases.map { ($0.label, .integer(Int(self[$0]))) })
     }
 }
 

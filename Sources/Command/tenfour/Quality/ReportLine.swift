@@ -21,6 +21,7 @@ extension SessionReport {
         if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
         if snapshot.playback != nil, snapshot.talkers.isEmpty { parts.append("received nothing\(silentOutage)") }
         if stopped > .zero { parts.append("stopped for \(ProcessStopMonitor.text(stopped))") }
+        if let refusedByRelay { parts.append(refusedByRelay) }
         parts += refusedForTime
         if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not decrypted") }
         if snapshot.network.failed > 0 {

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourCallQuality
+import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourCommandSupport
 import TenfourJitterBuffer
@@ -75,6 +76,7 @@ struct SessionReport {
             lines.append(
                 "stopped     \(ProcessStopMonitor.text(stopped)) by Ctrl-Z or a signal: nothing was sent or played")
         }
+        if let refusedByRelay { lines.append("refused     \(refusedByRelay)") }
         for text in refusedForTime { lines.append("refused     \(text)") }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("ignored     \(discards)") }
@@ -131,6 +133,17 @@ struct SessionReport {
                 ? "not written \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
                 : nil,
         ].compactMap { $0 }
+    }
+
+    /// The clause about packets that the relay has not forwarded, such as `12 packets refused by the relay (8 talker rate, 4 floor)`;
+    /// nil if there were none.
+    var refusedByRelay: String? {
+        let counts = snapshot.refusedByRelay
+        guard counts.total > 0 else { return nil }
+        let reasons = MediaRefusal.allCases.filter { counts[$0] > 0 }.map {
+            "\(counts[$0]) \($0.label.replacing("_", with: " "))"
+        }
+        return "\(count(counts.total, "packet")) refused by the relay (\(reasons.joined(separator: ", ")))"
     }
 
     /// The clauses about media that was refused for its time.

@@ -104,6 +104,24 @@ struct ChannelStatusTests {
         #expect(late.contains("the packets come 3.1 s late") && late.contains("the clocks are not the cause"))
     }
 
+    /// The relay's limits, where they are known, are named with their numbers, and not a second time.
+    @Test func refusedPacketsAreNamedWithTheRemedy() throws {
+        for reason in MediaRefusal.allCases {
+            let line = try words(.mediaRefused(reason, count: 12), isSynchronised: true)
+            #expect(line.hasPrefix("the relay refused 12 of your packets: ") && line.contains(";"), "\(line)")
+        }
+        var configuration = RadioConfiguration(local: Endpoint(.anyV4, port: 0), rtpSession: RTPSessionConfiguration())
+        configuration.protection = .none
+        var status = ChannelStatus(configuration)
+        status.apply(.limited(TalkerLimits(packetsPerSecond: 100, bitsPerSecond: 10_000)))
+        func line(_ reason: MediaRefusal) -> String? {
+            status.notice(for: .mediaRefused(reason, count: 3), TalkerNames(), verbose: false)
+        }
+        #expect(line(.talkerRate) == nil && line(.floor) != nil)
+        status.apply(.limited(TalkerLimits(packetsPerSecond: 0, bitsPerSecond: 0)))
+        #expect(line(.floor) == nil && line(.takenSSRC) != nil)
+    }
+
     @Test func whetherAStationHasLeftOrARelayStopsIsReported() throws {
         #expect(try news(of: .left) == "bob.local (192.0.2.1:5004) has left; trying again until it is back")
         #expect(try news(of: .stopping) == "the relay is stopping; trying again until it is back")
