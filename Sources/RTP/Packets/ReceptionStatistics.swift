@@ -68,10 +68,12 @@ public struct ReceptionStatistics: Sendable {
         case restarted
     }
 
-    /// Counts a packet that arrived at `now`. A retransmission does not count for the jitter.
+    /// Counts a packet that arrived at `now`. A retransmission does not count for the jitter, nor does a packet that waited
+    /// before it was read.
     @discardableResult
     public mutating func packetArrived(
-        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isRetransmission: Bool = false, at now: Instant
+        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isRetransmission: Bool = false,
+        hasWaited: Bool = false, at now: Instant
     ) -> Reception {
         let reception = place(sequenceNumber, isRetransmission: isRetransmission)
         switch reception {
@@ -81,7 +83,7 @@ public struct ReceptionStatistics: Sendable {
         case .ahead, .restarted: break
         }
         receivedCount += 1
-        if reception != .duplicate, !isRetransmission { measureJitter(timestamp, at: now) }
+        if reception != .duplicate, !isRetransmission, !hasWaited { measureJitter(timestamp, at: now) }
         return reception
     }
 

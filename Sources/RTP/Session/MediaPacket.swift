@@ -17,6 +17,8 @@ public struct MediaPacket: Equatable, Sendable {
     /// The position of the encoded audio in the datagram, and its duration.
     public var description: PacketDescription
     public var origin: PacketOrigin
+    /// Whether the packet waited in the socket before anybody read it (`RTPSession.beginReception`).
+    public internal(set) var hasWaited = false
     /// The number of redundant copies, 0…7.
     public private(set) var copyCount = 0
 

@@ -43,7 +43,8 @@ extension RTPSession {
         case .source(let index):
             mediaArrives(at: index, from: sender, now)
             let origin = members[index].packetArrived(
-                &header, media.encoding, media.frameCount, byteCount: datagram.count, at: now)
+                &header, media.encoding, media.frameCount, byteCount: datagram.count, hasWaited: hasWaited(at: now),
+                at: now)
             if let rate = members[index].clock.newWrongRate() { events.post(.sourceClockIsWrong(header.ssrc, rate)) }
             if members[index].pacing.isNewlyTooFast() {
                 events.post(.sourceSendsTooFast(header.ssrc, interval: media.frameCount.duration()))
@@ -55,6 +56,7 @@ extension RTPSession {
             var packet = MediaPacket(
                 header: header, sequenceNumber: members[index].numbering.number(of: header.sequenceNumber),
                 payload: media.payload, frameCount: media.frameCount, encoding: media.encoding, origin: origin)
+            packet.hasWaited = hasWaited(at: now)
             if let blocks = media.redundancy {
                 members[index].addCopies(
                     blocks, of: datagram, header, into: &packet, accepting: configuration.acceptedPayloadTypes, at: now)
@@ -81,6 +83,11 @@ extension RTPSession {
         case nil: break
         }
         return finding == .opus
+    }
+
+    /// Whether a packet that is read at `now` may have waited in the socket.
+    private func hasWaited(at now: Instant) -> Bool {
+        receptionStart.map { now - $0 < Self.backlogTime } ?? false
     }
 
     /// Reads a packet of another payload type than that of audio. Those of a source are received, not lost.

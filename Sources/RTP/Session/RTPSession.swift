@@ -25,6 +25,8 @@ public struct RTPSession: ~Copyable, Sendable {
     var status = StatusExchange()
     /// The time at which `updateStatus` is due; nil if nothing is.
     private var statusDeadline: Instant?
+    /// The time at which the caller began to read the socket; nil if it is unknown.
+    private(set) var receptionStart: Instant?
     /// The departure from the session; nil before `leave`.
     var departure: Departure?
 
@@ -37,6 +39,9 @@ public struct RTPSession: ~Copyable, Sendable {
     /// The minimum time between two changes of our SSRC because of collisions. A random collision happens once in four
     /// thousand million joins. A participant that causes many collisions must not keep us from being heard.
     public static let collisionInterval = Duration.seconds(60)
+
+    /// The time that it takes to read what has waited in the socket before the reception began: 20 ms.
+    static let backlogTime = Duration.milliseconds(20)
 
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
         self.identity = identity
@@ -86,6 +91,10 @@ public struct RTPSession: ~Copyable, Sendable {
     }
 
     // MARK: - Input
+
+    /// Records that the caller begins to read the socket. What has arrived before then is received at once, and its arrival
+    /// times say nothing about the network.
+    package mutating func beginReception(at now: Instant) { receptionStart = now }
 
     /// Processes a datagram from `sender`: media or RTCP. Any other datagram is counted and discarded.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {

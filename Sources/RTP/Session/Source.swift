@@ -208,16 +208,17 @@ public struct Source: Sendable {
 
     /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its
     /// duration; nil if its payload is unreadable. Converts the timestamp in `header` from the clock of `encoding` to
-    /// 48 000 Hz.
+    /// 48 000 Hz. `hasWaited` is true if the packet waited in the socket.
     mutating func packetArrived(
-        _ header: inout RTPHeader, _ encoding: AudioEncoding, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
+        _ header: inout RTPHeader, _ encoding: AudioEncoding, _ frameCount: FrameCount?, byteCount: Int,
+        hasWaited: Bool = false, at now: Instant
     ) -> PacketOrigin {
         var audio = header
         audio.sequenceNumber = numbering.number(of: header.sequenceNumber)
         header.timestamp = clock.time(
             of: audio, encoding, frameCount: frameCount, after: numbering.othersBefore(header.sequenceNumber), at: now)
         if let frameCount { pacing.insert(header.timestamp, frameCount, at: now) }
-        return arrived(header, frameCount, byteCount: byteCount, at: now)
+        return arrived(header, frameCount, byteCount: byteCount, hasWaited: hasWaited, at: now)
     }
 
     /// Records a packet of this source that carries no audio. Its timestamp is that of an event, and no measure of the
@@ -231,7 +232,7 @@ public struct Source: Sendable {
     }
 
     private mutating func arrived(
-        _ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
+        _ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, hasWaited: Bool = false, at now: Instant
     ) -> PacketOrigin {
         lastHeard = now
         if now - lastPacket >= Participant.pause { sendingSince = now }
@@ -241,7 +242,8 @@ public struct Source: Sendable {
         receivedByteCount += byteCount
         let isRetransmission = trace.isRetransmission(header, at: now)
         let reception = reception.packetArrived(
-            header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)
+            header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission,
+            hasWaited: hasWaited, at: now)
         switch reception {
         case .ahead(let lost): stated.packetArrived(step: lost + 1)
         case .restarted: stated = StatedPackets()

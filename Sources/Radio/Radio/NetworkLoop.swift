@@ -30,8 +30,7 @@ internal import TenfourUV
     private let channel: ChannelLine?
     private var floor: FloorLine
     private let coding: CodingSettings
-    /// Whether reports are sent from the port above the media's. Multiplexed reports are sent from the media's port,
-    /// because a NAT on the path knows only this port.
+    /// Whether reports are sent from the port above the media's. A NAT may know only the media's port.
     private let sendsControlApart: Bool
     /// The loss protection last passed to the encoder.
     private var demanded: LossProtection
@@ -141,6 +140,7 @@ internal import TenfourUV
     /// Runs the session on the network thread until it has ended.
     func run() {
         start = loop.now
+        rtpSession.beginReception(at: start)
         media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
         control?.receive { [unowned self] datagram, sender, now in receiveAbove(datagram, from: sender, at: now) }
         do throws(NetworkError) {

@@ -55,6 +55,24 @@ struct ReceivingTests {
         #expect(!packet.marker)
     }
 
+    /// Fifteen packets have waited in the socket when we begin to read it. The network carries the packets evenly.
+    @Test func whatWaitedInTheSocketIsNoJitter() throws {
+        var listener = session()
+        let start = Instant.start + .seconds(5)
+        listener.beginReception(at: start)
+        var waiting: [Bool] = []
+        for number in 0..<30 {
+            let now = number < 15 ? start + .microseconds(100 * number) : start + .milliseconds(20 * (number - 14))
+            guard case .media(let packet) = listener.receive(media(SSRC(9), number), from: alice, at: now) else {
+                continue
+            }
+            waiting.append(packet.hasWaited)
+        }
+        #expect(waiting == (0..<30).map { $0 < 15 })
+        let reception = try #require(listener.sources.first?.reception)
+        #expect(reception.receivedCount == 30 && reception.jitter == .zero, "\(reception.jitter)")
+    }
+
     @Test func payloadTypesThatWereAnnouncedAreTakenAndOthersAreNot() {
         var listener = session(
             1, RTPSessionConfiguration(payloadType: 111, acceptedPayloadTypes: [96: .opus, 111: .opus]))
