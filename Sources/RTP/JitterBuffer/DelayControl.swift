@@ -53,18 +53,28 @@ struct DelayControl: ~Copyable, Sendable {
         return base + target.playoutDelay(spread: slow - base, jitter: jitter, lookAhead: lookAhead)
     }
 
+    /// Returns the playout delay of a talk that is joined in the middle, whose jitter is unknown. `target` is the target
+    /// delay.
+    @_noAllocation @_noLocks
+    func joinDelay(target: FrameCount) -> FrameCount {
+        guard case .adaptive = configuration.playoutDelay, let base = delays.base else { return target }
+        return max(target, base + min(JoinedTalk.reserve, configuration.maximum))
+    }
+
     /// Records an original packet that begins at `start` in the talker's time and arrived at the position `arrival`.
-    /// `startsTalkspurt` is true for the first packet of a talkspurt.
+    /// `startsTalkspurt` is true for the first packet of a talkspurt, `hasWaited` for one that waited before it was read.
     ///
     /// If the card requests in bursts, `requestedPosition` is ahead of its clock after each burst. A packet that
     /// arrives before the clock reaches `requestedPosition` counts as if it had arrived at that position.
     @_noAllocation @_noLocks
-    mutating func insert(start: FrameCount, at arrival: FrameCount, startsTalkspurt: Bool) {
+    mutating func insert(
+        start: FrameCount, at arrival: FrameCount, startsTalkspurt: Bool, hasWaited: Bool = false
+    ) {
         let available = max(arrival, requestedPosition ?? arrival)
         delays.insert(
-            available - start, at: arrival, startsTalkspurt: startsTalkspurt,
+            available - start, at: arrival, startsTalkspurt: startsTalkspurt, hasWaited: hasWaited,
             driftPartsPerMillion: drift.partsPerMillion)
-        drift.insert(arrival - start, at: arrival)
+        if !hasWaited { drift.insert(arrival - start, at: arrival) }
     }
 
     /// Compares the playout delay with the target delay, and sets `error` and the playout speed.

@@ -130,13 +130,15 @@ public struct DelayEstimate: ~Copyable, Sendable {
 
     /// Inserts the delay of a packet that arrived at `arrival`, and drops the packets that are older than ten seconds
     /// (`window`). Pauses do not count towards the age of a packet. `driftPartsPerMillion` is the rate at which delays
-    /// grow because the clocks differ. `startsTalkspurt` is true for the first packet of a talkspurt.
+    /// grow because the clocks differ. `startsTalkspurt` is true for the first packet of a talkspurt. `hasWaited` is true for
+    /// a packet that waited before it was read: it shows only that the network is not slower.
     ///
     /// Delays more than two seconds apart do not fit into one estimate. The caller then clears the estimate
     /// (`removeAll`).
     @_noAllocation @_noLocks
     public mutating func insert(
-        _ delay: FrameCount, at arrival: FrameCount, startsTalkspurt: Bool = false, driftPartsPerMillion: Double = 0
+        _ delay: FrameCount, at arrival: FrameCount, startsTalkspurt: Bool = false, hasWaited: Bool = false,
+        driftPartsPerMillion: Double = 0
     ) {
         if count > 0 {
             origin += Double((arrival - newest.arrival).rawValue) * driftPartsPerMillion * 1e-6
@@ -146,6 +148,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         while count > 0, count == Self.capacity || arrivals[first].at + window < now { removeFirst() }
         let wasHeldBackWithLast = count > 0 && wasHeldBackWithLast(delay, at: arrival)
         newest = (arrival, delay)
+        if hasWaited { return enter(Sample(at: now, bucket: bucket(of: delay))) }
         if wasHeldBackWithLast, stall != nil { return }
         let sample = Sample(at: now, bucket: bucket(of: delay))
         if let first = stall {

@@ -15,11 +15,14 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     /// Whether the packet is the first of a talkspurt (the marker bit, RFC 7587 section 4.1). It may then have been
     /// captured some time before it was sent, with the packets after it: audio from before the microphone was opened.
     public var startsTalkspurt: Bool
+    /// Whether the packet waited in the socket before anybody read it. Its arrival is then later than that at the socket.
+    public var hasWaited: Bool
 
     @_noAllocation @_noLocks
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount, carriesFEC: Bool = false,
-        origin: PacketOrigin = .original, encoding: AudioEncoding = .opus, startsTalkspurt: Bool = false
+        origin: PacketOrigin = .original, encoding: AudioEncoding = .opus, startsTalkspurt: Bool = false,
+        hasWaited: Bool = false
     ) {
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
@@ -28,6 +31,7 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
         self.origin = origin
         self.encoding = encoding
         self.startsTalkspurt = startsTalkspurt
+        self.hasWaited = hasWaited
     }
 }
 

@@ -9,8 +9,9 @@ extension PlayoutController {
         let before = delay.base
         // Such a delay does not fit into one estimate with those before.
         if let before, arrival - start - before < TimestampUnwrapper.earliest { delay.restart() }
-        delay.insert(start: start, at: arrival, startsTalkspurt: packet.startsTalkspurt)
-        guard let before, let base = delay.base else { return .zero }
+        delay.insert(start: start, at: arrival, startsTalkspurt: packet.startsTalkspurt, hasWaited: packet.hasWaited)
+        // Packets that waited together were not sent together.
+        guard !packet.hasWaited, let before, let base = delay.base else { return .zero }
         return max(before - base, .zero)
     }
 

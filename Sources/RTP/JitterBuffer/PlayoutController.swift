@@ -26,11 +26,12 @@ struct PlayoutController: ~Copyable, Sendable {
     var playing: PlayoutPosition?
     /// The packet that was decoded or skipped last. No audio before its end is decoded any more.
     var last: DecodedPacket?
-    /// The end of the audio that was skipped because the card stood still, in the talker's time; nil if none was
-    /// skipped. A packet that begins before this position does not count as late.
+    /// The end of the audio that was skipped because the card stood still or had not begun, in the talker's time; nil if
+    /// none was skipped. A packet that begins before this position does not count as late.
     var skippedTo: FrameCount?
     /// The position of the newest packet that starts a talkspurt, in the talker's time.
     private var talkspurtStart: FrameCount?
+    var join = JoinedTalk()
     var pause = NoisyPause()
 
     /// The maximum age of the packet with which a talkspurt begins: 5 s after the fastest packet, or the target delay
@@ -136,6 +137,7 @@ struct PlayoutController: ~Copyable, Sendable {
     ) -> Arrival {
         let gain = insertDelay(of: packet, start: start, at: arrival)
         if packet.startsTalkspurt { talkspurtStart = start }
+        join.insert(packet, start: start, arrivedAt: arrival)
         if let last, sequence <= last.sequence {
             let isDuplicate = sequence == last.sequence && !missing.isMissing(sequence)
             missing.recordArrival(sequence, at: arrival)
@@ -207,7 +209,8 @@ struct PlayoutController: ~Copyable, Sendable {
     /// duration of silence before it. After a long burst of lost packets the talkspurt begins one packet earlier, with
     /// the in-band FEC of the first packet received.
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
-        let target = targetDelay(at: now)
+        if join.awaitsNetwork(at: now) { return wanted }
+        let target = joinDelay(at: now) ?? targetDelay(at: now)
         let longest = max(target, (delay.base ?? .zero) + Self.longestStall)
         while let head = queue.head, now - head.start > longest {
             queue.removeHead()
@@ -221,9 +224,11 @@ struct PlayoutController: ~Copyable, Sendable {
         guard now >= start + target else { return min(wanted, start + target - now) }
         // Excludes the recovered audio from the silence: the sequence numbers alone would count its packet as missing.
         underrun.advanceBuffering(by: head.start - start)
+        let isStart = head.start == talkspurtStart || join.hasWaitingPackets
+        join.begin()
         playing = PlayoutPosition(
             position: start, frameCount: head.frameCount, delay: now - start,
-            hasBegunLate: head.start == talkspurtStart && now - start > target + TimeScaleDecision.highestError)
+            hasBegunLate: isStart && now - start > target + TimeScaleDecision.highestError)
         return nil
     }
 
@@ -365,6 +370,8 @@ struct PlayoutController: ~Copyable, Sendable {
         delay.reset()
         timeline = TimestampUnwrapper()
         statistics = PlayoutStatistics()
+        talkspurtStart = nil
+        join = JoinedTalk()
     }
 
     /// Begins a new timeline, because the talker's sequence numbers or timestamps have jumped.

@@ -73,7 +73,7 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         info = PacketInfo(
             sequenceNumber: media.sequenceNumber, timestamp: media.timestamp, frameCount: media.description.frameCount,
             carriesFEC: media.encoding == .opus && OpusDecoder.hasInBandFEC(payload), origin: media.origin,
-            encoding: media.encoding, startsTalkspurt: media.marker)
+            encoding: media.encoding, startsTalkspurt: media.marker, hasWaited: media.hasWaited)
         packet.fill(payload)
     }
 }

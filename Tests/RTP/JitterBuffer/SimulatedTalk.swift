@@ -25,6 +25,11 @@ struct SimulatedTalk: ~Copyable {
     /// What the numbers of packet `n` are moved by.
     var jump: (Int) -> (sequence: Int, frames: Int) = { _ in (0, 0) }
 
+    /// The time for which the talker has been sending when the card asks for the first time.
+    var ahead = FrameCount(0)
+    /// The time at which the first packets are read from the socket, where they have waited. Those that are read in the
+    /// first 20 ms count as waiting.
+    var receptionStart = FrameCount(Int(Int32.min))
     /// The card asks for this number of frames at once, one period after another.
     var quantum = Self.period
     /// The number of frames of one pull, at most `period`.
@@ -87,6 +92,7 @@ struct SimulatedTalk: ~Copyable {
     /// The card stands still for so long, and then says so.
     mutating func stand(still frames: FrameCount) {
         pulled += frames.rawValue
+        demanded += frames.rawValue
         buffer.skip(frames)
     }
 
@@ -98,11 +104,13 @@ struct SimulatedTalk: ~Copyable {
 
     private mutating func deliver() {
         let stretch = 1 + driftPartsPerMillion * 1e-6
-        while Double((nextNumber + 1) * frameCount.rawValue) * stretch <= Double(pulled) {
+        while Double((nextNumber + 1) * frameCount.rawValue) * stretch <= Double((FrameCount(pulled) + ahead).rawValue)
+        {
             if isSpoken(nextNumber) {
-                let end = Double((nextNumber + 1) * frameCount.rawValue) * stretch
+                let end = Double((nextNumber + 1) * frameCount.rawValue) * stretch - Double(ahead.rawValue)
                 if let delay = delay(nextNumber) {
-                    flying.append((end + Double(delay.rawValue), nextNumber, sequence, .original))
+                    let arrival = max(end + Double(delay.rawValue), Double(receptionStart.rawValue))
+                    flying.append((arrival, nextNumber, sequence, .original))
                 }
                 if let repair = repair(nextNumber) {
                     flying.append((end + Double(repair.delay.rawValue), nextNumber, sequence, repair.origin))
@@ -123,7 +131,8 @@ struct SimulatedTalk: ~Copyable {
                         sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
                         timestamp: firstTimestamp.advanced(
                             by: FrameCount(first.number * frameCount.rawValue + jump.frames)), frameCount: frameCount,
-                        carriesFEC: carriesFEC, origin: first.origin, startsTalkspurt: startsTalkspurt(first.number)),
+                        carriesFEC: carriesFEC, origin: first.origin, startsTalkspurt: startsTalkspurt(first.number),
+                        hasWaited: first.at < Double((receptionStart + FrameCount(960)).rawValue)),
                     arrivedAt: FrameCount(Int(first.at.rounded()))))
         }
     }
