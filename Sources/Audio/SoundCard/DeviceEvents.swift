@@ -6,6 +6,8 @@ public enum PlaybackEvent: Hashable, Sendable {
     case demand(Demand)
     /// Playback was interrupted. Take no action; wait again.
     case interrupted(Interruption)
+    /// The card was started, and has not begun to play yet. Take no action; wait again.
+    case starting
 }
 
 /// The result of reading a capturing card.

@@ -29,3 +29,27 @@ struct FreeRunDetector {
     @_noAllocation @_noLocks
     mutating func reset() { windowFrames = Int.max }
 }
+
+extension PCMDevice {
+    /// Writes silence to a running PCM whose queue is empty, at most four periods. Returns the number of frames written.
+    /// `hasClock` is false if each period was taken at once: within an eighth of its duration.
+    ///
+    /// A PCM with a clock stops when its queue is empty, and a sound server needs a cycle of its own for each period.
+    @_noAllocation @_noLocks
+    func tryClock() -> (written: Int, hasClock: Bool) {
+        var written = 0
+        for _ in 0..<4 {
+            let start = PCMCalls.now()
+            let taken = writeSilence(frameCount: negotiated.period)
+            guard taken > 0 else { return (written, true) }
+            written += taken
+            let seen = observe()
+            let limit = nanoseconds(taken, at: negotiated.rate) / 8
+            // Compared by pattern: `==` would need metadata in a build that is not optimized.
+            guard seen.code >= 0, case .running = seen.state, seen.available >= negotiated.buffer,
+                PCMCalls.now() - start < limit
+            else { return (written, true) }
+        }
+        return (written, false)
+    }
+}

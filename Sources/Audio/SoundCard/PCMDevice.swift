@@ -181,6 +181,18 @@ extension PCMDevice {
         return unsafe PCMCalls.write(pcm, staging, count)
     }
 
+    /// Writes silence, as many periods as `frameCount` needs. Returns the number of frames written. Does not block.
+    @_noAllocation @_noLocks
+    func writeSilence(upTo frameCount: Int) -> Int {
+        var written = 0
+        while written < frameCount {
+            let taken = writeSilence(frameCount: frameCount - written)
+            guard taken > 0 else { break }
+            written += taken
+        }
+        return written
+    }
+
     /// Reads and converts at most one period into `samples` at `firstFrame`. Returns the number of frames read, or a
     /// negative errno. Does not block.
     @_noAllocation @_noLocks

@@ -15,7 +15,7 @@ public import TenfourAudioCore
 /// same happens when the quantum becomes longer. After an underrun because our thread was late, overdue periods are
 /// demanded immediately and played next; silence replaces only periods that are not due yet. A lost card is reopened
 /// after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the monotonic clock paces the demands. A PCM
-/// without a clock (`null`, `file`) is detected within half a second and paced by the monotonic clock.
+/// without a clock (`null`, `file`) takes the queue of silence at once, and is paced by the monotonic clock from then on.
 @safe public struct PlaybackCard: ~Copyable {
     /// The format negotiated in `init`. A reopened card is used with the same rate, period and channel count.
     public let granted: NegotiatedFormat
@@ -97,12 +97,13 @@ public import TenfourAudioCore
     }
 
     /// Sleeps until the card demands a period or is interrupted, at most half a second or eight periods, whichever is
-    /// longer.
+    /// longer. Returns after each period while the card has not begun to play.
     @_noAllocation @_noLocks
     public mutating func wait() -> PlaybackEvent {
         if clock != nil { return lostCard.isLost ? waitForTheCard() : waitByTheClock() }
-        var (hasStarted, hasSlept) = (false, false)
+        var (hasStarted, hasSlept, isTried) = (false, false, false)
         sleepUntilDue()
+        let begin = PCMCalls.now()
         while true {
             let seen = device.observe()
             let code = writeError < 0 ? writeError : seen.code
@@ -118,11 +119,16 @@ public import TenfourAudioCore
             case .giveUp(let loss): return reportLoss(loss)
             case .waitBriefly, .proceed:
                 let fill = device.negotiated.buffer - seen.available
+                if isLearning, fill <= 0, !isTried {
+                    isTried = true
+                    if hasNoClock() { return waitByTheClock() } else { continue }
+                }
                 if let event = trackPosition(seen, fill: fill) { return event }
                 let due = isLearning ? seen.at + nanoseconds(period, at: rate) / 4 : due
                 let excess = isLearning ? 0 : fill - (queue.most - period)
                 if due <= seen.at, excess <= 0 { return demand(seen, due: due, fill: fill) }
                 if stall.isStalled(at: written - fill, now: seen.at) { return reportLoss(.stalled) }
+                if stall.isStarting, seen.at - begin > nanoseconds(period, at: rate) { return .starting }
                 sleep(until: due, andFor: excess, since: seen.at, isEarly: hasSlept)
                 hasSlept = true
             }
@@ -171,17 +177,8 @@ extension PlaybackCard {
         let position = written - fill
         if position > lastPosition {
             moves += 1
-            if moves == 1 {
-                // Starts the estimate here, since a sound server may begin to take frames late. It took one quantum.
-                quantum.reset()
-                quantum.record(position: lastPosition - silence, at: seen.at)
-            } else if moves == 2, let first = quantum.origin,
-                lastSeen - nanoseconds(position - silence, at: rate) > first + nanoseconds(period, at: rate)
-            {
-                // Starts again: PipeWire's plugin took too many frames, and then none until the surplus was played.
-                quantum.forgetOrigin()
-                quantum.record(position: position - silence, at: lastSeen)
-            }
+            let range = lastPosition - silence..<position - silence
+            quantum.recordMove(moves, over: range, at: seen.at, after: lastSeen, period: period)
         }
         lastPosition = position
         quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
@@ -287,16 +284,19 @@ extension PlaybackCard {
         return demand(dueAt: due > .min ? due : now, playedAt: playedAt)
     }
 
+    /// Whether the PCM, whose queue is empty, has no clock. If so, sets the clock that replaces the card's.
+    @_noAllocation @_noLocks
+    private mutating func hasNoClock() -> Bool {
+        let trial = device.tryClock()
+        (written, silence) = (written + trial.written, silence + trial.written)
+        if !trial.hasClock { clock = FreeRunningClock(rate: rate, now: PCMCalls.now()) }
+        return !trial.hasClock
+    }
+
     @_noAllocation @_noLocks
     private mutating func writeSilence(frameCount: Int) {
-        var missing = frameCount
-        while missing > 0 {
-            let taken = device.writeSilence(frameCount: missing)
-            guard taken > 0 else { return }
-            missing -= taken
-            written += taken
-            silence += taken
-        }
+        let taken = device.writeSilence(upTo: frameCount)
+        (written, silence) = (written + taken, silence + taken)
     }
 
     /// Starts the card. Returns an event only if the start fails.

@@ -6,6 +6,8 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         /// The output demands `period` frames.
         case demand(requestedAt: Instant, shift: FrameCount, playedAt: Instant)
         case interrupted(Interruption)
+        /// The card has not begun to play yet.
+        case starting
     }
 
     package let format: LPCMFormat
@@ -63,6 +65,7 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         case .demand(let demand):
             .demand(requestedAt: demand.requestedAt, shift: demand.shift, playedAt: demand.playedAt)
         case .interrupted(let interruption): .interrupted(interruption)
+        case .starting: .starting
         }
     }
 

@@ -45,6 +45,23 @@ struct QuantumEstimator {
         if !keepsOrigin { kept = nil } else if offset < kept ?? .max { kept = offset }
     }
 
+    /// Records movement number `count` of a started card, over `positions`. It was seen at `now`, and had not happened at
+    /// `last` yet. `period` is the card's, in frames.
+    @_noAllocation @_noLocks
+    mutating func recordMove(_ count: Int, over positions: Range<Int>, at now: Int64, after last: Int64, period: Int) {
+        if count == 1 {
+            // Starts the estimate here, since a sound server may begin to take frames late. It took one quantum.
+            reset()
+            record(position: positions.lowerBound, at: now)
+        } else if count == 2, let origin,
+            last - nanoseconds(positions.upperBound, at: rate) > origin + nanoseconds(period, at: rate)
+        {
+            // Starts again: PipeWire's plugin took too many frames, and then none until the surplus was played.
+            forgetOrigin()
+            record(position: positions.upperBound, at: last)
+        }
+    }
+
     /// Forgets all observations. Call it after the card was stopped.
     @_noAllocation @_noLocks
     mutating func reset() {

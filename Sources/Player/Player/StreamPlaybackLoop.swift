@@ -36,6 +36,7 @@ struct StreamPlaybackLoop: ~Copyable, Sendable {
     private mutating func handleEvent(isOver: Bool) {
         switch output.wait() {
         case .interrupted(let interruption): record(interruption)
+        case .starting: break
         case .demand(_, _, let playedAt):
             var requested = controls.requested
             // Pauses playback while the card is lost: the clock then requests the periods, and nobody would hear the

@@ -108,6 +108,8 @@ struct PlaybackStep: ~Copyable, Sendable {
         switch output.wait() {
         case .interrupted(let interruption):
             record(interruption)
+        case .starting:
+            pipeline.dropOldest(of: packets)
         case .demand(let now, let shift, let playedAt):
             pipeline.mixer.shiftClock(by: shift)
             Self.pull(&pipeline, into: &sound, at: now, from: packets)

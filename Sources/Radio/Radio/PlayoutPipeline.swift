@@ -42,6 +42,13 @@ struct PlayoutPipeline: ~Copyable, Sendable {
         mixer.pull(into: &output, with: &decoders)
     }
 
+    /// Removes the oldest packets of a ring that is more than half full. Call it while the card has not begun to play: the
+    /// newest packets need the space, and playout begins with them.
+    @_noAllocation @_noLocks
+    mutating func dropOldest(of packets: borrowing RingBufferConsumer<IncomingPacket>) {
+        while packets.isHalfFull, Self.dropNext(of: packets) {}
+    }
+
     /// Writes the present state into `report`.
     @_noAllocation @_noLocks
     mutating func write(to report: inout PlaybackReport) {
@@ -54,6 +61,12 @@ struct PlayoutPipeline: ~Copyable, Sendable {
     @_semantics("no_performance_analysis")
     private mutating func insertNext(of packets: borrowing RingBufferConsumer<IncomingPacket>) -> Bool {
         packets.pop { mixer.insert($0) }
+    }
+
+    /// Exempt from the compiler's allocation check. Reviewed by hand: the closure captures nothing.
+    @_semantics("no_performance_analysis")
+    private static func dropNext(of packets: borrowing RingBufferConsumer<IncomingPacket>) -> Bool {
+        packets.pop { _ in }
     }
 }
 

@@ -34,6 +34,7 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
         while !controls.stops {
             switch output.wait() {
             case .interrupted(let interruption): sharedState.record(interruption)
+            case .starting: discardWaiting()
             case .demand(_, _, let playedAt):
                 sharedState.consumedCount.add(source.fill(&sound), ordering: .releasing)
                 loudspeaker.update(from: controls)
@@ -44,5 +45,14 @@ struct TimePitchPlaybackLoop: ~Copyable, Sendable {
             }
         }
         output.finish()
+    }
+
+    /// Drops the audio that has come before the card begins to play.
+    private mutating func discardWaiting() {
+        var count = source.fill(&sound)
+        while count > 0 {
+            sharedState.consumedCount.add(count, ordering: .releasing)
+            count = source.fill(&sound)
+        }
     }
 }

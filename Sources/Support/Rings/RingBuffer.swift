@@ -73,6 +73,14 @@ public struct RingBufferConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @
         self.ring = ring
     }
 
+    /// Whether at least half of the slots are filled.
+    @inlinable
+    public var isHalfFull: Bool {
+        let end = unsafe counts.pointee.tail.load(ordering: .acquiring)
+        let filled = unsafe end &- counts.pointee.head.load(ordering: .relaxed)
+        return filled * 2 > mask
+    }
+
     /// Removes the oldest slot and copies it to `slot`. Returns false if the ring is empty.
     @inlinable
     public func pop(into slot: inout Slot) -> Bool {

@@ -23,6 +23,7 @@ private let second: Int64 = 1_000_000_000
 
     @Test func aCardThatStandsForHalfASecondIsStuck() {
         var watch = StallDetector(period: 480, rate: 48_000)
+        _ = watch.isStalled(at: 480, now: 6 * second)
         let looks = [0, 500, 501].map { watch.isStalled(at: 960, now: 7 * second + $0 * millisecond) }
         #expect(looks == [false, false, true])
         watch.reset()
@@ -32,8 +33,24 @@ private let second: Int64 = 1_000_000_000
 
     @Test func longPeriodsAreWaitedForLonger() {
         var watch = StallDetector(period: 9_600, rate: 48_000)
+        _ = watch.isStalled(at: -1, now: -millisecond)
         let looks = [0, 1_600, 1_601].map { watch.isStalled(at: 0, now: $0 * millisecond) }
         #expect(looks == [false, false, true])
+    }
+
+    /// PulseAudio's null sink takes the first audio up to 2 s after the start.
+    @Test func aServerMayBeginLate() {
+        var watch = StallDetector(period: 480, rate: 48_000)
+        let looks = [0, 2_990, 3_001].map { watch.isStalled(at: 0, now: $0 * millisecond) }
+        #expect(looks == [false, false, true] && watch.isStarting)
+        // An underrun before the first movement begins a new start.
+        watch.reset()
+        _ = watch.isStalled(at: 2_408, now: 5 * second)
+        #expect(watch.isStarting)
+        _ = watch.isStalled(at: 2_648, now: 6 * second)
+        #expect(!watch.isStarting)
+        let isStalled = watch.isStalled(at: 2_648, now: 6 * second + 501 * millisecond)
+        #expect(isStalled)
     }
 
     @Test func aCardThreeHundredMillionthsFastIsStillAClock() {

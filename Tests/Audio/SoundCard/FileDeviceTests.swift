@@ -86,6 +86,20 @@ import Testing
         #expect(ContinuousClock.now - start > .milliseconds(600))
     }
 
+    /// The first demands are as even as the later ones: no burst fills the PCM.
+    @Test(arguments: [240, 480, 960]) func aPCMWithoutAClockIsPacedFromTheFirstDemand(period: Int) throws {
+        var card = try PlaybackCard(device: "null", period: FrameCount(period))
+        let silence = [Float](repeating: 0, count: period)
+        var times: [Instant] = []
+        while times.count < 20 {
+            guard case .demand(let demand) = card.wait() else { continue }
+            times.append(demand.requestedAt)
+            card.write(silence.span)
+        }
+        let length = FrameCount(period).duration()
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == length }, "\(times)")
+    }
+
     @Test func aMicrophoneThatIsNoClockIsPaced() throws {
         var card = try CaptureCard(device: "null", period: FrameCount(480))
         var frame = [Float](repeating: 9, count: 480)

@@ -126,6 +126,7 @@ import Testing
                     switch card.wait() {
                     case .interrupted(let interruption): isResumed = interruption.cause == .suspended
                     case .demand: card.write(silence.span)
+                    case .starting: break
                     }
                 }
             }
@@ -272,6 +273,7 @@ extension LabcardTests {
             demands += 1
             card.write(silence.span)
         case .interrupted(let interruption): causes.append(interruption.cause)
+        case .starting: break
         }
     }
 

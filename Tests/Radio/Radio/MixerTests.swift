@@ -32,6 +32,20 @@ import Testing
         #expect((1_000...2_400).contains(first), "\(first)")
     }
 
+    /// Packets of 2.5 ms that come for 2.9 s fill the ring buffer before the card begins to play.
+    @Test(arguments: [2_500, 20_000]) func aCardThatBeginsLatePlaysTheNewestPackets(frame: Int) throws {
+        let room = try SimulatedRoom()
+        var coding = CodingSettings()
+        coding.frame = .microseconds(frame)
+        try add(1, saying: 440, seconds: 6, to: room, coding: coding)
+        room.wait(seconds: 2.9)
+        room.run(seconds: 2)
+        let playout = try #require(room.report(of: 1)?.playout)
+        #expect(playout.concealed == .zero && playout.late == 0 && playout.dropped == .zero, "\(playout)")
+        #expect(playout.delay <= FrameCount(3_840) && playout.due > FrameCount(94_000), "\(playout.delay)")
+        #expect(longestGap(in: room.heard(from: 0.1, to: 1.9)) < 10)
+    }
+
     @Test func jitterDeepensTheBufferAndLittleIsLost() throws {
         let room = try room(saying: [440], seconds: 12)
         var chance = SeededRandom(seed: 7)

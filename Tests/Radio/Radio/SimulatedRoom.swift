@@ -132,6 +132,17 @@ final class SimulatedRoom {
         }
     }
 
+    /// Lets the card start for this time: it pulls nothing yet, and the talkers send.
+    func wait(seconds: Double) {
+        for _ in 0..<Int(seconds * 200) {
+            offset += .milliseconds(5)
+            now = start + offset
+            talk()
+            deliver()
+            pipeline.dropOldest(of: ring.consumer)
+        }
+    }
+
     /// Stalls the card: it pulls nothing for this duration.
     func stall(_ duration: Duration) { offset += duration }
 
@@ -179,9 +190,13 @@ final class SimulatedRoom {
         }
     }
 
-    private func pull() {
+    private func deliver() {
         for packet in flying where packet.arrival <= now { _ = ring.producer.push(packet) }
         flying.removeAll { $0.arrival <= now }
+    }
+
+    private func pull() {
+        deliver()
         var sound = [Float](repeating: 9, count: period * format.channelCount)
         var room = sound.mutableSpan
         pipeline.pull(into: &room, at: now, from: ring.consumer)
