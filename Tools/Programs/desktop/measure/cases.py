@@ -32,6 +32,12 @@ def recv(port, options):
     yield ["tenfour", "send", "--input", TONE, f"rtp://127.0.0.1:{port}", "-q"]
 
 
+def join(port, options):
+    """recv begins while send is talking. The report is judged, and the second program is the playing one."""
+    yield ["tenfour", "send", "--input", TONE, f"rtp://127.0.0.1:{port}", "-q"]
+    yield ["tenfour", "recv", f"rtp://127.0.0.1:{port}", "-D", "default", "-q", "--report", report("join"), *options]
+
+
 def call(port, options):
     yield ["tenfour", "recv", f"rtp://127.0.0.1:{port}", "-D", "default", "-q", "--report", report("call"), *options]
     yield ["tenfour", "send", "-D", "default", f"rtp://127.0.0.1:{port}", "-q"]
@@ -148,6 +154,7 @@ def trx(port, options):
 CALL = [f"{FEED}:{SINK}"]
 CASES = {case.name: case for case in [
     Case("recv", [f":{SINK}"], recv, tone=True),
+    Case("join", [f":{SINK}"], join, pause=1, tone=True),
     Case("call", CALL, call),
     Case("send", [f"{FEED}:{SINK}"], send, output=HEARD),
     Case("talk", [f"{FEED}:{FAR_SINK}", f"{FAR_FEED}:{SINK}"], talk),

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 from attempts import best
-from judge import ask_beside, heard, most_of, of_changes, rows_of
+from judge import ask_beside, heard, joined, most_of, of_changes, rows_of
 from kitty import kitty
 from sitting import ROOT, Sitting
 from table import Row, Table, print_json
@@ -18,15 +18,15 @@ BROWSERS = {"chromium", "firefox"}
 BROWSER_DELAY = 1500  # ms
 # What is allowed where ffmpeg itself has gaps, by the quantum imposed; ms.
 OTHERWISE = {256: 55, 1024: 97, 2048: 160}
-EVERY = ["recv", "call", "talk", "open", "listen", "play", "send"]
+EVERY = ["recv", "join", "call", "talk", "open", "listen", "play", "send"]
 QUANTA = ["5:quantum=128", "15:quantum=1024", "25:quantum=2048", "35:quantum=256"]
 COMINGS = ["5:join", "12:leave", "20:move=far", "27:move=back"]
 
 
 def check(is_long):
     if not is_long:
-        yield Sitting(PIPEWIRE, ["ffmpeg", "call", "recv", "talk", "open"], user=True)
-        yield Sitting(PULSE, ["gstreamer-pulse", "call", "recv", "announced"], user=True)
+        yield Sitting(PIPEWIRE, ["ffmpeg", "call", "join", "talk", "open"], user=True)
+        yield Sitting(PULSE, ["gstreamer-pulse", "call", "join", "announced"], user=True)
         yield Sitting(PIPEWIRE, ["talk"])
         yield Sitting(PIPEWIRE, ["talk"], quantum=1024, settle=5)
         yield Sitting(PIPEWIRE, ["call"], changes=["4:quantum=1024"])
@@ -74,6 +74,9 @@ def rows(sitting, name, result, peers, is_short):
         return [Row(f"{sitting}, {name}", "", "it did not run", False if must else None, broken=must, void=not must)]
     if name in PEERS:
         return rows_of(str(sitting), result, must=False)
+    if name == "join" and not sitting.changes:
+        # What is heard is judged for recv and call, which play by the same code.
+        return list(joined(str(sitting), result))
     if is_short:
         return heard(str(sitting), result, BROWSER_DELAY if name in BROWSERS else None)
     if name in BROWSERS:

@@ -36,6 +36,19 @@ def heard(title, result, delay_ask=None):
             yield Row(name, ask, figure, share <= MOST_MISSING and not is_late)
 
 
+def joined(title, result):
+    """Adds a row for a receiver that began while somebody talked. Seconds are counted from the start of the session; the server may
+    begin to play late."""
+    seconds = [second for second in result["seconds"] if second["delay_ms"]]
+    if len(seconds) < 3:
+        yield Row(f"{title}, join, the start", "audio", "silence", False, broken=True)
+        return
+    share = 100 * max(sum(second[name] or 0 for name in ("concealed_share", "missing_share")) for second in result["seconds"][:2])
+    delay = seconds[2]["delay_ms"]["mean"]
+    yield Row(f"{title}, join, the start", "<= 2 % concealed, <= 80 ms", f"{share:.1f} % concealed, {delay:.0f} ms after 2 s",
+              share <= 2 and delay <= 80)
+
+
 def row(name, result, path, delay_ask, allowed, must):
     notes = [f"at {gap['at_s']:.2f} s: {gap['kind']} of {gap['ms']:.1f} ms{why(gap)}" for gap in path["gaps"][:8]]
     values = {"path": path, "witness": result["witness"], "changes": result["changes"]}
