@@ -2,9 +2,10 @@ public import TenfourAudioCore
 
 // MARK: Clocks that differ
 extension Channel {
-    /// The clock of the relay that we are joined at, less ours; nil while we are not joined.
+    /// The clock of the relay that we are joined at, less ours; nil while we are not joined. After `leave`, it is that of the
+    /// last relay.
     public func relayClockDifference(at now: Instant) -> ClockDifference? {
-        isAnswered ? relayClock.difference(at: now + suspended) : nil
+        isAnswered || hasLeft ? relayClock.difference(at: now + suspended) : nil
     }
 
     /// What was refused for its time.

@@ -49,8 +49,9 @@ struct TimeRefusals: Sendable {
     /// Every member can announce any SSRC, so the table is bounded.
     private static let maximumTalkerCount = 16
     private static let maximumPostedCount = 8
-    /// The number of packets from which their talker counts as not heard. A network that stalls delays some.
-    private static let leastCount = 5
+    /// The number of packets from which their talker counts as not heard: a second of speech. A network that stalls delays
+    /// some, and the relay's list of members, which names the talker, comes within a second.
+    private static let leastCount = 50
     /// The change of a difference above which it is posted.
     private static let change = Duration.seconds(5)
 

@@ -8,23 +8,37 @@ struct TalkerRefusals: Sendable {
     var claim: MediaRefusal?
     /// Whether the talker is to be told the counts soon.
     var isDue = false
+    /// The time from the next refused datagram to the record. It doubles with each record, since stations that do not know
+    /// the record count it as one that they cannot decrypt.
+    private(set) var delay = Duration.seconds(1)
+
+    static let longestDelay = Duration.seconds(8)
+
+    mutating func told() {
+        isDue = false
+        delay = min(delay * 2, Self.longestDelay)
+    }
 }
 
-/// The talkers that are to be told that datagrams of theirs were refused, in the order in which this is due.
+/// The talkers that are to be told that datagrams of theirs were refused, each at most once.
 struct RefusalNotices: Sendable {
     private var notices: [(talker: TalkerIndex, due: Instant)] = []
 
-    /// The time from the first refused datagram to the record, which thus has the counts of one second.
-    static let delay = Duration.seconds(1)
+    /// The time at which the next talker is to be told; nil if there is none.
+    private(set) var deadline: Instant?
 
-    var deadline: Instant? { notices.first?.due }
+    mutating func add(_ talker: TalkerIndex, at due: Instant) {
+        notices.append((talker, due))
+        deadline = deadline.map { min($0, due) } ?? due
+    }
 
-    mutating func add(_ talker: TalkerIndex, at now: Instant) { notices.append((talker, now + Self.delay)) }
-
-    mutating func next(at now: Instant) -> TalkerIndex? {
-        guard let first = notices.first, first.due <= now else { return nil }
-        notices.removeFirst()
-        return first.talker
+    /// Removes and returns the talkers that are due.
+    mutating func take(at now: Instant) -> [TalkerIndex] {
+        guard let deadline, deadline <= now else { return [] }
+        let due = notices.filter { $0.due <= now }.map(\.talker)
+        notices.removeAll { $0.due <= now }
+        self.deadline = notices.map(\.due).min()
+        return due
     }
 }
 
@@ -32,14 +46,14 @@ struct RefusalNotices: Sendable {
 extension Relay {
     /// Counts a datagram of a talker that has proved its origin by its hop tag, and is not forwarded.
     mutating func refuse(_ reason: RelayDiscard, of index: TalkerIndex, at now: Instant) -> Reception {
-        guard var refusal = reason.mediaRefusal, let isDue = talkers[index]?.refusals.isDue else {
+        guard var refusal = reason.mediaRefusal, let refusals = talkers[index]?.refusals else {
             return .discarded(reason)
         }
-        if refusal == .unannounced { refusal = talkers[index]?.refusals.claim ?? refusal }
+        if refusal == .unannounced { refusal = refusals.claim ?? refusal }
         talkers[index]?.refusals.counts.count(refusal)
-        if !isDue {
+        if !refusals.isDue {
             talkers[index]?.refusals.isDue = true
-            refusals.add(index, at: now)
+            refusalNotices.add(index, at: now + refusals.delay)
         }
         return .discarded(reason)
     }
@@ -52,9 +66,9 @@ extension Relay {
 
     /// Sends the talkers that are due the counts of what was refused.
     mutating func sendRefusals(at now: Instant) {
-        while let index = refusals.next(at: now) {
+        for index in refusalNotices.take(at: now) {
             guard let talker = talkers[index], talker.refusals.isDue else { continue }
-            talkers[index]?.refusals.isDue = false
+            talkers[index]?.refusals.told()
             // The counts of a member that has joined anew begin at zero.
             guard talker.refusals.counts.total > 0 else { continue }
             outbox.put(.refused(talker.refusals.counts), for: talker.member, of: &sessions)

@@ -51,7 +51,7 @@ public struct Relay: ~Copyable, Sendable {
     var ending: Refusal.Reason?
 
     private var discards = RelayDiscardCounts()
-    var refusals = RefusalNotices()
+    var refusalNotices = RefusalNotices()
     private var events = RelayEventQueue()
     var outbox = DatagramQueue()
     /// Retransmissions. They are sent after all other datagrams, and dropped when they are older than
@@ -179,7 +179,7 @@ public struct Relay: ~Copyable, Sendable {
         next = earlier(next, joins.deadline)
         next = earlier(next, floors.next)
         next = earlier(next, managed.deadline)
-        next = earlier(next, refusals.deadline)
+        next = earlier(next, refusalNotices.deadline)
         return next
     }
 

@@ -51,6 +51,9 @@ struct ClockTests {
         air.run(seconds: 100)
         #expect(clockEvents(listener).count == 1)
         #expect(listener.channel.relayClockDifference(at: air.now)?.ahead == .seconds(ahead))
+        // The report that is written at the end has the difference, too.
+        listener.leave(at: air.now)
+        #expect(listener.channel.relayClockDifference(at: air.now)?.ahead == .seconds(ahead))
     }
 
     @Test(arguments: [-4_900, 0, 4_900]) func aSmallDifferenceIsOnlyMeasured(ahead: Int) {

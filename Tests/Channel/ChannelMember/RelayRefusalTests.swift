@@ -18,7 +18,7 @@ struct RelayRefusalTests {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 500))
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
-        air.run(seconds: 14)
+        air.run(seconds: 20)
         let refused = relay.status.discards[.tooManyPackets]
         #expect(refusals(talker) == [.talkerRate] && refusals(listener).isEmpty)
         #expect(refused > 100 && talker.channel.refusedByRelay[.talkerRate] == UInt32(refused))
@@ -48,5 +48,18 @@ struct RelayRefusalTests {
         let air = Airwaves([talker], kind.relay())
         air.run(seconds: 10)
         #expect(talker.isJoined && refusals(talker).isEmpty && talker.channel.refusedByRelay.total == 0)
+    }
+
+    /// A record of a type that only a later version knows is ignored, and no sign of another key.
+    @Test func aRecordOfALaterVersionIsIgnored() throws {
+        let relay = TinyRelay(Family.talk)
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9)
+        let air = Airwaves([talker], relay)
+        air.run(seconds: 1)
+        var sealer = try #require(relay.sessions.first).sealer
+        let inside: [UInt8] = [201, 1, 2, 3]
+        let datagram = [UInt8](capacity: 100) { sealer.seal(inside: inside.span, into: &$0) }
+        #expect(air.inject(datagram, to: 0) == .discarded(.unexpected))
+        #expect(talker.isJoined && talker.eventsOnly.count == 1)
     }
 }
