@@ -63,7 +63,7 @@ struct CueParser {
         guard number == 1, let track = open, let file else { return }
         open = nil
         if let last = tracks.last, last.resource == file, last.part.end == nil {
-            guard last.part.start < time else { throw .malformed(Self.quoted(line)) }
+            guard last.part.start < time else { throw .disordered(Self.quoted(line)) }
             tracks[tracks.count - 1].part.end = time
         }
         guard track.isAudio, tracks.count < CueSheet.maximumTrackCount else { return }

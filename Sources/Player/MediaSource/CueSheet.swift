@@ -3,7 +3,7 @@ internal import TenfourAudioCore
 /// A CUE sheet: a text that divides audio files into tracks, as programs that copy CDs write it.
 ///
 /// The commands FILE, TRACK, INDEX, PREGAP, TITLE and PERFORMER are read, each line in UTF-8 or Windows-1252, with or
-/// without a byte order mark; all others are ignored. Source: appendix A of the user's guide of CDRWIN. The name of a file
+/// without a byte order mark, or all in UTF-16 with one; all others are ignored. Source: appendix A of the user's guide of CDRWIN. The name of a file
 /// may have any encoding: if there is a file with a name of just these bytes, it is the one.
 ///
 /// It is our own code: Debian's libcue aborts the program on some damaged sheets, and a sheet is lines of text.
@@ -61,6 +61,8 @@ package enum CueSheetError: Error, Equatable, Sendable, CustomStringConvertible 
     case elsewhere(String)
     /// The text of the line is safe to show.
     case malformed(String)
+    /// A track begins at or before the one before it in its file. The text of the line is safe to show.
+    case disordered(String)
     case byteSource(ByteSourceError)
 
     /// A sentence for people that includes the remedy.
@@ -73,6 +75,8 @@ package enum CueSheetError: Error, Equatable, Sendable, CustomStringConvertible 
             "the CUE sheet leads to '\(name)', which does not lie in its folder, so it is not opened; play that file directly"
         case .malformed(let line):
             "the CUE sheet has a line that cannot be read, '\(line)'; correct it in an editor"
+        case .disordered(let line):
+            "the CUE sheet has a track that does not begin after the track before it, '\(line)'; correct it in an editor"
         case .byteSource(let error): error.description
         }
     }
@@ -96,6 +100,7 @@ extension CueSheet {
     /// Returns whether a resource is a CUE sheet, by its name or by a FILE command in its first bytes.
     package static func isCueSheet(_ beginning: Span<UInt8>, from resource: Resource) -> Bool {
         let prefix = beginning.extracting(first: 512)
+        if let text = UTF16Text.utf8(of: prefix) { return isCueSheet(text.span, from: resource) }
         guard prefix.count > 0 else { return false }
         for index in prefix.indices where prefix[index] < 0x20 {
             guard prefix[index] == 9 || prefix[index] == 10 || prefix[index] == 13 else { return false }

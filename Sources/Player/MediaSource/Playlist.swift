@@ -28,7 +28,7 @@ public struct Playlist: Equatable, Sendable {
     /// other.
     public static let maximumDepth = 5
 
-    /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot
+    /// Parses the playlist that lies at `resource`, in UTF-8, Windows-1252, or UTF-16 with a byte order mark, against which relative addresses are resolved. Entries that cannot
     /// be played are dropped. The result has at least one entry; if there is none, throws the reason.
     ///
     /// A playlist of HTTP Live Streaming, whose entries are parts of one stream, is refused: the module
@@ -84,6 +84,9 @@ public struct Playlist: Equatable, Sendable {
     /// Returns whether a resource is a playlist, by its media type, first bytes and name.
     public static func isPlaylist(_ beginning: Span<UInt8>, contentType: String?, from resource: Resource?) -> Bool {
         let prefix = beginning.extracting(first: sniffedByteCount)
+        if let text = UTF16Text.utf8(of: prefix) {
+            return isPlaylist(text.span, contentType: contentType, from: resource)
+        }
         guard prefix.count > 0, isText(prefix) else { return false }
         if PlaylistFeed.isFeed(beginning) { return true }
         let first = TextLine.lines(of: prefix).first { !$0.text.isEmpty }?.text.lowercased() ?? ""

@@ -10,6 +10,7 @@ struct TextLine {
 
     /// Returns the lines of a file, which may begin with a byte order mark.
     static func lines(of bytes: Span<UInt8>) -> [TextLine] {
+        if let text = UTF16Text.utf8(of: bytes) { return Self.lines(of: text.span) }
         var lines: [TextLine] = []
         let hasMark = bytes.holds("\u{FEFF}", at: 0)
         let rest = bytes.extracting((hasMark ? 3 : 0)...)

@@ -38,6 +38,19 @@ struct CueSheetTests {
         duration.map { FrameCount($0, at: SampleRate(hertz: 44_100)).rawValue }
     }
 
+    @Test func aSheetOfWindowsIsUTF16WithAMark() throws {
+        let text =
+            "\u{FEFF}"
+            + Self.album.replacing("\u{1B}", with: "").replacing("\n", with: "\r\n")
+            .replacing("Second", with: "Größe")
+        let bytes = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let isNamed = CueSheet.isCueSheet(bytes.span, from: .file(path: "/music/a.cue"))
+        let isSheet = CueSheet.isCueSheet(bytes.span, from: .standardInput)
+        #expect(isNamed && isSheet)
+        let sheet = try CueSheet(parsing: bytes.span, from: .file(path: "/music/a.cue"))
+        #expect(sheet.tracks.map(\.part.title) == ["First \"inner\" one", "Größe", nil])
+    }
+
     @Test func tracksHaveFilesTimesAndTags() throws {
         for text in [Self.album, "\u{FEFF}" + Self.album.replacing("\n", with: "\r\n")] {
             let sheet = try sheet(text)
@@ -139,7 +152,7 @@ struct CueSheetTests {
         "TRACK 01 AUDIO", "FILE", "FILE a\nTRACK x AUDIO", "FILE a\nTRACK 1 AUDIO\nINDEX 01 00:60:00",
         "FILE a\nTRACK 1 AUDIO\nINDEX 01 00:00:75", "FILE a\nTRACK 1 AUDIO\nINDEX 01 0:0",
         "FILE a\nTRACK 1\nINDEX x 0:0:0",
-        "FILE a\nTRACK 1\nINDEX 1 0:5:0\nTRACK 2\nINDEX 1 0:4:0", "FILE a\nTRACK 1\nINDEX 1 99999:0:0",
+        "FILE a\nTRACK 1\nINDEX 1 99999:0:0",
         "FILE a\nTRACK 1\nINDEX 1 -1:0:0",
     ])
     func aLineThatCannotBeReadIsTold(text: String) {
@@ -148,6 +161,14 @@ struct CueSheetTests {
         } throws: { error in
             if case .malformed = error as? CueSheetError { true } else { false }
         }
+    }
+
+    @Test(arguments: ["0:5:0", "0:4:0"]) func aTrackThatDoesNotBeginAfterTheOneBeforeIsNamed(time: String) {
+        let error = #expect(throws: CueSheetError.self) {
+            try sheet("FILE a\nTRACK 1\nINDEX 1 0:5:0\nTRACK 2\nINDEX 1 \(time)")
+        }
+        #expect(error == .disordered("INDEX 1 \(time)"))
+        #expect(error?.description.contains("does not begin after the track before it") == true)
     }
 
     @Test func aSheetIsBounded() throws {

@@ -49,6 +49,37 @@ struct PlaylistTests {
         #expect(list.entries == [.init(resource: .file(path: "/Björk"))])
     }
 
+    @Test func listsOfWindowsAreUTF16WithAMark() throws {
+        for isBigEndian in [false, true] {
+            for text in [
+                "#EXTM3U\r\n#EXTINF:-1,Größe 🎧\r\nMüller.mp3\r\n",
+                "[playlist]\r\nFile1=Müller.mp3\r\nTitle1=Größe 🎧\r\n",
+            ] {
+                let bytes = Self.utf16(text, isBigEndian)
+                let isList = Playlist.isPlaylist(bytes.span, contentType: nil, from: nil)
+                #expect(isList)
+                let entries = try Playlist(parsing: bytes.span, from: folder).entries
+                #expect(entries.map(\.resource) == [.http(address: "http://host/radio/M%C3%BCller.mp3")])
+                #expect(entries.map(\.title) == ["Größe 🎧"])
+            }
+            let name = Resource.file(path: "/a/b.m3u")
+            let bytes = Self.utf16("one.mp3", isBigEndian)
+            let isNamed = Playlist.isPlaylist(bytes.span, contentType: nil, from: name)
+            #expect(isNamed)
+            // Two bytes of MPEG audio look like the mark.
+            let sound: [UInt8] = isBigEndian ? [0xFE, 0xFF, 1, 2, 3, 4] : [0xFF, 0xFE, 1, 2, 3, 4]
+            let isSoundList = Playlist.isPlaylist(sound.span, contentType: nil, from: nil)
+            #expect(!isSoundList)
+        }
+    }
+
+    private static func utf16(_ text: String, _ isBigEndian: Bool) -> [UInt8] {
+        ("\u{FEFF}" + text).utf16.flatMap {
+            let bytes = [UInt8($0 >> 8), UInt8($0 & 0xFF)]
+            return isBigEndian ? bytes : bytes.reversed()
+        }
+    }
+
     @Test func aPLSMayHaveSpaces() throws {
         #expect(
             try entries("[playlist]\r\n File2 = b\r\nTitle1 = One \r\nFile1\t=  http://a/1\r\n")
