@@ -15,6 +15,9 @@ struct ResourceOpener: QueueItemOpener {
     /// The sources that `format(of:)` has opened and that `begin` will return.
     private let prepared = Locked<[(item: QueueItem, byteSource: any ByteSource)]>([])
 
+    /// The errors of pipes that `format(of:)` has read, since their bytes cannot be read again.
+    private let failures = Locked<[(item: QueueItem, error: StreamError)]>([])
+
     private let formats: MediaFormats
     /// The path of the output file, which must not be an item: its audio would be lost.
     private let output: String?
@@ -36,6 +39,7 @@ struct ResourceOpener: QueueItemOpener {
     }
 
     func begin(_ item: QueueItem) throws(StreamError) -> any ByteSource {
+        if let failure = failures.withLock({ $0.first { $0.item == item } }) { throw failure.error }
         let (ready, unused) = prepared.withLock { prepared -> ((any ByteSource)?, [any ByteSource]) in
             if let index = prepared.firstIndex(where: { $0.item == item }) {
                 return (prepared.remove(at: index).byteSource, [])
@@ -144,6 +148,7 @@ struct ResourceOpener: QueueItemOpener {
                 }
             } catch {
                 byteSource.stop()
+                if byteSource is PipeByteSource { failures.withLock { $0.append((item, error)) } }
                 return nil
             }
         } catch {
@@ -187,7 +192,7 @@ struct ResourceOpener: QueueItemOpener {
         do throws(PlaylistError) {
             playlist = try Playlist(parsing: bytes.span, from: byteSource.state.resource ?? .standardInput)
         } catch {
-            throw .unusable(error.description, kind: error.kind)
+            throw .unusable("\(item.name): \(error)", kind: error.kind)
         }
         return .playlist(try withoutOutput(playlist.entries.map { QueueItem($0, in: item, at: place) }))
     }
@@ -297,7 +302,7 @@ extension ResourceOpener {
             sheet = try CueSheet(reading: byteSource)
         } catch {
             if case .byteSource(let error) = error { throw StreamError(error) }
-            throw .unusable(error.description, kind: .unplayableList)
+            throw .unusable("\(item.name): \(error)", kind: .unplayableList)
         }
         return try sheet.map { sheet throws(StreamError) in
             try withoutOutput(sheet.tracks.map { QueueItem($0, in: item) })

@@ -158,7 +158,8 @@ struct PlayRunner {
 
     private func name(_ item: Int, _ streamer: Streamer) -> String {
         let queue = streamer.queue
-        return queue.indices.contains(item) ? queue[item].name : ""
+        guard queue.indices.contains(item) else { return "" }
+        return queue[item].name == "-" ? "standard input" : queue[item].name
     }
 
     /// Returns the error's description, preceded by the item's name if the description lacks the name.

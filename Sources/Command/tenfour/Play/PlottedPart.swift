@@ -22,7 +22,7 @@ struct PlottedPart: ParsableArguments {
 
     func validate() throws {
         guard duration.map({ $0.duration > .zero }) ?? true else {
-            throw ValidationError("--duration 0 is too short: write 1s or more.")
+            throw ValidationError("--duration 0 is too short: write 1ms or more.")
         }
     }
 

@@ -77,7 +77,7 @@
                 if let failure = stream.consumeFailure() { throw .demuxer(.byteSource(failure)) }
                 throw .demuxer(
                     .malformed(
-                        "this looks like \(format.name) but is damaged or incomplete (\(ffmpegErrorText(result))): download it again"
+                        "this looks like \(format.shownName) but is damaged or incomplete (\(ffmpegErrorText(result))): download it again"
                     ))
             }
             return unsafe opened

@@ -15,7 +15,10 @@
             let name = parameters.name
             guard let codec = unsafe av.avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
                 throw .undecodable(
-                    "the installed FFmpeg has no decoder for \(name): convert the file to another format")
+                    parameters.isKnown
+                        ? "the installed FFmpeg has no decoder for \(name): convert the file to another format"
+                        : "the installed FFmpeg does not know the codec of this file: convert the file to another format"
+                )
             }
             var handle = unsafe av.avcodec_alloc_context3(codec)
             var frame = unsafe av.av_frame_alloc()

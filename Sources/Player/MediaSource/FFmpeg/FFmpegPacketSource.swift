@@ -70,6 +70,9 @@
         /// The codec's name, such as `mp3` or `aac`, by `avcodec_get_name`.
         var name: String { unsafe String(cString: av.avcodec_get_name(handle.pointee.codec_id)!) }
 
+        /// Whether FFmpeg knows the codec, if only by name.
+        var isKnown: Bool { unsafe handle.pointee.codec_id != AV_CODEC_ID_NONE }
+
         /// The format of the decoded audio; nil if it is unknown before decoding.
         var format: LPCMFormat? {
             let (rate, channels) = unsafe (Int(handle.pointee.sample_rate), Int(handle.pointee.ch_layout.nb_channels))

@@ -18,7 +18,7 @@
             } catch { throw .demuxer(error) }
             if let first {
                 source = try FrameParser(window, from: first, tag: tag)
-            } else if !isNamed, let format = try InputFormat(of: &window, after: tag) {
+            } else if !isNamed, let format = try probe(&window, after: tag) {
                 source = try openProbed(format, window, tag, choice)
             } else {
                 throw .demuxer(FrameStream.unknownFormat)
@@ -37,6 +37,16 @@
             source = try FFmpegDemuxer(stream, container, tag: tag, track: choice)
         }
         return try FFmpegReader(source, format: format)
+    }
+
+    /// Recognises the bytes after `tag`. Of a source that cannot be read again, such as endless zeros, they may be gone.
+    private func probe(
+        _ window: inout ByteWindow, after tag: ID3Tag
+    ) throws(ReaderError) -> InputFormat? {
+        do { return try InputFormat(of: &window, after: tag) } catch {
+            if error.kind == .notSeekable { return nil }
+            throw error
+        }
     }
 
     /// Opens a container that libavformat has recognised.

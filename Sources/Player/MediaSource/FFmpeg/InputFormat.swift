@@ -6,6 +6,11 @@
     struct InputFormat {
         let handle: UnsafePointer<AVInputFormat>
         var name: String { unsafe String(cString: handle.pointee.name) }
+        /// The name for people: the first of several, such as `matroska`.
+        var shownName: String {
+            let first = String(name.prefix { $0 != "," })
+            return first == "mov" ? "MP4" : first
+        }
 
         /// The number of bytes that libavformat looks at.
         private static let byteCount = 1 << 16

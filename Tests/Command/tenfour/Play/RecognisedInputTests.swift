@@ -40,6 +40,19 @@ import Testing
         #expect(line.contains(/average -1[12]\.[0-9] dB/), "\(line)")
     }
 
+    /// play reads the input before it opens the output, and cannot read it again.
+    @Test func playNamesTheReasonForWhichItRefusesStandardInput() throws {
+        try make("whole.m4a")
+        let whole = Folder.bytes(of: folder("whole.m4a"))
+        folder.write(Array(whole.prefix(whole.count * 2 / 3)), to: "cut.m4a")
+        folder.write([0x1F, 0x8B, 8, 0] + [UInt8](repeating: 0x55, count: 200_000), to: "in.wav.gz")
+        for (name, text) in [("cut.m4a", "looks like MP4 but is damaged or incomplete"), ("in.wav.gz", "gunzip")] {
+            let reader = try pipe(name, into: ["play", "-", "-o", "out.wav"])
+            #expect(reader.wait() == .code(69), "\(reader.errors)")
+            #expect(reader.errors.contains("standard input: ") && reader.errors.contains(text), "\(reader.errors)")
+        }
+    }
+
     @Test(arguments: ["in.mp3", "in.aac", "in.webm"])
     func itIsSentAsIt(name: String) throws {
         try make(name)
