@@ -97,7 +97,12 @@ import Testing
         let listeners = (0..<3).map { _ in HTTPExchange("/family.ogg", port: httpPort) }
         let (isTold, told) = events(of: "/family/events", contain: #""listeners": 3"#)
         #expect(isTold, "\(told)")
-        let status = try tenfour(["relay", "status", "--json", "--socket", "relay.sock"], in: folder).output
+        // The relay publishes its status once a second.
+        var status = ""
+        for _ in 0..<100 where !status.contains("\"http_listeners\": 3") {
+            status = try tenfour(["relay", "status", "--json", "--socket", "relay.sock"], in: folder).output
+            usleep(100_000)
+        }
         #expect(status.contains("\"http_listeners\": 3"), "\(status)")
         sleep(1)
         let seen = try people()
