@@ -8,7 +8,7 @@ extension Channel {
         isAnswered || hasLeft ? relayClock.difference(at: now + suspended) : nil
     }
 
-    /// What was refused for its time.
+    /// The counts of what was refused for its time.
     public var refusedForTime: TimeRefusalCounts { opener.refusalCounts }
 
     mutating func compareClocks(at now: Instant) {

@@ -7,7 +7,7 @@ struct MediaOpener: ~Copyable, Sendable {
     private var talkers = Talkers()
     private var held = HeldPackets()
     private var refusals = TimeRefusals()
-    /// What the user must learn about media that is refused for its time; nil if there is nothing new.
+    /// The refusal of media for its time of which the user must learn; nil if there is nothing new.
     private var refusal: TimeRefusal?
 
     /// The result of receiving a packet of media.

@@ -1,6 +1,6 @@
 public import TenfourChannelKeys
 
-/// What the relays have refused to forward of what we sent, over all our sessions.
+/// Counts our packets that the relays have refused to forward, over all our sessions.
 struct RelayRefusals: Sendable {
     /// The counts of the sessions before this one.
     private var earlier = MediaRefusalCounts()
@@ -43,6 +43,6 @@ extension MediaRefusal {
 }
 
 extension Channel {
-    /// What the relays have refused to forward of what we sent; zero with relays that do not report it.
+    /// The counts of our packets that the relays have refused to forward; zero with relays that do not report it.
     public var refusedByRelay: MediaRefusalCounts { relayRefusals.counts }
 }

@@ -85,7 +85,7 @@ struct TimeRefusals: Sendable {
 
     private mutating func refused(_ ssrc: SSRC, _ difference: ClockDifference) -> TimeRefusal? {
         counts.packetCount += 1
-        // What was said shortly before we began is refused where clocks are right.
+        // Right clocks refuse audio from shortly before we began, too.
         guard difference.magnitude >= ClockDifference.reported, posted.count < Self.maximumPostedCount,
             !posted.contains(where: { isSame($0, difference.ahead) })
         else { return nil }

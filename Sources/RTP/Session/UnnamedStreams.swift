@@ -9,7 +9,7 @@ package import TenfourPackets
 package struct UnnamedStreams: Sendable {
     private var streams: [Stream] = []
 
-    /// What a packet shows of its stream, once for each stream.
+    /// A packet shows this of its stream, once for each stream.
     package enum Finding: Hashable, Sendable {
         /// The stream is Opus, and this packet is the first that is played.
         case opus

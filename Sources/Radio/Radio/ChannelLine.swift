@@ -175,10 +175,10 @@ final class ChannelLine: Protection {
         relay == nil ? channel.relayClockDifference(at: now) : nil
     }
 
-    /// What relays have refused to forward of what we sent.
+    /// The counts of our packets that relays have refused to forward.
     var refusedByRelay: MediaRefusalCounts { channel.refusedByRelay }
 
-    /// What was refused for its time.
+    /// The counts of what was refused for its time.
     var refusedForTime: TimeRefusalCounts { channel.refusedForTime }
 
     // MARK: - Our files in a managed channel

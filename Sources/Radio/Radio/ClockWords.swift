@@ -2,11 +2,11 @@ package import TenfourChannelMember
 
 /// The words about clocks that differ. A session in a channel and the doctor say the same.
 package enum ClockWords {
-    /// What sets this machine's clock over the network.
+    /// The command that sets this machine's clock over the network.
     package static let setting = "`sudo timedatectl set-ntp true`"
-    /// What follows if clocks differ (Protocol/05-channel-keys.md).
+    /// The consequence of clocks that differ (Protocol/05-channel-keys.md).
     package static let consequence = "stations whose clocks differ by more than 10 s do not hear each other"
-    /// What to do if nobody knows which of two clocks is wrong.
+    /// The remedy if nobody knows which of two clocks is wrong.
     package static let comparison =
         "compare both with a third clock, and let the wrong one be set over the network (NTP): \(setting)"
     package static let unsynchronised = "is not synchronised over the network (NTP)"

@@ -36,9 +36,9 @@ public struct RadioSnapshot: Sendable {
     /// The clock of the relay that has let us in, less ours; nil outside channels, while we are not joined, and if we are
     /// the relay ourselves.
     public var relayClock: ClockDifference?
-    /// What was refused for its time in a channel.
+    /// The counts of what was refused for its time in a channel.
     public var refusedForTime = TimeRefusalCounts()
-    /// What the relay of a channel has refused to forward of what we sent; zero with relays that do not report it.
+    /// The counts of our packets that the relay of a channel has refused to forward; zero with relays that do not report it.
     public var refusedByRelay = MediaRefusalCounts()
     /// The state of capture; nil when nothing is sent.
     public var capture: CaptureSnapshot?

@@ -16,7 +16,7 @@ struct Talker: Sendable {
     var announcements = CellRateLimit()
     /// Limits how often the talker is sent LIMITED, which reports that its packets were dropped at its limits.
     var notices = CellRateLimit()
-    /// What of the talker was refused, and not forwarded.
+    /// The counts of the talker's datagrams that were refused, and not forwarded.
     var refusals = TalkerRefusals()
     /// The SSRC that the talker has registered in its channel; nil if it has none.
     var claim: SSRC?

@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// What a member says of clocks that differ: its own and the relay's, its own and a talker's.
+/// A member says which clocks differ: its own and the relay's, its own and a talker's.
 struct ClockTests {
     private let relay = TinyRelay(Family.talk)
 

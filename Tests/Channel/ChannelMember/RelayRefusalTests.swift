@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TestSupport
 import Testing
 
-/// What a member says of packets that its relay refuses.
+/// A member counts the packets that its relay refuses, and says why.
 struct RelayRefusalTests {
     private func refusals(_ member: Member) -> [MediaRefusal] {
         member.eventsOnly.compactMap { if case .mediaRefused(let reason, _) = $0 { reason } else { nil } }

@@ -217,7 +217,7 @@ struct LastReportTests {
         }
     }
 
-    /// What the partner had reported when it left stays known, and what was sent after it does not count as arrived.
+    /// The last report of a partner that has left stays known, and later packets do not count as arrived.
     @Test func packetsSentAfterThePartnerHasLeftAreNotCovered() {
         let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .off, .off, seed: 1)
         link.left.speech = Speech()
@@ -255,7 +255,7 @@ struct LastReportTests {
         #expect(lost == nil && abs((covered ?? 0) - 250) < 5, "\(covered ?? 0)")
     }
 
-    /// What has arrived and what is lost together never become fewer, whenever the talker stops, whatever is blocked, and also
+    /// The received and the lost packets together never become fewer, whenever the talker stops, whatever is blocked, and also
     /// where more packets are lost than their numbers can count.
     @Test func theSumOfReceivedAndLostPacketsNeverFalls() {
         for seed in 1...30 as ClosedRange<UInt64> {

@@ -16,7 +16,7 @@ struct MeshHearingTests {
         case mediaIsDropped, reportsAreDropped, linkIsDown, largePacketsAreDropped
         case outputIsMuted, outputIsGone, everythingIsLate
 
-        /// What the talker is told of a listener.
+        /// The state of a listener that the talker is told.
         var state: HearingState {
             switch self {
             case .mediaIsDropped, .largePacketsAreDropped: .hearsNothing
@@ -87,7 +87,7 @@ struct MeshHearingTests {
         /// The indices of the listeners that the obstacle is set for.
         let affected: [Int]
         let listeners: Range<Int>
-        /// What the talker is told, and which listeners are told that audio is missing; with the time in seconds.
+        /// The states that the talker is told, and the listeners that are told that audio is missing; with the time in seconds.
         private(set) var told: [(at: Double, listener: Int, state: HearingState)] = []
         private(set) var missing: [(at: Double, listener: Int, isMissing: Bool)] = []
 
@@ -117,7 +117,7 @@ struct MeshHearingTests {
 
         var description: String { "seed \(seed), \(listeners.count + 1) stations, affected \(affected)" }
 
-        /// What the talker is told after `time`. Where everything is late, some of it is on the way there and back.
+        /// Returns the states that the talker is told after `time`. Where everything is late, some of it is on the way there and back.
         func changes(
             after time: Double, with obstacle: Obstacle
         ) -> [(at: Double, listener: Int, state: HearingState)] {

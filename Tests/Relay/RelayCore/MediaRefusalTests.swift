@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// What the relay tells a talker of datagrams that it has refused.
+/// The relay tells a talker which datagrams it has refused.
 struct MediaRefusalTests {
     private let family = ChannelKeys.drawn("family")
 
