@@ -261,9 +261,14 @@ struct ParticipantTable: Sendable {
     /// Removes the sources and reporters that have left or timed out, if `deadline` has passed.
     mutating func removeExpired(_ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant) {
         guard let deadline, deadline <= now else { return }
-        let timeout = memberTimeout(schedule)
-        for source in sources where expiry(of: source, schedule) <= now { remove(source, &events) }
+        // Each participant that leaves shortens the timeout of the others.
+        var count: Int
+        repeat {
+            count = sources.count
+            for source in sources where expiry(of: source, schedule) <= now { remove(source, &events) }
+        } while sources.count < count
         removeSupersededReporters(&events, at: now)
+        let timeout = memberTimeout(schedule)
         for participant in reporters.removeSilent(since: now - timeout) {
             restarts.remove(participant.ssrc)
             events.post(.reporterLeft(participant.ssrc, reason: nil))

@@ -1,5 +1,7 @@
 import TenfourAudioCore
 import TenfourPackets
+import TenfourSeededRandom
+import TestSupport
 import Testing
 
 @testable import TenfourSession
@@ -40,6 +42,28 @@ struct ParticipantTableTests {
         table.removeExpired(schedule, &events, at: .start + .milliseconds(200))
         #expect(table.sources.isEmpty)
         #expect(events.next() == .sourceLeft(SSRC(7), reason: ""))
+    }
+
+    @Test func afterARemovalTheDeadlineIsAlwaysToCome() {
+        for seed in 0..<500 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            var (table, schedule, events) = (ParticipantTable(), ReportSchedule(), EventQueue())
+            // Many members with large reports are awaited longer than the fewer that stay.
+            for _ in 0..<100 { schedule.observe(byteCount: Int.random(in: 100...1_500, using: &random)) }
+            let configuration = RTPSessionConfiguration(remotes: [bob])
+            for number in 0..<Int.random(in: 1...60, using: &random) {
+                let arrival = Instant.start + .milliseconds(Int.random(in: 0...40_000, using: &random))
+                let ssrc = SSRC(UInt32(number))
+                if Bool.random(using: &random) { _ = add(ssrc.rawValue, to: &table, at: arrival) }
+                guard Bool.random(using: &random) else { continue }
+                table.reportArrived(from: ssrc, at: bob, configuration, schedule, arrival)
+            }
+            for now in (0..<4).map({ _ in Int.random(in: 0...100, using: &random) }).sorted() {
+                let now = Instant.start + .seconds(now)
+                table.removeExpired(schedule, &events, at: now)
+                if let deadline = table.deadline { #expect(deadline > now, "seed \(seed)") }
+            }
+        }
     }
 
     @Test func aGoodbyeFromAnotherHostEndsNothing() {
