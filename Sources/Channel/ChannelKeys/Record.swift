@@ -1,5 +1,6 @@
 public import TenfourFloor
 public import TenfourPackets
+public import TenfourSession
 
 /// The messages of a session between a member and the relay, after the handshake (Protocol/06-control.md).
 ///
@@ -33,6 +34,12 @@ public enum Record: Hashable, Sendable {
     /// The member requests the entries of a part of the roster from `position` on. `receipt` is the receipt in the
     /// relay's last answer to a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
+    /// The relay asks how the member receives the talkers of the channel.
+    case hearingRequest(HearingRequest)
+    /// The member states how it receives them.
+    case hearing(HearingReport)
+    /// The relay states to a talker how other members receive it.
+    case hearingList(HearingList)
     /// One of the records with which the relay answers a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])
     /// A message about who may talk (Protocol/10-floor.md).
@@ -58,7 +65,10 @@ public enum Record: Hashable, Sendable {
         case rosterRequest = 12
         case rosterPage = 13
         case floor = 14
+        case hearingRequest = 23
+        case hearing = 24
         case refused = 25
+        case hearingList = 26
     }
 
     /// The types of the records of a managed channel.
@@ -91,12 +101,9 @@ public enum Record: Hashable, Sendable {
         case .leave:
             try body.require(1)
             self = .leave
-        case .pathChallenge:
+        case .pathChallenge, .pathAnswer:
             try body.require(17)
-            self = .pathChallenge(body.number(at: 1))
-        case .pathAnswer:
-            try body.require(17)
-            self = .pathAnswer(body.number(at: 1))
+            self = code == .pathAnswer ? .pathAnswer(body.number(at: 1)) : .pathChallenge(body.number(at: 1))
         case .goodbye:
             try body.require(2)
             guard let reason = Refusal.Reason(rawValue: body[1]) else { throw .value }
@@ -128,6 +135,7 @@ public enum Record: Hashable, Sendable {
                 try Roster.PageHead(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: head))
         case .floor: self = .floor(try Self.floorMessage(in: body))
         case .refused: self = .refused(try MediaRefusalCounts(parsing: body, from: 1))
+        case .hearingRequest, .hearing, .hearingList: self = try Self.hearing(code, body.extracting(1...))
         }
     }
 
@@ -135,6 +143,18 @@ public enum Record: Hashable, Sendable {
         try body.require(1 + FloorMessage.byteCount)
         guard let message = try? FloorMessage(parsing: body.extracting(1...)) else { throw .value }
         return message
+    }
+
+    /// Parses the body of a record about who hears whom.
+    private static func hearing(_ code: Code, _ body: Span<UInt8>) throws(ControlParseError) -> Record {
+        let record: Record? =
+            switch code {
+            case .hearingRequest: HearingRequest(body).map { .hearingRequest($0) }
+            case .hearing: HearingReport(body).map { .hearing($0) }
+            default: HearingList(body).map { .hearingList($0) }
+            }
+        guard let record else { throw .value }
+        return record
     }
 
     /// Appends the record. `content` is the RTCP of a report, or the content of a record of a managed channel, and empty for
@@ -173,6 +193,9 @@ public enum Record: Hashable, Sendable {
             body.append(entries)
         case .floor(let message): message.write(into: &body)
         case .refused(let counts): counts.write(into: &body)
+        case .hearingRequest(let request): request.write(into: &body)
+        case .hearing(let report): report.write(into: &body)
+        case .hearingList(let list): list.write(into: &body)
         case .managed: break
         }
     }
@@ -195,6 +218,9 @@ public enum Record: Hashable, Sendable {
         case .rosterPage: .rosterPage
         case .floor: .floor
         case .refused: .refused
+        case .hearingRequest: .hearingRequest
+        case .hearing: .hearing
+        case .hearingList: .hearingList
         case .managed: nil
         }
     }

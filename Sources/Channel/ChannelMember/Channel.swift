@@ -33,6 +33,8 @@ public struct Channel: ~Copyable, Sendable {
     /// CLOCK_BOOTTIME at our first WELCOME; nil before it.
     var firstWelcome: Instant?
     var roster: RosterExchange
+    /// What the relay has asked and stated about who hears whom.
+    var hearing = HearingExchange()
     /// The owner's hash; nil in an open channel, and before a relay has shown that the channel has an owner.
     var owner: OwnerHash?
     /// Our part in a managed channel; nil in an open one, and before `restore`.
@@ -387,7 +389,9 @@ public struct Channel: ~Copyable, Sendable {
             floor?.receive(message, at: now)
             sendFloorMessages()
         case .managed(let range): return readManaged(range, at: now)
-        case .renewal, .leave, .pathAnswer, .info, .rosterRequest: return .discarded(.unexpected)
+        case .hearingRequest(let request): hearing.requestArrived(request)
+        case .hearingList(let list): hearing.listArrived(list, roster)
+        case .renewal, .leave, .pathAnswer, .info, .rosterRequest, .hearing: return .discarded(.unexpected)
         }
         return .handled
     }

@@ -88,6 +88,8 @@ extension Channel {
         compareClocks(at: now)
         sendRosterRecords(at: now)
         if isFirst {
+            // Says that we know these records. The relay asks nobody else.
+            send(.hearing(HearingReport(output: .playing)))
             managedSessionAnswered(at: now)
             floorSessionAnswered(at: now)
         }

@@ -20,6 +20,9 @@ struct RosterExchange: Sendable {
     /// Returns the other members; nil if the relay has not sent the whole list.
     func members(as role: Role) -> ChannelMembers? { roster.members(isCounted: role == .listen) }
 
+    /// The SSRC of the media of the member with the relay's number; nil if it is not listed, or has sent no info.
+    func ssrc(of number: UInt32) -> SSRC? { roster.ssrc(of: number) }
+
     mutating func setMicrophone(isOpen: Bool) { microphone = isOpen ? .open : .closed }
 
     /// Requests a page of listeners from `position` on.

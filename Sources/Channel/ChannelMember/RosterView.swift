@@ -157,6 +157,11 @@ struct RosterView: Sendable {
 
     // MARK: - Results
 
+    /// The SSRC of the media of a member, by the relay's number; nil if it is not listed, or has sent no info.
+    func ssrc(of number: UInt32) -> SSRC? {
+        ids[number].flatMap { $0 }.flatMap { people[$0]?.info.ssrc }
+    }
+
     /// Returns the other members; nil until the relay has sent the whole list. `isCounted` is true if we are one of the
     /// members that are counted and not listed.
     func members(isCounted: Bool) -> ChannelMembers? {

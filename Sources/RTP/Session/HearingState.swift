@@ -18,14 +18,17 @@ public enum HearingState: Hashable, Sendable {
     case playsNothing
     /// Reports arrived regularly and arrive no more: whether the partner hears us is not known.
     case noAnswer
-    /// The partner has never sent a report.
+    /// The partner has never sent a report, or never answered the relay.
     case cannotKnow
 }
 
 /// A partner and whether it hears us.
 public struct Hearing: Hashable, Sendable {
-    /// The partner's SSRC; nil if it has never sent a report.
+    /// The partner's SSRC; nil if it has never sent a report, or is a member of a channel about which the roster says
+    /// nothing.
     public var ssrc: SSRC?
+    /// The relay's number of the member, if the partner is one of our channel.
+    public var member: UInt32?
     /// The partner's configured address, or the one that its reports come from.
     public var endpoint: Endpoint
     public var state: HearingState

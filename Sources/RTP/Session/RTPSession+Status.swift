@@ -7,8 +7,7 @@ extension RTPSession {
     /// Whether our reports state our status: not in a group, where brief reports would be too many, and not in a channel,
     /// whose relay ends the reports.
     var statesStatus: Bool {
-        configuration.controlPort != .none && !configuration.isGroup
-            && !configuration.remotes.contains(where: \.address.isUnspecified)
+        configuration.controlPort != .none && !configuration.isGroup && !isInChannel
     }
 
     private func situation(at now: Instant) -> StatusSchedule.Situation {
@@ -25,6 +24,7 @@ extension RTPSession {
     }
 
     func statusDeadline(at now: Instant) -> Instant? {
+        if isInChannel { return channelStatusDeadline(at: now) }
         guard statesStatus else { return nil }
         return earlier(
             earlier(status.schedule.deadline(situation(at: now)), status.monitor.deadline),
@@ -58,6 +58,7 @@ extension RTPSession {
 
     /// Records that media of a source arrives. After a pause the source reads at once that it is heard again.
     mutating func mediaArrives(at index: Int, from sender: Endpoint, _ now: Instant) {
+        if isInChannel { return channelMediaArrives(at: index, now) }
         guard statesStatus, members[index].transmission.isStated else { return }
         if now - members[index].lastPacket >= SentTimes.pause {
             members[index].pauseEnded(at: now)
@@ -74,6 +75,7 @@ extension RTPSession {
 
     /// Sends a brief report if one is due, and posts what has changed: who hears us, and whose audio is missing.
     mutating func updateStatus(at now: Instant) {
+        if isInChannel { return updateChannelStatus(at: now) }
         guard statesStatus, !hasLeft else { return }
         for hearing in status.monitor.update(at: now) { events.post(.hearingChanged(hearing)) }
         updateMissing(at: now)

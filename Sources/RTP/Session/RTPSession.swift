@@ -69,8 +69,8 @@ public struct RTPSession: ~Copyable, Sendable {
     /// The participants at `now`: first the sources of media, then those that only report, each in order of arrival.
     public func participants(at now: Instant) -> [Participant] { members.all(at: now) }
 
-    /// The partners and whether they hear us; empty while we do not transmit, and in a channel, whose relay ends the
-    /// reports.
+    /// The partners and whether they hear us; empty while we do not transmit. In a channel they are the members that the relay
+    /// has asked.
     public func hearings(at now: Instant) -> [Hearing] { status.monitor.hearings(configuration.remotes, at: now) }
 
     /// The number of our packets that the partners' reports cover, counted from the first. Whether later ones have arrived is
@@ -227,6 +227,8 @@ public struct RTPSession: ~Copyable, Sendable {
             earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline)),
             statusDeadline)
     }
+
+    mutating func refreshStatusDeadline(at now: Instant) { statusDeadline = statusDeadline(at: now) }
 
     // MARK: - Received RTCP
 

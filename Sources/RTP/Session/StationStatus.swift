@@ -93,7 +93,7 @@ public struct StationStatus: Hashable, Sendable {
             data.append(bigEndian: lastSent?.rawValue ?? 0)
             for playout in playouts {
                 data.append(bigEndian: playout.source.rawValue)
-                data.append(UInt8(clamping: Int((min(max(playout.missingShare, 0), 1) * 255).rounded())))
+                data.append(UInt8(share: playout.missingShare))
                 data.append(0)
                 data.append(bigEndian: playout.highestSequenceNumber.rawValue)
             }

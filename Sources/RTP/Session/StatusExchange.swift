@@ -8,6 +8,8 @@ struct StatusExchange: Sendable {
     var schedule = StatusSchedule()
     /// Bounds the answers to BYE: an attacker that sends with the address of a partner can invent sources that leave.
     var answers = TokenBucket(perSecond: 10, most: 32)
+    /// In a channel: what its relay has asked us about the talkers.
+    var reporter = HearingReporter()
     /// Where the audio goes that we receive.
     private(set) var output = StationStatus.Output.playing
     /// The time for which a status lists a source after its last packet. Reports follow it for five seconds.
@@ -21,6 +23,7 @@ struct StatusExchange: Sendable {
         guard output != self.output else { return }
         self.output = output
         schedule.expedite()
+        reporter.expedite()
     }
 
     /// Records one of our packets. If it begins a transmission, the others read it at once.
@@ -46,6 +49,11 @@ struct StatusExchange: Sendable {
                 highestSequenceNumber: $0.reception.highestSequenceNumber)
         }
         return status
+    }
+
+    /// Returns the statement that the relay of our channel is to have at `now`; nil if there is none.
+    mutating func nextHearingReport(on sources: [Source], at now: Instant) -> HearingReport? {
+        reporter.nextReport(output, on: sources, at: now)
     }
 
     // MARK: Reports of others

@@ -134,6 +134,12 @@ final class ChannelLine: Protection {
         route(at: now)
     }
 
+    /// Passes between the relay and the RTP session who hears whom.
+    func exchangeHearing(with session: inout RTPSession, at now: Instant) {
+        channel.exchangeHearing(with: &session, at: now)
+        route(at: now)
+    }
+
     /// Sets the new SSRC of the RTP session.
     func setSSRC(_ ssrc: SSRC) { channel.ssrc = ssrc }
 

@@ -30,7 +30,7 @@ internal import TenfourUV
     private let channel: ChannelLine?
     private var floor: FloorLine
     private let coding: CodingSettings
-    /// Whether reports are sent from the port above the media's. A NAT may know only the media's port.
+    /// Whether reports are sent from the port above the media's. A NAT on the path knows only the media's port.
     private let sendsControlApart: Bool
     /// The loss protection last passed to the encoder.
     private var demanded: LossProtection
@@ -258,6 +258,7 @@ internal import TenfourUV
         while passOn({ rtpSession.nextDatagram(into: &$0) }, { protection.send($0, to: $1, at: now) }) {
             hasPassed = true
         }
+        channel?.exchangeHearing(with: &rtpSession, at: now)
         while passOn({ protection.nextDatagram(into: &$0) }, { send($0, to: $1) }) { hasPassed = true }
         while let event = channel?.nextEvent() {
             hasPassed = true
@@ -298,13 +299,13 @@ internal import TenfourUV
         socket.send(datagram, to: destination.endpoint)
     }
 
-    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal,
-    /// which a restarted relay may send, the channel is joined again, unless the relay has closed the channel or
-    /// changed its keys.
+    /// Handles an event of the channel. A relay's refusal at the first join ends the session. After a later refusal, the
+    /// channel is joined again, unless the relay has closed the channel or changed its keys.
     private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
             (hasJoined, absence) = (true, nil)
+            rtpSession.channelJoined()
         case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
         case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners, .managed,
@@ -316,9 +317,8 @@ internal import TenfourUV
             guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }
             absence = trouble
         case .relayDoubted(let doubt):
-            let trouble = RadioError(doubt)
-            guard hasJoined else { return state.fail(trouble) }
-            absence = trouble
+            guard hasJoined else { return state.fail(RadioError(doubt)) }
+            absence = RadioError(doubt)
         }
         state.post(event)
     }
@@ -335,7 +335,7 @@ internal import TenfourUV
         lastPoll = now
         delivery.forgetOld(at: now)
         pollTimer?.arm(at: now + Self.longestInterval)
-        if let channel = channel {
+        if let channel {
             channel.microphone(isOpen: sends && controls.isMicrophoneOpen.load(ordering: .relaxed), at: now)
             let page = controls.listenerPage.exchange(-1, ordering: .relaxed)
             if page >= 0 { channel.requestListeners(from: page, at: now) }

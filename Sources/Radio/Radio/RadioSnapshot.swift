@@ -22,8 +22,14 @@ public struct RadioSnapshot: Sendable {
     public var talkers: [TalkerSnapshot] = []
     /// The participants of a session without a channel, including those who only send reports.
     public var participants: [ParticipantSnapshot] = []
-    /// The partners of a session without a channel, and whether they hear us; empty while we do not transmit.
+    /// The partners, in a channel the members that the relay has asked, and whether they hear us; empty while we do not
+    /// transmit.
     public var hearings: [Hearing] = []
+    /// The number of members of the channel except ourselves, of which `hearings` contains those that the relay has asked;
+    /// nil outside a channel, and while the relay asks nobody.
+    public var memberCount: Int?
+    /// Whether the relay of the channel has asked only some of its members whether they hear us.
+    public var asksSample: Bool { memberCount.map { $0 > hearings.count && !hearings.isEmpty } ?? false }
     /// The number of our packets that the partners' reports cover; nil without such reports.
     public var coveredCount: Int?
     /// The number of our last packets that have not arrived, according to the partners' reports at the end; nil before the
@@ -213,6 +219,7 @@ public struct RadioSnapshot: Sendable {
 
     mutating func addHearings(_ session: borrowing RTPSession, at now: Instant) {
         hearings = session.hearings(at: now)
+        memberCount = session.memberCount
         coveredCount = session.coveredCount
         lostAtEndCount = session.lostAtEndCount
     }

@@ -25,8 +25,9 @@ extension Relay {
             return .handled
         case .pathAnswer(let answer):
             return pathAnswerArrived(answer, of: member, from: sender, at: now)
-        case .renewal, .report, .info, .rosterRequest, .floor, .managed: break
-        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage, .refused:
+        case .renewal, .report, .info, .rosterRequest, .floor, .managed, .hearing: break
+        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage, .refused,
+            .hearingRequest, .hearingList:
             return .discarded(.malformedRecord)
         }
         guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
@@ -40,12 +41,13 @@ extension Relay {
         case .rosterRequest(let part, let position, let receipt):
             return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
         case .floor(let message): return floorArrived(message, from: member, at: now)
+        case .hearing(let report): hearingArrived(report, from: member, at: now)
         case .managed(let range):
             return managedRecordArrived(range, of: session, member, from: sender, at: now)
         // Ignores records that were handled above, or that members do not send. There is no `default`, so that the
         // compiler reports a new kind of record here.
         case .leave, .pathAnswer, .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage,
-            .refused:
+            .refused, .hearingRequest, .hearingList:
             break
         }
         return .handled
@@ -120,6 +122,7 @@ extension Relay {
         renew(member, at: now)
         countPlace(member)
         rosterJoined(member, at: now)
+        expectHearings(of: channel, at: now)
         channels[channel]?.status.joinedCount += 1
         post(.joined(member: member, channel: channel, endpoint))
         if isTalking(member) { post(.talking(member: member, endpoint)) }
@@ -140,6 +143,7 @@ extension Relay {
         forgetInfo(of: member)
         sessions.remove(member)
         leaveFloor(member, of: channel, at: now)
+        channels[channel]?.hearing.remove(member, wasAble: session.statesHearing)
         guard session.state == .joined else { return }
         uncountPlace(session)
         leftManaged(member, channel)

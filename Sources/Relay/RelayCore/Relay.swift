@@ -39,6 +39,7 @@ public struct Relay: ~Copyable, Sendable {
     var rosterDeadline: Instant?
     var rosterPages = CellRateLimit()
     var floors = FloorDeadlines()
+    var hearings = HearingDeadlines()
     /// The channels with an owner.
     var managed: ManagedChannels
     /// The sender SSRCs of the relay's reports to talkers: `line` for reports on reception at the relay, `listeners`
@@ -154,6 +155,7 @@ public struct Relay: ~Copyable, Sendable {
         pollRemoteTalkers(at: now)
         sendRosters(at: now)
         pollFloors(at: now)
+        pollHearings(at: now)
         pollManagedChannels(at: now)
         sendRefusals(at: now)
         proveWaiting(at: now)
@@ -178,6 +180,7 @@ public struct Relay: ~Copyable, Sendable {
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)
         next = earlier(next, floors.next)
+        next = earlier(next, hearings.next)
         next = earlier(next, managed.deadline)
         next = earlier(next, refusalNotices.deadline)
         return next
@@ -249,6 +252,8 @@ struct RelayedChannel: Sendable {
     var floorAskers: [UInt32: Bool] = [:]
     /// The channel in the relay's cluster; nil for a relay on its own.
     var floorCluster: FloorCluster?
+    /// The members that are asked how they receive the talkers.
+    var hearing = ChannelHearing()
     /// The state of a channel with an owner.
     var managed: ManagedChannel?
 

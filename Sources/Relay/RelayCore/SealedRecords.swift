@@ -48,10 +48,11 @@ extension DatagramQueue {
 }
 
 extension Record {
-    /// Whether the record contains roster entries, which make it long.
+    /// Whether the record contains entries, which make it long.
     fileprivate var isLong: Bool {
         switch self {
         case .roster(_, let entries), .rosterPage(_, let entries): !entries.isEmpty
+        case .hearingList: true
         default: false
         }
     }

@@ -14,6 +14,9 @@ struct MemberSession: Sendable {
     /// Limits how often the relay answers the reference times in the member's reports (RFC 3611 section 4.4).
     var echoes = CellRateLimit()
     var channel: ChannelIndex
+    /// Whether the member has sent HEARING, and so knows the records about who hears whom. Older members count records that
+    /// they do not know as not decrypted.
+    var statesHearing = false
     /// The raw value of `talker`; negative for a member that only listens.
     private var talkerNumber: Int32 = -1
     /// The member number of the session with the next earlier deadline in the same queue; negative if there is none.

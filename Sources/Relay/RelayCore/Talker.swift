@@ -158,12 +158,14 @@ extension Relay {
         // Records a packet of a current stream, as most packets are. This changes the talker in place; the code below
         // copies the talker in order to read it.
         if let arrival = talkers.packetArrived(datagram, of: ssrc, from: index, at: now) {
+            if arrival.beginsTransmission { expectHearings(of: sessions.channel(of: member), at: now) }
             return heard(arrival, at: now)
         }
         guard let talker = talkers[index], talker.claim == ssrc else { return nil }
         talkers.begin(TalkerStream(ssrc, talker.limits, talker.counts, at: now), of: index, at: now)
         channels[sessions[member].channel]?.status.talkerCount += 1
         post(.talking(member: member, sessions[member].endpoint))
+        expectHearings(of: sessions[member].channel, at: now)
         return talkers[index]?.stream?.packetArrived(datagram, of: ssrc, at: now).map { heard($0, at: now) }
     }
 

@@ -52,6 +52,8 @@ struct TalkerStream: Sendable {
         var reception: ReceptionStatistics.Reception
         /// The time at which the next missing packet is requested; nil if none is missing.
         var missesDue: Instant?
+        /// Whether the packet ends a pause of the talker.
+        var beginsTransmission = false
     }
 
     /// Records an SRTP packet, of at least twelve bytes. Returns nil if the packet has another SSRC than the stream.
@@ -68,8 +70,10 @@ struct TalkerStream: Sendable {
         case .stray: break
         }
         ring.insert(datagram, number, at: now)
+        let beginsTransmission = now - lastPacket >= TalkerSlots.pause
         lastPacket = now
-        return Arrival(reception: reception, missesDue: missing.nextDeadline)
+        return Arrival(
+            reception: reception, missesDue: missing.nextDeadline, beginsTransmission: beginsTransmission)
     }
 
     /// The time without a packet after which the stream ends.

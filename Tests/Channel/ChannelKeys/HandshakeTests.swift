@@ -2,6 +2,7 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourFloor
 import TenfourPackets
+import TenfourSession
 import Testing
 
 /// The handshake that the test vectors of session.json describe, and its failures.
@@ -95,6 +96,43 @@ struct HandshakeTests {
         .granted(
             number: 1, SSRC(inputs.ssrc), .normal, FloorRevision(term: 1, state: 1), time: 180_000, mustAnswer: false))
 
+    private static let hearingOfMembers: [(String, Record)] = [
+        ("hearing", .hearing(hearing)), ("hearing-muted", .hearing(HearingReport(output: .muted))),
+    ]
+    private static let hearingOfRelays: [(String, Record)] = [
+        ("hearing-request", .hearingRequest(hearingRequest)),
+        ("hearing-end", .hearingRequest(HearingRequest(talkers: []))), ("hearing-list", .hearingList(hearingList)),
+    ]
+
+    private static let other = SSRC(.max)
+    private static let hearingRequest = HearingRequest(talkers: [SSRC(inputs.ssrc), other])
+    private static let hearing = HearingReport(
+        output: .playing, isUrgent: true,
+        playouts: [
+            StationStatus.Playout(
+                source: SSRC(inputs.ssrc), missingShare: 26.0 / 255,
+                highestSequenceNumber: SequenceNumber(rawValue: 65_535)),
+            StationStatus.Playout(
+                source: other, missingShare: 0, highestSequenceNumber: SequenceNumber(rawValue: 3)),
+        ])
+    private static let hearingList = HearingList(
+        talker: SSRC(inputs.ssrc), memberCount: 40,
+        entries: [
+            entry(5, .playing, 300, 26, 65_535), entry(6, .muted, 6_200, 0, 65_530), entry(7, .playing, 0, nil, 0),
+            HearingList.Entry(member: 8, statement: nil),
+        ])
+
+    private static func entry(
+        _ member: UInt32, _ output: StationStatus.Output, _ age: Int, _ missing: Double?, _ highest: UInt16
+    ) -> HearingList.Entry {
+        let playout = missing.map {
+            HearingList.Playout(missingShare: $0 / 255, highestSequenceNumber: SequenceNumber(rawValue: highest))
+        }
+        return HearingList.Entry(
+            member: member,
+            statement: HearingList.Statement(age: .milliseconds(age), output: output, playout: playout))
+    }
+
     private func recordsAreTheOnesWrittenDown(_ keys: SessionKeys, _ terms: Welcome.Terms) throws {
         let token = UInt64(Self.inputs.token, radix: 16)!
         let receipt = UInt64(Self.inputs.receipt, radix: 16)!
@@ -112,7 +150,7 @@ struct HandshakeTests {
                         .rosterRequest(.others, position: Self.inputs.position, receipt: receipt)
                     ),
                     ("floor-request", Self.floorRequest),
-                ]
+                ] + Self.hearingOfMembers
             ),
             (
                 .relay, .member,
@@ -129,7 +167,7 @@ struct HandshakeTests {
                     ("roster", .roster(Self.rosterHead, Self.entries(info))),
                     ("roster-page", .rosterPage(Self.pageHead, [Self.entries(info)[0]])),
                     ("floor-granted", Self.floorGranted),
-                ]
+                ] + Self.hearingOfRelays
             ),
         ]
         for (from, to, records) in sides {
@@ -343,32 +381,6 @@ struct HandshakeTests {
             }
             #expect(packet.isEmpty)
             chance = WrittenDown(bytes: [UInt8](repeating: 7, count: 64))
-        }
-    }
-
-    @Test func nobodyIsAnsweredWithMoreThanCame() throws {
-        let sizes = try [
-            "hello", "cookie", "join", "welcome", "refusal-full", "renewal", "renewed", "path-challenge",
-            "unknown-session", "info",
-        ]
-        .map { ($0, try KeysVector.bytes("session-\($0)").count) }
-        let size = Dictionary(uniqueKeysWithValues: sizes)
-        #expect(size["cookie"]! <= size["hello"]!)
-        #expect(size["welcome"]! <= size["join"]! && size["refusal-full"]! <= size["join"]!)
-        #expect(size["renewed"]! <= size["renewal"]!)
-        #expect(size["path-challenge"]! <= size["renewal"]!)
-        // The shortest datagram with a record has 37 bytes, as a record has at least one byte.
-        #expect(size["unknown-session"]! <= 37)
-    }
-
-    @Test(arguments: KeysVector.all(.control))
-    func aBadPacketIsRefusedForItsReason(vector: KeysVector) throws {
-        let bytes = try vector.bytes()
-        do {
-            _ = try ControlPacket(parsing: bytes.span)
-            Issue.record("parsed without an error")
-        } catch {
-            #expect(error.caseName == vector.refused)
         }
     }
 }

@@ -13,6 +13,8 @@ final class Member {
     var rtpSession: RTPSession
     var channel: Channel
     var endpoint: Endpoint
+    /// Whether it knows nothing of statements about who hears whom.
+    var isOld = false
     var speech: Speech?
     /// Channel events, except those about other members.
     var events: [(at: Instant, event: ChannelEvent)] = []
@@ -126,6 +128,7 @@ final class Member {
                 continue
             }
             events.append((moment, event))
+            if case .joined = event { rtpSession.channelJoined() }
             if event == .ssrcIsTaken {
                 rtpSession.takeAnotherSSRC(at: now)
                 channel.ssrc = rtpSession.ssrc
@@ -139,6 +142,7 @@ final class Member {
             guard let destination else { break }
             channel.send(datagram.span, isControl: destination.isControl, at: now)
         }
+        if !isOld { channel.exchangeHearing(with: &rtpSession, at: now) }
         while let event = rtpSession.nextEvent() { stationEvents.append(event) }
         while true {
             var to: Endpoint?

@@ -6,17 +6,31 @@ import TenfourSession
 /// change is told once.
 struct HearingNotices {
     /// The partners of which a line said that they do not hear us, or badly, with the state that it told.
-    private var troubled: [SSRC: HearingState] = [:]
+    private var troubled: [Partner: HearingState] = [:]
+    /// The members of a sample that have heard us.
+    private var heardBefore: Set<Partner> = []
+    /// Whether a line said that there are more partners than are named.
+    private var hasToldOfMore = false
     /// The talkers of which a line said that their audio is missing.
     private var missing: Set<SSRC> = []
 
+    private enum Partner: Hashable {
+        case station(SSRC)
+        case member(UInt32)
+    }
+
     /// The maximum number of partners and talkers that are kept, so that many SSRCs cannot fill the memory.
     private static let maximumCount = 256
+    /// The maximum number of members of a channel that lines name at a time.
+    private static let maximumMemberCount = 8
 
-    /// Returns the line about `event`; nil if it needs none.
-    mutating func line(for event: Event, _ names: TalkerNames) -> String? {
+    /// Returns the line about `event`; nil if it needs none. `isSample` says that the relay has asked only some members of
+    /// the channel.
+    mutating func line(for event: Event, _ names: TalkerNames, isSample: Bool = false) -> String? {
         switch event {
-        case .hearingChanged(let hearing): return hearing.ssrc.flatMap { line(about: hearing, of: $0, names[$0]) }
+        case .hearingChanged(let hearing):
+            let partner = hearing.member.map { Partner.member($0) } ?? hearing.ssrc.map { .station($0) }
+            return partner.flatMap { line(about: hearing, of: $0, hearing.name(names), isSample: isSample) }
         case .mediaMissing(let ssrc):
             guard missing.count < Self.maximumCount, missing.insert(ssrc).inserted else { return nil }
             return
@@ -25,32 +39,62 @@ struct HearingNotices {
             guard missing.remove(ssrc) != nil, isArriving else { return nil }
             return "the audio of \(names[ssrc]) arrives again"
         case .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _):
-            troubled[ssrc] = nil
+            troubled[.station(ssrc)] = nil
             missing.remove(ssrc)
             return nil
         default: return nil
         }
     }
 
-    private mutating func line(about hearing: Hearing, of ssrc: SSRC, _ name: String) -> String? {
-        guard let trouble = hearing.trouble(name) else {
-            guard hearing.state == .hears, troubled.removeValue(forKey: ssrc) != nil else { return nil }
-            return "\(name) hears you again"
+    /// Forgets the members of a channel that are asked no more, while we transmit.
+    mutating func update(_ hearings: [Hearing]) {
+        guard !hearings.isEmpty else { return }
+        let members = Set(hearings.compactMap(\.member).map { Partner.member($0) })
+        func isGone(_ partner: Partner) -> Bool {
+            if case .member = partner { !members.contains(partner) } else { false }
         }
-        let before = troubled[ssrc]
-        guard before != nil || troubled.count < Self.maximumCount else { return nil }
-        troubled[ssrc] = hearing.state
+        troubled = troubled.filter { !isGone($0.key) }
+        heardBefore = heardBefore.filter { !isGone($0) }
+        if troubled.isEmpty { hasToldOfMore = false }
+    }
+
+    private mutating func line(
+        about hearing: Hearing, of partner: Partner, _ name: String, isSample: Bool
+    ) -> String? {
+        guard let trouble = hearing.trouble(name) else {
+            guard hearing.state == .hears else { return nil }
+            if isSample, heardBefore.count < Self.maximumCount { heardBefore.insert(partner) }
+            return troubled.removeValue(forKey: partner) == nil ? nil : "\(name) hears you again"
+        }
+        // In a sample, somebody is always muted or far away: a line tells what has changed.
+        guard !isSample || heardBefore.contains(partner) else { return nil }
+        let before = troubled[partner]
+        guard before != nil || troubled.count < (hearing.member == nil ? Self.maximumCount : Self.maximumMemberCount)
+        else {
+            guard hearing.member != nil, !hasToldOfMore else { return nil }
+            hasToldOfMore = true
+            return "more members do not hear you; the status line counts them"
+        }
+        troubled[partner] = hearing.state
         return before.map { hearing.state.isSameKind(as: $0) } ?? false ? nil : trouble
     }
 }
 
 extension Hearing {
+    /// The name of the partner, or of the place where it is.
+    func name(_ names: TalkerNames) -> String {
+        ssrc.map { names[$0] } ?? (member == nil ? "\(endpoint)" : "a listener")
+    }
+
     /// The sentence that the partner with this name does not hear us, or not well; nil if it hears us or nothing is known.
     func trouble(_ name: String) -> String? {
         switch state {
         case .notYetKnown, .hears, .cannotKnow: nil
         case .hearsBadly(let share):
             "\(name) hears you badly: \(decimal(share * 100, places: 0))% of your audio is missing there"
+        case .hearsNothing where member != nil:
+            "\(name) has heard nothing from you\(time), and still reaches the relay: only the direction from the relay to "
+                + "\(name) fails; check the firewall there"
         case .hearsNothing:
             "\(name) has heard nothing from you\(time), while packets from there arrive: only the direction to \(name) fails; "
                 + "check the firewall there, and whether one here forbids sending"
@@ -58,6 +102,8 @@ extension Hearing {
         case .noOutput: "\(name) receives you, but plays nothing: it has no output, or its sound card is gone"
         case .playsNothing:
             "\(name) receives you, but plays almost nothing: your packets arrive too late there, or cannot be decoded"
+        case .noAnswer where member != nil:
+            "\(name) has not answered the relay\(time), so it is not known whether you are heard there"
         case .noAnswer:
             "\(name) has not answered\(time): nothing arrives from there, so it is not known whether you are heard"
         }
@@ -75,14 +121,16 @@ struct HearingSummary: Equatable {
     var short: StatusText?
     var tone: StatusFields.Tone
 
-    /// Nil while nothing is known, and if nobody is there.
-    init?(_ hearings: [Hearing]) {
+    /// Nil while nothing is known, and if nobody is there. In a channel the relay may have asked only some of `memberCount`
+    /// members.
+    init?(_ hearings: [Hearing], of memberCount: Int? = nil) {
         guard let first = hearings.first else { return nil }
-        guard hearings.count == 1 else {
+        let isSample = memberCount.map { $0 > hearings.count } ?? false
+        guard hearings.count == 1, !isSample else {
             let known = hearings.filter { $0.state != .notYetKnown && $0.state != .cannotKnow }
             guard !known.isEmpty else { return nil }
             let count = known.count { $0.state.isHearing }
-            text = "\(count) of \(hearings.count) hear you"
+            text = "\(count) of \(hearings.count)\(isSample ? " asked" : "") hear you"
             short = "\(count)/\(hearings.count) hear"
             // Partners that send no reports are no reason for an alarm.
             tone = count == hearings.count ? .good : count == known.count ? .plain : count == 0 ? .bad : .doubtful
@@ -112,6 +160,18 @@ struct HearingSummary: Equatable {
 }
 
 extension HearingState {
+    /// A few words in a list of people; nil if the partner hears us or nothing is known.
+    var words: String? {
+        switch self {
+        case .notYetKnown, .hears, .cannotKnow: nil
+        case .hearsBadly: "hears you badly"
+        case .hearsNothing: "hears nothing of you"
+        case .muted: "has muted the speaker"
+        case .noOutput, .playsNothing: "plays nothing of you"
+        case .noAnswer: "does not answer"
+        }
+    }
+
     /// The name of the state in JSON.
     var name: String {
         switch self {

@@ -4,6 +4,7 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourPackets
 import TenfourRadio
+import TenfourSession
 
 /// Composes the list of members and talkers who are present, for the status line and for the list that the user
 /// requests with the key w.
@@ -21,6 +22,8 @@ struct People {
         var isOpen: Bool
         /// Whether the person is on the air and nothing arrives.
         var isMissing = false
+        /// A few words, if the person does not hear us.
+        var hearing: String?
         /// The name, and whether the person talks.
         var nameAndMicrophone: StatusText {
             "\(name: name)\(isMissing ? " (not arriving)" : isOpen ? " (open)" : "")"
@@ -43,6 +46,11 @@ struct People {
             self.init(members)
         } else {
             self.init(snapshot.participants, now: now)
+        }
+        for hearing in snapshot.hearings {
+            for index in persons.indices where persons[index].ssrc == hearing.ssrc {
+                persons[index].hearing = hearing.state.words
+            }
         }
     }
 
@@ -120,6 +128,7 @@ struct People {
                 person.isMissing ? "on the air, nothing arrives" : person.isOpen ? "mic open  " : "mic closed"
             let mark = mark(person.ssrc)
             let first = mark.volume ?? "here since \(Self.clock(person.since))"
+            if let hearing = person.hearing { return "\(mark.prefix)\(name)  \(first), \(hearing)" }
             return "\(mark.prefix)\(name)  \(first), \(microphone) since \(Self.clock(person.changed))"
         }
         if unidentifiedCount > 0 { lines.append("  \(unidentifiedCount) more who can talk and hide their names") }

@@ -80,6 +80,7 @@ final class SessionObserver {
     func update(with snapshot: RadioSnapshot) -> [String] {
         monitor.update(with: snapshot)
         events?.update(snapshot, names)
+        hearing.update(snapshot.hearings)
         var lines = cards.newNotices(in: snapshot)
         if !hasReportedOtherKeys, snapshot.talkers.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
             hasReportedOtherKeys = true
@@ -135,7 +136,7 @@ final class SessionObserver {
     func apply(_ event: Event) -> [String] {
         monitor.record(event)
         let line =
-            hearing.line(for: event, names)
+            hearing.line(for: event, names, isSample: session.snapshot?.asksSample ?? false)
             ?? EventNotice(names: names, channelStatus: channelStatus, verbose: verbose).line(for: event)
         let isShown = line != nil && strangers.mayShow(event, names, at: .now)
         events?.left(event, names)

@@ -152,6 +152,7 @@ final class SessionPanel: SessionControl {
             ("replay", .boolean(microphone.sessions.contains(where: \.isReplaying))),
             ("here", .integer(people?.count ?? 0)), ("talkers", .list(heard)),
             ("hearing", .list(snapshot.hearings.map { $0.json(observer.names) })),
+            ("members", snapshot.memberCount.map { .integer($0) } ?? .null),
             ("elapsed", .decimal(snapshot.elapsed / .seconds(1), places: 1)),
         ])
         published.withLock { $0 = Published(state: state, talkers: talkers) }
@@ -161,7 +162,7 @@ final class SessionPanel: SessionControl {
 extension Hearing {
     fileprivate func json(_ names: TalkerNames) -> JSON {
         .object([
-            ("id", ssrc.map { .text($0.digits) } ?? .null), ("name", .text(ssrc.map { names[$0] } ?? "\(endpoint)")),
+            ("id", ssrc.map { .text($0.digits) } ?? .null), ("name", .text(name(names))),
             ("state", .text(state.name)),
         ])
     }

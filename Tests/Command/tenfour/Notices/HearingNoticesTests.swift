@@ -84,6 +84,53 @@ struct HearingNoticesTests {
         #expect(HearingSummary([hearing(.muted), hearing(.noAnswer)])?.tone == .bad)
     }
 
+    private func member(_ number: UInt32, _ state: HearingState, _ ssrc: SSRC? = nil) -> Hearing {
+        var hearing = Hearing(ssrc: ssrc, endpoint: Endpoint(.anyV4, port: 5004), state: state, duration: .seconds(3))
+        hearing.member = number
+        return hearing
+    }
+
+    @Test func membersOfAChannelAreToldAboutByName() {
+        var notices = HearingNotices()
+        let told = [
+            member(1, .hears, bob), member(1, .hearsNothing, bob), member(2, .muted), member(1, .noAnswer, bob),
+            member(1, .hears, bob), member(2, .cannotKnow),
+        ].map { notices.line(for: .hearingChanged($0), names) }
+        #expect(
+            told == [
+                nil,
+                "Bob has heard nothing from you for 3 s, and still reaches the relay: only the direction from the relay to Bob "
+                    + "fails; check the firewall there",
+                "a listener receives you, but the speaker there is muted",
+                "Bob has not answered the relay for 3 s, so it is not known whether you are heard there",
+                "Bob hears you again", nil,
+            ])
+    }
+
+    /// A thousand members do not fill the screen: eight are named, and in a sample only those who have heard.
+    @Test func manyMembersAreFewLines() {
+        var notices = HearingNotices()
+        let told = (0..<30).map { notices.line(for: .hearingChanged(member($0, .muted)), names) }
+        #expect(told.compactMap { $0 }.count == 9)
+        #expect(told[8] == "more members do not hear you; the status line counts them")
+        notices.update([member(40, .hears)])
+        #expect(notices.line(for: .hearingChanged(member(41, .muted)), names) != nil)
+        var sampled = HearingNotices()
+        let events = [member(1, .muted), member(2, .hears), member(2, .hearsNothing)].map { Event.hearingChanged($0) }
+        #expect(events.map { sampled.line(for: $0, names, isSample: true) != nil } == [false, false, true])
+    }
+
+    @Test func aSampleIsNeverAll() {
+        func summary(_ states: [HearingState], of count: Int?) -> String? {
+            HearingSummary(states.enumerated().map { member(UInt32($0), $1) }, of: count)?.text
+        }
+        #expect(summary([.hears, .hears, .hearsNothing, .hears], of: 4) == "3 of 4 hear you")
+        #expect(summary([.hears, .muted], of: 900) == "1 of 2 asked hear you")
+        #expect(summary([.hears], of: 2) == "1 of 1 asked hear you")
+        #expect(summary([.hears], of: 1) == "heard")
+        #expect(summary([.cannotKnow, .cannotKnow], of: 2) == nil)
+    }
+
     @Test func coloursTakeNoColumns() {
         var fields = StatusFields()
         fields.addPart("ON AIR")

@@ -1,0 +1,34 @@
+public import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+public import TenfourSession
+
+/// What the relay has asked and stated about who hears whom, until the RTP session takes it.
+struct HearingExchange: Sendable {
+    fileprivate var request: HearingRequest?
+    /// The relay's last list; an older one says nothing more.
+    fileprivate var list: HearingList?
+
+    mutating func requestArrived(_ request: HearingRequest) { self.request = request }
+
+    /// Reads a list. The roster says whose SSRC a member's number stands for.
+    mutating func listArrived(_ list: HearingList, _ roster: RosterExchange) {
+        var list = list
+        for index in list.entries.indices { list.entries[index].ssrc = roster.ssrc(of: list.entries[index].member) }
+        self.list = list
+    }
+}
+
+/// Who hears whom. The RTP session keeps account of it.
+extension Channel {
+    /// Passes what has arrived about who hears whom to the RTP session, and sends what the session states. Call it after
+    /// each input of the channel or the session, before `nextDatagram`.
+    public mutating func exchangeHearing(with rtpSession: inout RTPSession, at now: Instant) {
+        if let request = hearing.request { rtpSession.hearingRequested(request, at: now) }
+        if let list = hearing.list { rtpSession.hearingListArrived(list, at: now) }
+        hearing = HearingExchange()
+        guard let report = rtpSession.nextHearingReport(at: now) else { return }
+        // A relay of which nothing arrives any more may still receive what we state.
+        if session?.keepalive.hasAnswered ?? false { send(.hearing(report)) }
+    }
+}
