@@ -198,6 +198,11 @@ struct ParticipantTable: Sendable {
         }
     }
 
+    /// Records which sources transmit through the relay of our channel.
+    mutating func relayStated(_ talkers: [SSRC], at now: Instant) {
+        for index in sources.indices { sources[index].relayStated(talkers.contains(sources[index].ssrc), at: now) }
+    }
+
     /// The time at which the audio of a participant that says that it transmits will be missing.
     func missingDeadline(at now: Instant) -> Instant? {
         sources.reduce(reporters.missingDeadline) { deadline, source in

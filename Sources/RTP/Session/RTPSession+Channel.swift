@@ -14,6 +14,7 @@ extension RTPSession {
     public mutating func hearingRequested(_ request: HearingRequest, at now: Instant) {
         guard isInChannel else { return }
         status.reporter.requestArrived(request, own: ssrc, at: now)
+        members.relayStated(request.talkers, at: now)
         updateChannelStatus(at: now)
     }
 
@@ -37,13 +38,15 @@ extension RTPSession {
     }
 
     func channelStatusDeadline(at now: Instant) -> Instant? {
-        earlier(status.reporter.deadline(at: now), status.monitor.deadline)
+        earlier(
+            earlier(status.reporter.deadline(at: now), status.monitor.deadline), members.missingDeadline(at: now))
     }
 
-    /// Posts which members hear us, and which do no more.
+    /// Posts which members hear us, which do no more, and whose audio is missing.
     mutating func updateChannelStatus(at now: Instant) {
         guard !hasLeft else { return }
         for hearing in status.monitor.update(at: now) { events.post(.hearingChanged(hearing)) }
+        updateMissing(at: now)
         refreshStatusDeadline(at: now)
     }
 

@@ -22,7 +22,7 @@ struct StatedTransmission: Sendable, Hashable {
 
     /// The time without packets after which audio is missing: a report of the end of a transmission has arrived by then. If
     /// packets are lost, reports may be lost, too, and the next ones are awaited.
-    private static func limit(isLossy: Bool) -> Duration { isLossy ? .milliseconds(2_500) : .milliseconds(1_800) }
+    private static func limit(isLossy: Bool) -> Duration { isLossy ? .seconds(3) : .milliseconds(1_800) }
 
     /// The delay of an update from which this program has stood still, and the time in which it then reads what waits.
     private static let (standstill, grace) = (Duration.milliseconds(300), Duration.milliseconds(200))

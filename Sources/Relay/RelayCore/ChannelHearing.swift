@@ -15,8 +15,8 @@ struct ChannelHearing: Sendable {
     private(set) var sampleDue: Instant?
     /// The number of members that know the records about who hears whom.
     private(set) var ableCount = 0
-    /// The number of times that the end of all transmissions is still to be stated.
-    private var endCount = 0
+    /// The number of requests that still follow quickly, because a talker has stopped.
+    private var quickCount = 0
 
     private struct Listener: Sendable {
         let member: MemberID
@@ -44,9 +44,9 @@ struct ChannelHearing: Sendable {
     /// The time within which a member that knows the request has answered it.
     private static let answerTimeout = Duration.seconds(2)
     private static let requestInterval = Duration.seconds(1)
-    /// The time between the requests that state the end of all transmissions.
-    private static let endInterval = Duration.milliseconds(250)
-    private static let endRequestCount = 3
+    /// The requests that state the end of a transmission: one that none of them reaches takes the talker's audio for missing.
+    private static let quickInterval = Duration.milliseconds(250)
+    private static let quickRequestCount = 8
     private static let listInterval = Duration.seconds(1)
     /// The minimum time between two lists, and the number of entries above which it is `listInterval`.
     private static let earlyInterval = Duration.milliseconds(450)
@@ -55,19 +55,22 @@ struct ChannelHearing: Sendable {
     /// The number of members in the present sample.
     var askedCount: Int { listeners.count { $0.leavesAt == nil } }
     /// Whether nobody transmits, and no member has to know that any more.
-    var isIdle: Bool { talkers.isEmpty && endCount == 0 }
+    var isIdle: Bool { talkers.isEmpty && quickCount == 0 }
 
     // MARK: Members
 
     /// Sets the talkers that transmit.
     mutating func setTalkers(_ present: [(member: MemberID, ssrc: SSRC)], at now: Instant) {
         guard !present.elementsEqual(talkers, by: { $0.member == $1.member && $0.ssrc == $1.ssrc }) else { return }
+        let former = talkers
         talkers = present.prefix(HearingRequest.maximumTalkerCount).map { one in
-            talkers.first { $0.member == one.member && $0.ssrc == one.ssrc }
+            former.first { $0.member == one.member && $0.ssrc == one.ssrc }
                 ?? Talker(member: one.member, ssrc: one.ssrc)
         }
         requestDue = now
-        endCount = talkers.isEmpty ? Self.endRequestCount : 0
+        if former.contains(where: { one in !talkers.contains { $0.ssrc == one.ssrc } }) {
+            quickCount = Self.quickRequestCount
+        }
     }
 
     /// Asks these members from now on. Those that were asked before stay in the lists until the new ones have answered. If
@@ -116,12 +119,12 @@ struct ChannelHearing: Sendable {
     /// Returns the request that is due, and the members that it goes to; nil if none is.
     mutating func nextRequest(at now: Instant) -> (HearingRequest, [MemberID])? {
         guard !isIdle, requestDue <= now else { return nil }
-        requestDue = now + (talkers.isEmpty ? Self.endInterval : Self.requestInterval)
-        endCount = max(endCount - 1, 0)
-        // A member that is the only talker has nothing to state.
+        // A member that is the only talker has nothing to state, but learns that another one has stopped.
         let members = listeners.map(\.member).filter { member in
-            talkers.isEmpty || talkers.contains { $0.member != member }
+            quickCount > 0 || talkers.contains { $0.member != member }
         }
+        quickCount = max(quickCount - 1, 0)
+        requestDue = now + (quickCount > 0 ? Self.quickInterval : Self.requestInterval)
         if isIdle { (listeners, sampleDue) = ([], nil) }
         return (HearingRequest(talkers: talkers.map(\.ssrc)), members)
     }

@@ -24,6 +24,8 @@ struct HearingTests {
         var concealedShares: [Int: Double] = [:]
         private var due = FrameCount.zero
         private var concealed: [Int: Double] = [:]
+        /// Whose audio is missing at which listener, and is no more, with the time in seconds.
+        private(set) var missed: [(at: Double, listener: Int, isMissing: Bool)] = []
         private var eventCount = 0
         /// The bytes of media and of other datagrams on the talker's line, with IP and UDP, since `beginCounting`.
         private(set) var byteCounts = (media: 0, hearing: 0)
@@ -70,6 +72,13 @@ struct HearingTests {
                     if case .hearingChanged(let hearing) = event { learnt.append((now, hearing)) }
                 }
                 eventCount = talker.stationEvents.count
+                for (index, listener) in listeners.enumerated() {
+                    for event in listener.stationEvents {
+                        if case .mediaMissing = event { missed.append((now, index + 1, true)) }
+                        if case .mediaReturned = event { missed.append((now, index + 1, false)) }
+                    }
+                    listener.stationEvents.removeAll()
+                }
             }
         }
 
@@ -107,12 +116,34 @@ struct HearingTests {
         let learnt = station.learnt(after: begin)
         #expect(learnt.map(\.hearing.state) == [.hearsNothing], "\(learnt)")
         #expect(learnt.allSatisfy { $0.at <= begin + 3 }, "\(learnt)")
+        #expect(station.missed.map(\.listener) == [2] && station.missed[0].at <= begin + 2, "\(station.missed)")
+        #expect(station.listeners[1].rtpSession.participants(at: station.air.now).map(\.isMissing) == [true])
         #expect(station.states.count { $0 == .hears } == 2)
         station.deaf = []
         station.run(until: begin + 20)
         let again = station.learnt(after: begin + 10)
         #expect(again.map(\.hearing.state) == [.hears])
         #expect(again.allSatisfy { $0.at <= begin + 12 }, "\(again)")
+        #expect(station.missed.map(\.isMissing) == [true, false] && station.missed[1].at <= begin + 10.2)
+    }
+
+    /// The relay says when a talker stops, also while another one talks on.
+    @Test(arguments: [0, 0.05, 0.2], 1...4 as ClosedRange<UInt64>)
+    func audioThatEndsIsNotMissing(loss: Double, seed: UInt64) {
+        let talkers = (0..<2).map { number in
+            Member(
+                number, Family.configuration(.talk), ssrc: UInt32(9 + number),
+                speech: Speech(isSpoken: { ($0 / 50 / (3 + 4 * number)).isMultiple(of: 2) }))
+        }
+        let listener = Member(2, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves(
+            talkers + [listener], RealRelay(),
+            network: NetworkModel(loss: .random(loss), delay: .milliseconds(20)), seed: seed)
+        air.run(seconds: 300)
+        for member in air.members {
+            let missing = member.stationEvents.filter { if case .mediaMissing = $0 { true } else { false } }
+            #expect(missing.isEmpty, "\(missing)")
+        }
     }
 
     /// A firewall at the listener drops all that comes from the relay, or all that goes there.
@@ -239,6 +270,7 @@ struct HearingTests {
         let learnt = station.learnt.filter { alarms.contains($0.hearing.state) }
         #expect(learnt.isEmpty, "\(learnt)")
         #expect(station.learnt.contains { $0.hearing.state == .hears })
+        #expect(station.missed.isEmpty, "\(station.missed)")
     }
 
     /// Discontinuous transmission: a packet each 600 ms, and one 20 ms after it.
