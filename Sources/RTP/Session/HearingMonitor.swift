@@ -12,6 +12,7 @@ struct HearingMonitor: Sendable {
     /// The time at which a state may change without a report; nil while we do not transmit.
     private(set) var deadline: Instant?
     private var partners: [HearingPartner] = []
+    private var refused = RefusedEndpoints()
     /// Whether we have sent BYE.
     private var hasLeft = false
     /// The number of our packets that the reports of a partner covered which has left, counted like `SentTimes.count`.
@@ -62,8 +63,15 @@ struct HearingMonitor: Sendable {
         return isFirst
     }
 
+    /// Records that the machine of a configured endpoint has refused one of our datagrams (ICMP).
+    mutating func datagramRefused(by endpoint: Endpoint, at now: Instant) {
+        refused.refused(by: endpoint, at: now)
+        deadline = now
+    }
+
     /// Records a datagram of any kind from a participant, which may be a partner.
     mutating func datagramArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        refused.datagramArrived(from: sender)
         guard let index = index(of: ssrc, at: sender) else { return }
         partners[index].lastHeard = now
         if partners[index].state == .noAnswer { deadline = now }
@@ -71,6 +79,7 @@ struct HearingMonitor: Sendable {
 
     /// Records a report of a receiver at the address of a remote.
     mutating func reportArrived(_ report: Report, from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        refused.datagramArrived(from: sender)
         guard let index = index(of: ssrc, at: sender) ?? insert(ssrc, at: sender, now) else { return }
         if partners[index].hasReported { partners[index].reportInterval = now - partners[index].lastReport }
         (partners[index].hasReported, partners[index].hasNews) = (true, true)
@@ -145,26 +154,38 @@ struct HearingMonitor: Sendable {
     mutating func update(at now: Instant) -> [Hearing] {
         guard let due = deadline, due <= now else { return [] }
         var changed: [Hearing] = []
+        refused.removeOld(at: now)
         removeReplaced(at: now)
         if let lastList, now - max(lastList, sent.begin?.at ?? lastList) >= Self.listTimeout { removeMembers() }
         for index in partners.indices {
-            let (state, since) = partners[index].state(sent, at: now)
+            let (state, since) = state(of: partners[index], at: now)
             (partners[index].state, partners[index].since, partners[index].hasNews) = (state, since, false)
-            guard let hearing = partners[index].hearing(at: now), hearing.state != .notYetKnown,
+            guard let hearing = hearing(of: partners[index], at: now), hearing.state != .notYetKnown,
                 hearing.state.differs(from: partners[index].told)
             else { continue }
             partners[index].told = hearing.state
             changed.append(hearing)
         }
+        if sent.isTransmitting(at: now) {
+            changed += refused.takeNews(besides: partners.map(\.endpoint.address), at: now)
+        }
         deadline = nextDeadline(at: now)
         return changed
+    }
+
+    private func hearing(of partner: HearingPartner, at now: Instant) -> Hearing? {
+        guard var hearing = partner.hearing(at: now), hearing.state == .refused,
+            let refusal = refused.refusal(of: partner.endpoint, isConfigured: partner.isConfigured)
+        else { return partner.hearing(at: now) }
+        hearing.endpoint = refusal.endpoint
+        return hearing
     }
 
     /// The partners and whether they hear us; empty while we do not transmit. A remote that has not reported is one of
     /// which nothing is known.
     func hearings(_ remotes: [Endpoint], at now: Instant) -> [Hearing] {
         guard sent.isTransmitting(at: now), let begin = sent.begin else { return [] }
-        let known = partners.compactMap { $0.hearing(at: now) }
+        let known = partners.compactMap { hearing(of: $0, at: now) }
         let others = remotes.filter { remote in
             guard !remote.address.isMulticast, !remote.address.isUnspecified else { return false }
             // Several remotes at one address are told apart by their ports.
@@ -172,7 +193,13 @@ struct HearingMonitor: Sendable {
             return !partners.contains { isAlone ? $0.endpoint.address == remote.address : $0.endpoint == remote }
         }
         let state = now - begin.at < HearingPartner.firstReportTimeout ? HearingState.notYetKnown : .cannotKnow
-        return known + others.map { Hearing(ssrc: nil, endpoint: $0, state: state, duration: nil) }
+        return known
+            + others.map { remote in
+                let refusal = refused.refusal(of: remote, isConfigured: true)
+                return Hearing(
+                    ssrc: nil, endpoint: remote, state: refusal == nil ? state : .refused,
+                    duration: refusal.map { now - $0.since })
+            }
     }
 
     /// The number of our packets that the reports cover, counted from the first: those after it may not have arrived. It is
@@ -198,7 +225,21 @@ struct HearingMonitor: Sendable {
         guard sent.isTransmitting(at: now) else { return nil }
         let begin = sent.begin?.at ?? now
         let timeouts = partners.map { max($0.lastHeard, begin) + $0.timeout }.filter { $0 > now }
-        return timeouts.reduce(sent.last.map { $0 + SentTimes.pause }) { earlier($0, $1) }
+        return timeouts.reduce(earlier(sent.last.map { $0 + SentTimes.pause }, refused.deadline)) { earlier($0, $1) }
+    }
+
+    private func state(of partner: HearingPartner, at now: Instant) -> (HearingState?, since: Instant?) {
+        if sent.isTransmitting(at: now),
+            let refusal = refused.refusal(of: partner.endpoint, isConfigured: partner.isConfigured)
+        {
+            return (.refused, refusal.since)
+        }
+        return partner.state(sent, isAlone: isAlone(partner), at: now)
+    }
+
+    /// Whether no other partner reports from the same machine.
+    private func isAlone(_ partner: HearingPartner) -> Bool {
+        !partners.contains { $0.ssrc != partner.ssrc && $0.endpoint.address == partner.endpoint.address }
     }
 
     private func index(of ssrc: SSRC, at sender: Endpoint) -> Int? {

@@ -126,17 +126,19 @@ struct HearingPartner: Sendable {
             ?? max(Self.regularTimeout, (reportInterval ?? .zero) * 2.5)
     }
 
-    /// Returns whether it hears us, and since when it hears nothing or does not answer. `sent` are our packets.
-    func state(_ sent: SentTimes, at now: Instant) -> (HearingState?, since: Instant?) {
+    /// Returns whether it hears us, and since when it hears nothing or does not answer. `sent` are our packets; `isAlone` is
+    /// whether no other partner reports from the same machine.
+    func state(_ sent: SentTimes, isAlone: Bool, at now: Instant) -> (HearingState?, since: Instant?) {
         guard sent.isTransmitting(at: now), let begin = sent.begin else { return (nil, nil) }
         // The relay lists a member without a statement when the member has had the time to answer.
         if isMember, !hasReported { return (.cannotKnow, nil) }
         // A partner may be silent while we are. It answers when we begin.
         guard now - max(lastHeard, begin.at) < timeout else { return (.noAnswer, lastHeard) }
-        let before = state.flatMap { $0 == .noAnswer || $0 == .cannotKnow && isMember ? nil : $0 } ?? .notYetKnown
+        let isOver = state == .noAnswer || state == .refused || state == .cannotKnow && isMember
+        let before = isOver ? .notYetKnown : state ?? .notYetKnown
         guard hasNews else { return (before, since) }
         // Programs that send and receive under different SSRCs report without blocks, and so do others at the same address.
-        guard reached > 0 || isStated && isConfigured else {
+        guard reached > 0 || isStated && (isConfigured || output != .none && isAlone) else {
             return (now - begin.at < Self.firstReportTimeout ? .notYetKnown : .cannotKnow, nil)
         }
         let usual = isMember ? Self.usualMemberRoundTrip : Self.usualRoundTrip

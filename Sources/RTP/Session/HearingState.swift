@@ -18,6 +18,8 @@ public enum HearingState: Hashable, Sendable {
     case playsNothing
     /// Reports arrived regularly and arrive no more: whether the partner hears us is not known.
     case noAnswer
+    /// The machine there says that no program receives our packets (ICMP).
+    case refused
     /// The partner has never sent a report, or never answered the relay.
     case cannotKnow
 }
@@ -29,10 +31,11 @@ public struct Hearing: Hashable, Sendable {
     public var ssrc: SSRC?
     /// The relay's number of the member, if the partner is one of our channel.
     public var member: UInt32?
-    /// The partner's configured address, or the one that its reports come from.
+    /// The partner's configured address, or the one that its reports come from; the one that refuses our packets.
     public var endpoint: Endpoint
     public var state: HearingState
-    /// The time for which the partner has heard nothing, or for which nothing has come from it; nil in the other states.
+    /// The time for which the partner has heard nothing, or for which nothing has come from it, or our packets
+    /// were refused; nil in the other states.
     public var duration: Duration?
 
     public init(ssrc: SSRC?, endpoint: Endpoint, state: HearingState, duration: Duration? = nil) {

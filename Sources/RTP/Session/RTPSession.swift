@@ -169,9 +169,25 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// Sets where the audio goes that we receive, which our reports state.
     public mutating func setOutput(_ output: StationStatus.Output, at now: Instant) {
+        // While there was no output, all audio was missing.
+        if output != .none, status.output == .none {
+            for index in members.indices { members[index].pauseEnded(at: now) }
+        }
         status.setOutput(output)
         statusDeadline = statusDeadline(at: now)
     }
+
+    /// Records that the machine of a remote has refused a datagram, because no program receives there (ICMP).
+    package mutating func datagramRefused(by endpoint: Endpoint, at now: Instant) {
+        guard statesStatus, configuration.remotes.contains(endpoint) else { return }
+        status.monitor.datagramRefused(by: endpoint, at: now)
+        updateStatus(at: now)
+        statusDeadline = statusDeadline(at: now)
+    }
+
+    /// Sends the next report early to a remote whose datagrams cannot be decrypted: it cannot decrypt ours, and reads that
+    /// before it has waited for an answer.
+    package mutating func foreignKeyFound(at now: Instant) { expediteReport(at: now) }
 
     /// Records the playout delay of a source, measured from the arrival of its fastest packet. Call it whenever the
     /// delay may have changed: lost packets are requested as long as they can still arrive in time. Before the first

@@ -50,7 +50,7 @@ internal import TenfourUV
     private var lastPortCheck: Instant?
     private var start = Instant.start
     private let datagram: UnsafeMutableBufferPointer<UInt8>
-    private var unopenedCount = 0
+    private var useless = UselessDatagrams()
     private var hasJoined = false
     /// The reason why the session is not in its channel; nil while it is in the channel, or without a channel.
     private var absence: RadioError?
@@ -170,7 +170,9 @@ internal import TenfourUV
     /// Receives a datagram on the media's port.
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let isSignalling = signalling?.receive(datagram, from: sender, at: now) ?? false
-        if !isSignalling, !protection.receive(datagram, from: sender, at: now) { unopenedCount += 1 }
+        if !isSignalling, !protection.receive(datagram, from: sender, at: now) {
+            useless.unopened(from: sender, &rtpSession, at: now)
+        }
         flush(at: now)
         if now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
@@ -349,9 +351,8 @@ internal import TenfourUV
         flush(at: now)
         guard !rtpSession.hasLeft else { return }
         refusals?.poll(media.statistics, at: now)
-        let sources = rtpSession.sources
         // Repeated, because a talker may get another jitter buffer on the playback thread.
-        for source in sources { delivery.demand(RecoveryDemand(source.repair), of: source.ssrc) }
+        for source in rtpSession.sources { delivery.demand(RecoveryDemand(source.repair), of: source.ssrc) }
         let isLeft = limits.endsWithLastSource && heardAnyone && rtpSession.sources.isEmpty && state.isSilent
         let isDone =
             limits.duration.map { now - start >= $0 } ?? false
@@ -392,8 +393,7 @@ internal import TenfourUV
         snapshot.addPeople(rtpSession.participants(at: loop.now), channel, at: loop.now)
         snapshot.addHearings(rtpSession, at: loop.now)
         snapshot.floor = floor.snapshot
-        snapshot.network = media.statistics
-        snapshot.unopenedCount = unopenedCount
+        useless.update(&rtpSession, &snapshot, media.statistics, at: loop.now)
         snapshot.playbackQueueDropCount = delivery.droppedCount
         state.publish(snapshot, at: loop.now)
     }

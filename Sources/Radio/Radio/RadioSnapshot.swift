@@ -56,6 +56,8 @@ public struct RadioSnapshot: Sendable {
     public var network = SocketStatistics()
     /// The number of datagrams that were not protected with our key; 0 without a key.
     public var unopenedCount = 0
+    /// Those of `unopenedCount` that came from a configured remote.
+    package var unopenedRemoteCount = 0
     /// The number of received packets that were dropped because the playback thread was too slow.
     public var playbackQueueDropCount = 0
 

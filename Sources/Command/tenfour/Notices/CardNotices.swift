@@ -1,12 +1,14 @@
 import TenfourRadio
 
-/// Composes the notices about a session's sound cards. Each includes a remedy and is returned once.
+/// Composes the notices about a session's sound cards. Each is returned once; a problem comes with a remedy.
 struct CardNotices {
     private let usesCard: Bool
     private let captureChannel: CaptureChannel
     private let sendsMono: Bool
     private var hasReportedPriority = false
     private var hasReportedSilence = false
+    private var isOutputLost = false
+    private var isMicrophoneLost = false
 
     init(_ configuration: RadioConfiguration) {
         var usesCard = false
@@ -28,6 +30,20 @@ struct CardNotices {
         if !hasReportedSilence, let text = text(ofSilent: snapshot.capture?.silentChannel) {
             hasReportedSilence = true
             notices.append(text)
+        }
+        if let isLost = snapshot.playback?.isCardLost, isLost != isOutputLost {
+            isOutputLost = isLost
+            notices.append(
+                isLost
+                    ? "the sound card is gone: you hear nothing until it is back"
+                    : "the sound card is back: you hear again")
+        }
+        if let isLost = snapshot.capture?.isCardLost, isLost != isMicrophoneLost {
+            isMicrophoneLost = isLost
+            notices.append(
+                isLost
+                    ? "the microphone's sound card is gone: you send silence until it is back"
+                    : "the microphone's sound card is back")
         }
         return notices
     }

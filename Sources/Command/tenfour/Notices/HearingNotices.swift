@@ -7,6 +7,8 @@ import TenfourSession
 struct HearingNotices {
     /// The partners of which a line said that they do not hear us, or badly, with the state that it told.
     private var troubled: [Partner: HearingState] = [:]
+    /// The addresses of which a line said that they refuse our packets.
+    private var refusing: Set<Endpoint> = []
     /// The members of a sample that have heard us.
     private var heardBefore: Set<Partner> = []
     /// Whether a line said that there are more partners than are named.
@@ -28,9 +30,7 @@ struct HearingNotices {
     /// the channel.
     mutating func line(for event: Event, _ names: TalkerNames, isSample: Bool = false) -> String? {
         switch event {
-        case .hearingChanged(let hearing):
-            let partner = hearing.member.map { Partner.member($0) } ?? hearing.ssrc.map { .station($0) }
-            return partner.flatMap { line(about: hearing, of: $0, hearing.name(names), isSample: isSample) }
+        case .hearingChanged(let hearing): return line(about: hearing, hearing.name(names), isSample: isSample)
         case .mediaMissing(let ssrc):
             guard missing.count < Self.maximumCount, missing.insert(ssrc).inserted else { return nil }
             return
@@ -56,6 +56,18 @@ struct HearingNotices {
         troubled = troubled.filter { !isGone($0.key) }
         heardBefore = heardBefore.filter { !isGone($0) }
         if troubled.isEmpty { hasToldOfMore = false }
+    }
+
+    private mutating func line(about hearing: Hearing, _ name: String, isSample: Bool) -> String? {
+        let isNew =
+            hearing.state != .refused
+            || refusing.count < Self.maximumCount && refusing.insert(hearing.endpoint).inserted
+        guard let partner = hearing.member.map({ .member($0) }) ?? hearing.ssrc.map({ Partner.station($0) }) else {
+            return isNew ? hearing.trouble("") : nil
+        }
+        let line = line(about: hearing, of: partner, name, isSample: isSample)
+        guard hearing.state == .hears, refusing.remove(hearing.endpoint) != nil else { return isNew ? line : nil }
+        return line ?? "\(name) hears you now"
     }
 
     private mutating func line(
@@ -90,6 +102,7 @@ extension Hearing {
     func trouble(_ name: String) -> String? {
         switch state {
         case .notYetKnown, .hears, .cannotKnow: nil
+        case .refused: Self.refusal(by: endpoint)
         case .hearsBadly(let share):
             "\(name) hears you badly: \(decimal(share * 100, places: 0))% of your audio is missing there"
         case .hearsNothing where member != nil:
@@ -97,7 +110,7 @@ extension Hearing {
                 + "\(name) fails; check the firewall there"
         case .hearsNothing:
             "\(name) has heard nothing from you\(time), while packets from there arrive: only the direction to \(name) fails; "
-                + "check the firewall there, and whether one here forbids sending"
+                + "check the port and the firewall there, and whether one here forbids sending"
         case .muted: "\(name) receives you, but the speaker there is muted"
         case .noOutput: "\(name) receives you, but plays nothing: it has no output, or its sound card is gone"
         case .playsNothing:
@@ -107,6 +120,12 @@ extension Hearing {
         case .noAnswer:
             "\(name) has not answered\(time): nothing arrives from there, so it is not known whether you are heard"
         }
+    }
+
+    /// The sentence that nobody receives at an endpoint.
+    static func refusal(by endpoint: Endpoint) -> String {
+        "\(endpoint) refuses your packets: no program receives there; start tenfour there, "
+            + "or name the port that it uses, as HOST:PORT"
     }
 
     private var time: String {
@@ -140,7 +159,7 @@ struct HearingSummary: Equatable {
         (text, tone) = summary
         switch first.state {
         case .hearsBadly: short = "heard badly"
-        case .muted, .noOutput, .playsNothing: short = "NOT HEARD"
+        case .muted, .noOutput, .playsNothing, .refused: short = "NOT HEARD"
         case .notYetKnown, .hears, .hearsNothing, .noAnswer, .cannotKnow: break
         }
     }
@@ -155,6 +174,7 @@ struct HearingSummary: Equatable {
         case .noOutput: ("NOT HEARD: no output there", .bad)
         case .playsNothing: ("NOT HEARD: not playable there", .bad)
         case .noAnswer: ("no answer", .bad)
+        case .refused: ("NOT HEARD: refused there", .bad)
         }
     }
 }
@@ -169,6 +189,7 @@ extension HearingState {
         case .muted: "has muted the speaker"
         case .noOutput, .playsNothing: "plays nothing of you"
         case .noAnswer: "does not answer"
+        case .refused: "refuses your packets"
         }
     }
 
@@ -183,6 +204,7 @@ extension HearingState {
         case .noOutput: "no-output"
         case .playsNothing: "plays-nothing"
         case .noAnswer: "no-answer"
+        case .refused: "refused"
         case .cannotKnow: "cannot-know"
         }
     }

@@ -45,6 +45,9 @@ struct NobodyHint {
         }
     }
 
+    /// Records that a line has told the cause.
+    mutating func isTold() { isDone = true }
+
     /// Returns the line if it is due. `port` is the port that the session receives on.
     mutating func line(_ snapshot: RadioSnapshot, port: UInt16) -> String? {
         guard !isDone else { return nil }
@@ -79,8 +82,7 @@ struct NobodyHint {
         guard let failure else { return nil }
         switch failure.code {
         case ECONNREFUSED:
-            return "\(partner) refuses your packets: no program receives there; start tenfour there, "
-                + "or name the port that it uses, as HOST:PORT"
+            return Hearing.refusal(by: partner)
         case _ where failure.isOfNetwork:
             return "your packets do not reach \(partner): a router on the way, or a firewall there, rejects them; "
                 + "`tenfour doctor \(partner)` examines the way"

@@ -82,7 +82,10 @@ final class SessionObserver {
         events?.update(snapshot, names)
         hearing.update(snapshot.hearings)
         var lines = cards.newNotices(in: snapshot)
-        if !hasReportedOtherKeys, snapshot.talkers.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
+        let hasOtherKey = snapshot.unopenedRemoteCount > 0 && snapshot.participants.isEmpty
+        if !hasReportedOtherKeys, snapshot.talkers.isEmpty,
+            hasOtherKey || snapshot.unopenedCount > Self.toleratedCount
+        {
             hasReportedOtherKeys = true
             lines.append(NobodyHint.otherKey)
         }
@@ -135,6 +138,7 @@ final class SessionObserver {
     /// Takes over what has happened in the session. Returns the lines about it.
     func apply(_ event: Event) -> [String] {
         monitor.record(event)
+        if case .hearingChanged(let hearing) = event, hearing.state == .refused { nobody?.isTold() }
         let line =
             hearing.line(for: event, names, isSample: session.snapshot?.asksSample ?? false)
             ?? EventNotice(names: names, channelStatus: channelStatus, verbose: verbose).line(for: event)

@@ -29,7 +29,7 @@ struct HearingNoticesTests {
             lines([hearing(.hears), hearing(.hearsNothing, .seconds(1.6)), hearing(.hears), hearing(.hears)]) == [
                 nil,
                 "Bob has heard nothing from you for 2 s, while packets from there arrive: only the direction to Bob fails; "
-                    + "check the firewall there, and whether one here forbids sending",
+                    + "check the port and the firewall there, and whether one here forbids sending",
                 "Bob hears you again",
                 nil,
             ])
@@ -51,6 +51,19 @@ struct HearingNoticesTests {
                     "Bob receives you, but plays almost nothing: your packets arrive too late there, or cannot be decoded",
                     "Bob hears you badly: 23% of your audio is missing there",
                 ])
+    }
+
+    /// Before the partner is known, and once more with its name.
+    @Test func aRefusalIsToldOnceForEachAddress() {
+        let refusal =
+            "10.0.0.7:5004 refuses your packets: no program receives there; start tenfour there, or name the port that it "
+            + "uses, as HOST:PORT"
+        let unknown = Hearing(ssrc: nil, endpoint: endpoint, state: .refused, duration: .seconds(1))
+        #expect(
+            lines([unknown, hearing(.refused), hearing(.notYetKnown), hearing(.hears), hearing(.refused)]) == [
+                refusal, nil, nil, "Bob hears you again", refusal,
+            ])
+        #expect(lines([unknown, hearing(.hears), hearing(.hears)]) == [refusal, "Bob hears you now", nil])
     }
 
     @Test func theSameTroubleIsToldOnce() {
@@ -77,6 +90,7 @@ struct HearingNoticesTests {
         #expect(summary(.hearsNothing) == "NOT HEARD")
         #expect(summary(.muted) == "NOT HEARD: muted there")
         #expect(summary(.noAnswer) == "no answer")
+        #expect(summary(.refused) == "NOT HEARD: refused there")
         #expect(summary(.hears, .hearsBadly(missingShare: 0.3), .hearsNothing) == "2 of 3 hear you")
         #expect(HearingSummary([hearing(.hears), hearing(.hears)])?.tone == .good)
         #expect(HearingSummary([hearing(.hears), hearing(.noAnswer)])?.tone == .doubtful)

@@ -1,0 +1,36 @@
+import Glibc
+internal import TenfourAudioCore
+internal import TenfourPackets
+internal import TenfourSession
+internal import TenfourUV
+
+/// Counts the datagrams that nobody hears: those that we cannot decrypt, and ours that the machine of a remote refuses.
+struct UselessDatagrams {
+    private var unopenedCount = 0
+    private var unopenedRemoteCount = 0
+    private var refusedCount = 0
+
+    /// Counts a datagram from `sender` that cannot be decrypted. Our next report goes out early, so that the
+    /// remote finds out, too.
+    mutating func unopened(from sender: Endpoint, _ session: inout RTPSession, at now: Instant) {
+        unopenedCount += 1
+        guard session.configuration.remotes.contains(sender) else { return }
+        if unopenedRemoteCount == 0 { session.foreignKeyFound(at: now) }
+        unopenedRemoteCount += 1
+    }
+
+    /// Tells the session of datagrams that were refused since the last call, and adds the counts to `snapshot`.
+    mutating func update(
+        _ session: inout RTPSession, _ snapshot: inout RadioSnapshot, _ statistics: SocketStatistics, at now: Instant
+    ) {
+        let count = statistics.failures[ECONNREFUSED] ?? 0
+        if count > refusedCount, let failure = statistics.lastFailure, failure.code == ECONNREFUSED,
+            let endpoint = failure.destination
+        {
+            session.datagramRefused(by: endpoint, at: now)
+        }
+        refusedCount = count
+        (snapshot.network, snapshot.unopenedCount) = (statistics, unopenedCount)
+        snapshot.unopenedRemoteCount = unopenedRemoteCount
+    }
+}
