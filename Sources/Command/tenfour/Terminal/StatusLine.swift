@@ -108,7 +108,7 @@ struct StatusLine {
         if let playback = snapshot.playback {
             let people = People(snapshot, isChannel: channelStatus.isChannel)
             _ = voices.update(TalkingChanges.heard(in: snapshot), at: snapshot.elapsed)
-            addOthers(playback, snapshot.talkers, people, session, observer, volumes, to: &fields)
+            addOthers(playback, snapshot, people, session, observer, volumes, to: &fields)
             if !stops.isRecent(), !playback.isCardLost {
                 addMissing(observer.monitor.heard.recent.unplayedShare, to: &fields)
             }
@@ -186,11 +186,12 @@ struct StatusLine {
 
     /// Adds the members and talkers who are present, with the quality of the received audio.
     private mutating func addOthers(
-        _ playback: RadioSnapshot.PlaybackSnapshot, _ talkers: [RadioSnapshot.TalkerSnapshot], _ people: People?,
+        _ playback: RadioSnapshot.PlaybackSnapshot, _ snapshot: RadioSnapshot, _ people: People?,
         _ session: RadioSession, _ observer: SessionObserver, _ volumes: VolumeView, to fields: inout StatusFields
     ) {
         let (names, channelStatus) = (observer.names, observer.channelStatus)
-        let present = talkers.filter { $0.endpoint != nil }
+        let present = snapshot.talkers.filter { $0.endpoint != nil }
+        let missing = Set(snapshot.participants.filter(\.isMissing).map(\.ssrc))
         let isKnown = channelStatus.isReached && addPeople(people, channelStatus, to: &fields)
         // One who talks is named at every width, and of the others as many as there is room for.
         let first = present.first { voices.contains($0.ssrc) } ?? present.first
@@ -198,6 +199,7 @@ struct StatusLine {
             let isFirst = talker.ssrc == first?.ssrc
             let rank = isFirst ? StatusFields.essential : voices.contains(talker.ssrc) ? StatusFields.talking : 0
             fields.addPart("\(names.text(of: talker.ssrc))", rank: rank, role: .talker)
+            if missing.contains(talker.ssrc) { fields.add("not arriving", rank: rank, tone: .bad) }
             if let volume = volumes.talker(talker.ssrc) {
                 fields.add("\(volume.text)", rank: volume.isMuted ? session.isSpeakerMuted ? 0 : rank : 2)
             }

@@ -44,6 +44,8 @@ struct StatusLineTests {
         /// The number of talkers who talk; the others are silent.
         var talkingCount = 1
         var volumeChange: StatusText?
+        /// Whether the talkers are on the air and nothing arrives.
+        var isMissing = false
     }
 
     private func fields(_ scene: Scene) -> StatusFields {
@@ -65,6 +67,11 @@ struct StatusLineTests {
             (talker.endpoint, talker.isHeard) = (Self.endpoint, index < scene.talkingCount)
             talker.level = index < scene.talkingCount ? Level(decibels: -9) : .floor
             snapshot.talkers.append(talker)
+            guard scene.isMissing else { continue }
+            snapshot.participants.append(
+                .init(
+                    ssrc: ssrc, name: name, endpoint: Self.endpoint, isSending: false, isMissing: true,
+                    outage: .seconds(2), age: .seconds(9), sendingAge: .seconds(2)))
         }
         if let state = scene.hearing {
             snapshot.hearings = [Hearing(ssrc: SSRC(2), endpoint: Self.endpoint, state: state)]
@@ -111,6 +118,17 @@ struct StatusLineTests {
         #expect(lines(Scene(names: [], hearing: nil, isOpen: false), narrow) == ["mic off  |  nobody"])
     }
 
+    /// That nothing arrives matters more than how long the list is, or the figures of what has arrived.
+    @Test func missingAudioIsShownOnEveryScreen() {
+        let scene = Scene(names: ["Alice"], hearing: .noAnswer, talkingCount: 0, isMissing: true)
+        let drawn = Self.screens.map { lines(scene, $0) }
+        #expect(
+            drawn == [
+                ["ON AIR no answer", "Alice not arriving"], ["ON AIR no answer Alice not arriving"],
+                ["ON AIR  no answer  -12 dBFS  |  1 here  |  Alice  not arriving  delay 0 ms"],
+            ])
+    }
+
     /// The one who talks is named, and the others are counted.
     @Test func ofSeveralTheOneWhoTalksIsNamed() {
         let scene = Scene(names: ["Anna", "Benjamin", "Cleo"], talkingCount: 2)
@@ -144,7 +162,7 @@ struct StatusLineTests {
         var chance = SeededRandom(seed: 20)
         let states: [HearingState?] = [
             nil, .notYetKnown, .hears, .hearsBadly(missingShare: 0.3), .hearsNothing, .muted, .noOutput, .playsNothing,
-            .noAnswer,
+            .noAnswer, .refused,
         ]
         for _ in 0..<400 {
             let names = (0..<Int.random(in: 0...4, using: &chance)).map { _ in
