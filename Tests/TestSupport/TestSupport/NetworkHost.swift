@@ -20,8 +20,11 @@ package struct NetworkHost {
 
     private func inside(_ command: String) -> String { "nsenter --net --target \(first.processID) \(command)" }
 
-    package func run(_ name: String, _ arguments: String...) throws -> Program {
+    package func run(_ name: String, _ arguments: String...) throws -> Program { try run(name, arguments) }
+
+    package func run(_ name: String, _ arguments: [String], terminal: Terminal? = nil) throws -> Program {
         let path = try Program.path(of: name)
-        return try Program("nsenter", ["--net", "--target", "\(first.processID)", path] + arguments, in: folder)
+        return try Program(
+            "nsenter", ["--net", "--target", "\(first.processID)", path] + arguments, in: folder, terminal: terminal)
     }
 }

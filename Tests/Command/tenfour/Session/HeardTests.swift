@@ -31,8 +31,7 @@ import Testing
 
     @Test(.needsRoot, arguments: obstacles) func bothReadWhatTheFirewallDrops(_ obstacle: Obstacle) throws {
         let folder = Folder()
-        let tone = ["-n", "-r", "48000", "-c", "1", "tone.wav", "synth", "300", "sine", "440", "vol", "0.3"]
-        #expect(try Program.run("sox", tone, in: folder).end == .code(0))
+        try folder.writeTone()
         try NetworkNamespace.run {
             let stations = try Stations(in: folder)
             let (alice, bob) = (stations.alice, stations.bob)
@@ -40,22 +39,19 @@ import Testing
             defer { withExtendedLifetime(stations) {} }
             try #require(bob.says("is Alice", within: .seconds(60)), "\(bob.errors)")
             try #require(alice.says("Bob", within: .seconds(60)), "\(alice.errors)")
-            try Self.firewall("add rule ip filter forward \(obstacle.rule) drop")
+            try RoutedHosts.firewall("add rule ip filter forward \(obstacle.rule) drop")
             #expect(alice.says(obstacle.talkerReads, within: .seconds(60)), "\(alice.errors)")
             if let words = obstacle.listenerReads {
                 #expect(bob.says(words, within: .seconds(60)), "\(bob.errors)")
             }
-            try Self.firewall("flush chain ip filter forward")
+            try RoutedHosts.firewall("flush chain ip filter forward")
             #expect(alice.says("Bob hears you again", within: .seconds(60)), "\(alice.errors)")
             if obstacle.listenerReads != nil {
                 #expect(bob.says("the audio of Alice arrives again", within: .seconds(60)), "\(bob.errors)")
             } else {
                 #expect(!bob.errors.contains(Self.missing), "\(bob.errors)")
             }
-            for station in [alice, bob] {
-                station.send(SIGINT)
-                #expect(station.wait() == .code(0), "\(station.errors)")
-            }
+            RoutedHosts.end([alice, bob])
         }
     }
 
@@ -104,8 +100,7 @@ import Testing
     /// From the start nothing from Alice passes the router: Bob reads the likeliest cause once, and Alice the direction.
     @Test(.needsRoot) func oneSideHearsNothingFromTheStart() throws {
         let folder = Folder()
-        let tone = ["-n", "-r", "48000", "-c", "1", "tone.wav", "synth", "300", "sine", "440", "vol", "0.3"]
-        #expect(try Program.run("sox", tone, in: folder).end == .code(0))
+        try folder.writeTone()
         try NetworkNamespace.run {
             let stations = try Stations(in: folder, dropping: "ip saddr 10.9.1.1")
             let (alice, bob) = (stations.alice, stations.bob)
@@ -113,10 +108,7 @@ import Testing
             let hint = "nothing has arrived from 10.9.1.1:5004 for 10 s: probably a firewall there drops UDP port 5004"
             #expect(bob.says(hint, within: .seconds(60)), "\(bob.errors)")
             #expect(alice.says("only the direction to Bob fails", within: .seconds(60)), "\(alice.errors)")
-            for station in [alice, bob] {
-                station.send(SIGINT)
-                #expect(station.wait() == .code(0), "\(station.errors)")
-            }
+            RoutedHosts.end([alice, bob])
             #expect(bob.errors.components(separatedBy: "nothing has arrived").count == 2, "\(bob.errors)")
             #expect(!alice.errors.contains("nothing has arrived"), "\(alice.errors)")
         }
@@ -125,21 +117,16 @@ import Testing
     /// Alice sends packets of 60 ms, which are larger than any report. Both write what they hear into nothing.
     private struct Stations {
         let alice, bob: Program
-        private let hosts: [NetworkHost]
+        private let hosts: RoutedHosts
 
         init(in folder: Folder, dropping rule: String? = nil) throws {
-            try NetworkNamespace.set(up: ["sysctl -qw net.ipv4.ip_forward=1"])
-            hosts = [try NetworkHost("10.9.1", in: folder), try NetworkHost("10.9.2", in: folder)]
-            try firewall("add table ip filter")
-            try firewall("add chain ip filter forward { type filter hook forward priority 0 ; }")
-            if let rule { try firewall("add rule ip filter forward \(rule) drop") }
-            bob = try hosts[1].run(
+            hosts = try RoutedHosts(in: folder)
+            if let rule { try RoutedHosts.firewall("add rule ip filter forward \(rule) drop") }
+            bob = try hosts.bob.run(
                 "tenfour", "talk", "10.9.1.1", "--plain", "--name", "Bob", "--input", "tone.wav", "-o", "/dev/null")
-            alice = try hosts[0].run(
+            alice = try hosts.alice.run(
                 "tenfour", "talk", "10.9.2.1", "--plain", "--name", "Alice", "--input", "tone.wav", "--open", "-o",
                 "/dev/null", "--frame", "60ms", "--bitrate", "40k")
         }
     }
-
-    private static func firewall(_ command: String) throws { try NetworkNamespace.set(up: ["nft \(command)"]) }
 }
