@@ -167,7 +167,7 @@ public struct Channel: ~Copyable, Sendable {
             var next = session?.keepalive.deadline
             let others = [
                 standing.deadline, roster.deadline(isIn: isAnswered), changeover.deadline, floor?.nextDeadline,
-                isAnswered ? managed?.nextDeadline : nil,
+                isAnswered ? managed?.nextDeadline : nil, isAnswered ? hearing.deadline : nil,
             ]
             for deadline in others + [joinHandshake.deadline] {
                 if let deadline { next = min(next ?? deadline, deadline) }
@@ -206,6 +206,7 @@ public struct Channel: ~Copyable, Sendable {
         standing.timeElapsed(as: configuration.role, &events, at: now)
         advanceKeepalive(at: now)
         sendRosterRecords(at: now)
+        announceHearing(at: now)
         pollManaged(at: now)
         floor?.timeElapsed(at: now)
         sendFloorMessages()

@@ -88,8 +88,8 @@ extension Channel {
         compareClocks(at: now)
         sendRosterRecords(at: now)
         if isFirst {
-            // Says that we know these records. The relay asks nobody else.
-            send(.hearing(HearingReport(output: .playing)))
+            hearing.begin(at: now)
+            announceHearing(at: now)
             managedSessionAnswered(at: now)
             floorSessionAnswered(at: now)
         }

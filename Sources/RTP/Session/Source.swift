@@ -42,8 +42,10 @@ public struct Source: Sendable {
     var numbering = AudioNumbering()
     var keys = PressedKeys()
     var played = PlayedShare()
-    /// The proportion of due audio that was not played in the last two seconds. Pauses do not count.
-    private var unheard = PlayedShare(memory: .seconds(2))
+    /// The proportion of due audio that was not played lately. Pauses do not count.
+    private var unheard = PlayedShare(memory: unheardMemory)
+    /// A talker whose audio is all late learns it with the next report, within three seconds.
+    private static let unheardMemory = Duration.milliseconds(1_500)
     /// The time before which playout is not counted, because it belongs to a pause.
     private var unheardBegin = Instant.start
     var transmission = StatedTransmission()
@@ -276,7 +278,7 @@ public struct Source: Sendable {
     /// Begins to measure the missing audio again half a second after a pause, since frames that the pause made missing are
     /// counted late.
     mutating func pauseEnded(at now: Instant) {
-        unheard = PlayedShare(memory: .seconds(2))
+        unheard = PlayedShare(memory: Self.unheardMemory)
         unheardBegin = now + Self.longestPause
     }
 

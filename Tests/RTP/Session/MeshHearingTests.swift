@@ -56,10 +56,7 @@ struct MeshHearingTests {
             mesh.set(obstacle)
             mesh.run(until: begin + 10)
             let changes = mesh.changes(after: begin, with: obstacle)
-            // The missing share is that of the last two seconds: a listener hears badly before it plays nothing.
-            let isLate = obstacle == .everythingIsLate
-            let limit = begin + (isLate ? 3.5 : 3)
-            #expect(changes.allSatisfy { $0.state == obstacle.state && $0.at <= limit }, "\(mesh): \(changes)")
+            #expect(changes.allSatisfy { $0.state == obstacle.state && $0.at <= begin + 3 }, "\(mesh): \(changes)")
             let first = mesh.affected.map { listener in mesh.told.first { $0.at > begin && $0.listener == listener } }
             #expect(first.allSatisfy { $0.map { $0.at <= begin + 3 } ?? false }, "\(mesh): \(first)")
             #expect(changes.map(\.listener).sorted() == mesh.affected.sorted(), "\(mesh): \(changes)")
@@ -72,7 +69,8 @@ struct MeshHearingTests {
             mesh.run(until: begin + 20)
             for listener in mesh.affected {
                 let again = mesh.changes(after: begin + 10, with: obstacle).filter { $0.listener == listener }
-                let limit = begin + (isLate ? 13.5 : 12)
+                // The share of missing audio is that of up to two seconds: first the partner hears badly.
+                let limit = begin + (obstacle == .everythingIsLate ? 13 : 12)
                 #expect(again.last?.state == .hears && again.allSatisfy { $0.at <= limit }, "\(mesh): \(again)")
             }
             #expect(mesh.told.allSatisfy { $0.at <= begin + 10 || mesh.affected.contains($0.listener) }, "\(mesh)")
