@@ -144,6 +144,12 @@ struct FetchRefusal {
             kind: .connectionFailed)
     }
 
+    var incomplete: ByteSourceError {
+        .failed(
+            "\(host) closes the connection before the end each time, at the same place; try again later, or ask its operator",
+            kind: .connectionFailed)
+    }
+
     var stalled: ByteSourceError {
         .failed(
             "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout",

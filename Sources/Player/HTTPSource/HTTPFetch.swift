@@ -73,7 +73,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// not reused.
     private static let pageLimit = 16 << 10
     /// If the server closes the connection this number of times in succession at the same offset, the offset is treated
-    /// as the end, whatever length was stated.
+    /// as the end, whatever length was stated. Without a stated length, it is an error.
     private static let hangUpsAtEnd = 3
 
     init(_ resource: Resource, _ options: HTTPOptions, into window: SharedWindow, upTo bound: Int? = nil) {
@@ -353,9 +353,13 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     }
 
     private func serverHungUp() {
-        let offset = window.end
+        // A file of which the server states nothing counts as a live stream, whose bytes are appended.
+        let isRepeated = known.map { $0.isLive && !$0.isStation } ?? false
+        let offset = isRepeated ? request.byteCount : window.end
         hangUp = (offset, hangUp.offset == offset ? hangUp.count + 1 : 1)
-        if hangUp.count >= Self.hangUpsAtEnd { finish() } else { retry() }
+        guard hangUp.count >= (isRepeated ? 2 : Self.hangUpsAtEnd) else { return retry() }
+        // Where a length is stated, the demuxer finds what is missing.
+        if endOffset == nil, known?.isStation == false { fail(refusal.incomplete) } else { finish() }
     }
 
     private func finish() {

@@ -34,6 +34,21 @@ import Testing
         #expect(download.state.byteCount == file.count)
     }
 
+    /// Without a tag it is read as a live stream would be, so that it is heard twice.
+    @Test(arguments: [(["chunked"], 1), (["chunked", "notag"], 2)])
+    func aFileInChunksThatAlwaysBreaksIsNotWhole(how: [String], times: Int) throws {
+        let download = try HTTPByteSource(server.address("song", "cut=100000", how.joined(separator: "/")))
+        let part = Array(file[..<100_000])
+        let read = times * part.count
+        #expect(try download.bytes(from: 0, read) == Array(repeatElement(part, count: times).joined()))
+        #expect(throws: ByteSourceError.self) { try download.bytes(from: read, 1) }
+        guard case .failed(let error) = download.state.phase else {
+            Issue.record("\(download.state.phase)")
+            return
+        }
+        #expect(error.kind == .connectionFailed && "\(error)".contains("before the end each time"), "\(error)")
+    }
+
     @Test func aServerThatKeepsSilentIsLeft() throws {
         let options = HTTPOptions(timeout: .seconds(2))
         let download = try HTTPByteSource(server.address("song", "stallonce=100000"), options: options)
