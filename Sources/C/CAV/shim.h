@@ -63,6 +63,8 @@
     F(avformat_open_input) \
     F(avio_alloc_context) \
     F(avio_context_free) \
+    F(avio_feof) \
+    F(avio_r8) \
     F(avio_seek) \
     F(swr_alloc_set_opts2) \
     F(swr_convert) \

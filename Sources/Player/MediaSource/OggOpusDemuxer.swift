@@ -8,7 +8,7 @@ internal import TenfourOpusCodec
 /// It is our own code because libopusfile cannot seek in a source without random access: of a radio station, or a server
 /// without ranges, it refuses each seek (`OP_ENOSEEK`), and this one seeks in the 30 s or more that are buffered. It also
 /// refuses channel mapping family 255. Otherwise both are equal: 2 requests to begin, and 2 per seek in half an hour.
-public final class OggOpusDemuxer: PacketDecoding {
+public final class OggOpusDemuxer: PacketDecoding, MissingAudioReporting {
     public private(set) var track: Track
 
     public let decodedFormat: LPCMFormat
@@ -39,6 +39,9 @@ public final class OggOpusDemuxer: PacketDecoding {
     private var hasEnded = false
     private var measured: Int?
     private var isContiguous = true
+    private(set) var missing = MissingAudio()
+    /// The size that was stated when the source was opened, in bytes; nil if it has no end.
+    private let openedByteCount: Int?
     private var parsed = (byteCount: 0, frames: 0)
 
     /// The largest number of bytes to search for the next page. If no page begins in them, the stream counts as ended.
@@ -49,6 +52,8 @@ public final class OggOpusDemuxer: PacketDecoding {
     init(_ window: consuming ByteWindow, channelCount: Int?) throws(ReaderError) {
         do {
             var pages = OggPages(window)
+            let state = pages.byteSource.state
+            openedByteCount = state.isLive ? nil : state.byteCount
             let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
             self.head = head
             self.serial = serial
@@ -86,6 +91,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         while packets.pending.isEmpty {
             guard try readNextPage() else {
                 if isContiguous { measured = max(frame(at: packets.granule), 0) }
+                findEnd()
                 return nil
             }
         }
@@ -125,10 +131,30 @@ public final class OggOpusDemuxer: PacketDecoding {
             nextPage = page.end
             guard page.serial == serial else { continue }
             unsafe packets.append(page, pages.raw)
+            if let hole = packets.hole, pages.byteSource.hasEnd { addHole(hole) }
             return true
         }
         hasEnded = true
         return false
+    }
+
+    /// Records the end that a server has stated and not sent, and that of a file that ends within a page.
+    private func findEnd() {
+        let state = pages.byteSource.state
+        guard !state.isLive, let byteCount = state.byteCount, byteCount > firstPage else { return }
+        let stated = openedByteCount ?? byteCount
+        guard byteCount <= stated else { return }
+        let end = FrameCount(max(frame(at: packets.granule), 0)).duration()
+        if byteCount < stated, !packets.hasLast {
+            let share = Double(stated - firstPage) / Double(byteCount - firstPage)
+            missing.endEarly(at: end, stated: end * share)
+        }
+        if pages.endsWithinPage { missing.endWithinPage(at: end) }
+    }
+
+    private func addHole(_ hole: Range<Int>) {
+        missing.addHole(
+            at: FrameCount(max(frame(at: hole.lowerBound), 0)).duration(), lasting: FrameCount(hole.count).duration())
     }
 
     /// Begins the next stream of a chain. Throws if it has no Opus.
@@ -178,6 +204,7 @@ public final class OggOpusDemuxer: PacketDecoding {
             // The code above throws no other errors, but the compiler cannot infer this for two error types.
         }
         decoder.reset()
+        missing = MissingAudio()
         let begin = packets.pending.first.map { frame(at: $0.start) } ?? requested
         return Estimate(max(FrameCount(begin).duration(), .zero), isExact: true)
     }

@@ -20,6 +20,13 @@ struct OggPackets: ~Copyable {
     /// The granule at which the audio begins. It is above zero in a recording cut out of a longer stream.
     private(set) var origin: Int?
 
+    /// Whether the last page was marked as the last one.
+    private(set) var hasLast = false
+    /// The granules that are missing before the packets of the last page, because pages are missing; nil if none are.
+    private(set) var hole: Range<Int>?
+    /// The granule at which pages are missing, until the next packets are found.
+    private var holeStart: Int?
+
     private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
     private var sequence: UInt32?
     /// The offset of an unfinished packet, which the next page continues; nil if there is none.
@@ -42,18 +49,24 @@ struct OggPackets: ~Copyable {
     /// Continues at another page. `granule` is the end of the page before it.
     mutating func restart(granule: Int?) {
         (self.granule, sequence, pending) = (granule, nil, [])
+        (hole, holeStart) = (nil, nil)
         dropPartial()
     }
 
     /// Appends a page of this stream. `raw` is libogg's page.
     mutating func append(_ page: OggPage, _ raw: ogg_page) {
+        let before = granule
+        hole = nil
+        defer { findHole() }
         if let sequence, page.sequence != sequence &+ 1 {
             dropPartial()
             granule = nil
+            holeStart = holeStart ?? before
         } else if !page.isContinuing, partialOffset != nil {
             dropPartial()
         }
         sequence = page.sequence
+        hasLast = page.isLast
         pending = []
         var offsets = packetOffsets(in: page)[...]
         var (raw, packet) = unsafe (raw, ogg_packet())
@@ -101,6 +114,13 @@ struct OggPackets: ~Copyable {
             start += pending[index].frameCount
         }
         granule = end
+    }
+
+    /// Finds the end of a hole, which is known from the first page after it that has a granule.
+    private mutating func findHole() {
+        guard let begin = holeStart, let end = pending.first?.start else { return }
+        hole = begin < end ? begin..<end : nil
+        holeStart = nil
     }
 
     private mutating func dropPartial() {

@@ -13,6 +13,8 @@ public final class PacketReader: MediaReader {
     private let converted: ConvertedAudio
     private var hasEnded = false
     private var hasDecoded = false
+    /// The error that is thrown when the audio before it has been read.
+    private var failure: ReaderError?
 
     public var demuxer: any Demuxer { source }
 
@@ -41,7 +43,7 @@ public final class PacketReader: MediaReader {
         let fresh = try LPCMConverter(from: source.decodedFormat, to: format)
         try converted.seek(to: position, in: source, preroll: source.preroll, at: source.decodedFormat.rate)
         converter = fresh
-        hasEnded = false
+        (hasEnded, failure) = (false, nil)
         return self.position
     }
 
@@ -60,7 +62,19 @@ public final class PacketReader: MediaReader {
                         "none of its \(damagedPacketCount) packets can be decoded, since the file is damaged: download it again",
                         kind: .damaged)
                 }
+                if hasDecoded, let text = (source as? any MissingAudioReporting)?.missing.text {
+                    // The converter may still have returned the end.
+                    guard converted.samples.isEmpty else {
+                        failure = .undecodable(text, kind: .damaged)
+                        return true
+                    }
+                    throw .undecodable(text, kind: .damaged)
+                }
             }
+        }
+        if converted.samples.isEmpty, let failure {
+            self.failure = nil
+            throw failure
         }
         return !converted.samples.isEmpty
     }

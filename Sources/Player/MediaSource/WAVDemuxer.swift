@@ -1,7 +1,7 @@
 public import TenfourAudioCore
 
 /// Demuxes WAV into packets of 256 frames. Every position is exact.
-public final class WAVDemuxer: PacketDecoding {
+public final class WAVDemuxer: PacketDecoding, MissingAudioReporting {
     public let track: Track
 
     public let decodedFormat: LPCMFormat
@@ -14,6 +14,9 @@ public final class WAVDemuxer: PacketDecoding {
     private var window: ByteWindow
     private var nextFrame = 0
     private var measured: Int?
+    private(set) var missing = MissingAudio()
+    /// The size of the file when it was opened, in bytes; nil if it has no end. A file that has grown is not complete yet.
+    private let openedByteCount: Int?
 
     /// The number of frames per packet.
     private static let frameCount = 256
@@ -21,6 +24,7 @@ public final class WAVDemuxer: PacketDecoding {
     init(_ given: consuming ByteWindow) throws(ReaderError) {
         var window = given
         do { wav = try WAVStream(&window) } catch { throw .demuxer(error) }
+        openedByteCount = window.byteSource.hasEnd ? window.byteSource.state.byteCount : nil
         self.window = window
         guard let coding = wav.coding else {
             throw .undecodable("the codec of this WAV file is not supported: convert it to 16-bit PCM")
@@ -57,12 +61,16 @@ public final class WAVDemuxer: PacketDecoding {
         let size = wav.frameByteCount
         var left = left
         if left <= 0, wav.rereadSize(in: window.byteSource) { left = self.left }
-        guard left > 0 else { return nil }
+        guard left > 0 else {
+            try findEnd()
+            return nil
+        }
         let offset = wav.begin + nextFrame * size
         do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .byteSource(error) }
         let count = window.bytes.count / size
         guard count > 0 else {
             measured = nextFrame
+            try findEnd()
             return nil
         }
         (packetStart, audibleFrames) = (nextFrame, 0..<count)
@@ -70,10 +78,20 @@ public final class WAVDemuxer: PacketDecoding {
         return PacketDescription(offset: offset, byteCount: count * size, frameCount: FrameCount(count))
     }
 
+    /// Records the samples that the header states and the file lacks, and the bytes after them that are no chunk.
+    private func findEnd() throws(DemuxerError) {
+        guard let openedByteCount, let byteCount = window.byteSource.state.byteCount, byteCount <= openedByteCount
+        else { return }
+        try wav.findEnd(
+            &window, at: FrameCount(nextFrame).duration(at: decodedFormat.rate),
+            after: nextFrame * wav.frameByteCount, in: &missing)
+    }
+
     public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
         let state = window.byteSource.state
         guard state.isSeekable || state.isRepeatable else { throw .notSeekable }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
+        missing = MissingAudio()
         nextFrame = min(frame, byteCount.map { $0 / wav.frameByteCount } ?? 1 << 48)
         return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)
     }

@@ -83,6 +83,41 @@ struct WAVStream {
         return available.map { min($0, statedByteCount) } ?? statedByteCount
     }
 
+    /// Records in `missing` the samples that the header states and the file lacks, and the bytes after them that are no
+    /// chunk. The audio ends at `end`, after `byteCount` bytes of samples.
+    func findEnd(
+        _ window: inout ByteWindow, at end: Duration, after byteCount: Int, in missing: inout MissingAudio
+    ) throws(DemuxerError) {
+        guard byteCount > 0 else { return }
+        let (stated, rest) = try surplus(&window)
+        missing.endEarly(at: end, stated: end * (Double(stated) / Double(byteCount)))
+        if end * (Double(rest.count) / Double(byteCount)) >= MissingAudio.shortestHole,
+            try !FrameSearch.isPadding(at: rest.lowerBound, count: rest.count, in: &window)
+        {
+            missing.leaveOut(rest.count, at: end)
+        }
+    }
+
+    /// Returns the size of the samples that the header states, 0 if it does not know it, and the bytes after them that
+    /// belong to no chunk: a second file, or samples of which the header does not know.
+    private func surplus(_ window: inout ByteWindow) throws(DemuxerError) -> (stated: Int, rest: Range<Int>) {
+        let state = window.byteSource.state
+        guard let statedByteCount, let byteCount = state.byteCount else { return (0, 0..<0) }
+        guard state.isSeekable else { return (statedByteCount, 0..<0) }
+        var offset = begin + statedByteCount + statedByteCount % 2
+        for _ in 0..<WAVHeaderParser.chunkLimit where offset < byteCount {
+            try Self.load(&window, at: offset, count: WAVHeaderParser.chunkHeaderByteCount)
+            let bytes = window.bytes
+            guard bytes.count == WAVHeaderParser.chunkHeaderByteCount else { break }
+            let isName = (0..<4).allSatisfy { 0x20..<0x7F ~= bytes[$0] }
+            let size = Int(bytes.littleEndian32(at: 4))
+            let isFile = ["RIFF", "RF64", "FORM", "fLaC", "OggS", "wvpk"].contains { bytes.holds($0, at: 0) }
+            guard isName, !isFile, size <= byteCount - offset - 7 else { return (statedByteCount, offset..<byteCount) }
+            offset += WAVHeaderParser.chunkHeaderByteCount + size + size % 2
+        }
+        return (statedByteCount, 0..<0)
+    }
+
     /// Reads the size again, since a program may still be writing the file. Returns true if there are more samples.
     mutating func rereadSize(in byteSource: any ByteSource) -> Bool {
         guard let statedByteCount, byteSource.state.isSeekable else { return false }

@@ -138,8 +138,9 @@ import Testing
         let middle = bytes.count / 2
         for index in middle..<middle + 50 { bytes[index] ^= 0x55 }
         let reader = try openReader(StoredBytes(bytes), format: .stereo)
-        let heard = try reader.readAll()
+        let (heard, error) = reader.readToError()
         #expect(heard.count < 2 * 20 * 48_000 && heard.count > 2 * 17 * 48_000)
+        #expect(error.map { "\($0)" }?.hasPrefix("about 1.0 s from 10.0 s on are missing") == true, "\(error as Any)")
         #expect(reader.position.value == .seconds(20))
     }
 

@@ -115,6 +115,22 @@ enum SentAudio {
             throw RadioError(.unavailable, error.sentence(about: name) + remedy)
         }
     }
+
+    /// Throws the error with which the input ended: `.failure` if a part of it was sent, else `.unavailable`, also if it
+    /// contained no audio.
+    static func checkEnd(of streamer: Streamer?) throws(RadioError) {
+        guard let streamer else { return }
+        let (state, progress) = (streamer.state, streamer.progress)
+        var name = streamer.queue.indices.contains(progress.item) ? streamer.queue[progress.item].name : "the input"
+        if name == "-" { name = "standard input" }
+        if case .failed(let error) = state {
+            guard case .read = error else { throw RadioError(.unavailable, error.description) }
+            throw RadioError(progress.played > .zero ? .failure : .unavailable, error.sentence(about: name))
+        }
+        if state == .ended(.finished), progress.played == .zero {
+            throw RadioError(.unavailable, "\(name): it contains no audio; name another file")
+        }
+    }
 }
 
 extension StreamError {

@@ -164,7 +164,7 @@ struct Send: ParsableCommand {
             }
         }
         // The failure of the input is the reason for the end, also where nobody receives yet.
-        if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
+        try SentAudio.checkEnd(of: streamer)
         try end.get()
     }
 

@@ -172,7 +172,7 @@ struct Talk: ParsableCommand {
             streamer?.play()
             return title
         }
-        if let streamer, case .failed(let error) = streamer.state { throw RadioError(.unavailable, error.description) }
+        try SentAudio.checkEnd(of: streamer)
     }
 
     /// Applies the options about sound and packets.

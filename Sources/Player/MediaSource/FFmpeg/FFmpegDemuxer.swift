@@ -20,6 +20,8 @@
 
         let stream: ByteStream
         private let file: ContainerFile
+        /// Whether one audio stream is all that there is, besides pictures.
+        let isAudioOnly: Bool
         let handle: UnsafeMutablePointer<AVFormatContext>
         let streamIndex: Int32
         /// The timestamp at which the audio begins. It is not zero in a recording that was cut out of a longer one,
@@ -40,6 +42,14 @@
         /// Whether a seek has already read the next packet.
         var isPacketRead = false
         var isContiguous = true
+        var missing = MissingAudio()
+        var gaps = PacketGaps()
+        /// The duration of the last packet since the last seek, in ticks; 0 if there is none, or it is unknown.
+        var lastDuration: Int64 = 0
+        /// The size of the file when it was opened, in bytes; nil if it has no end.
+        let openedByteCount: Int?
+        /// The offset of the last byte at which FFmpeg gave up.
+        var lastDamage: Int64 = -1
         private var parsed = Extent()
         package internal(set) var reach: Duration?
         /// The timestamps and offsets of packets read so far, about one packet per second.
@@ -86,6 +96,7 @@
                     "the installed FFmpeg cannot read \(container) files: convert the file to another format")
             }
             self.stream = stream
+            openedByteCount = stream.byteSource.hasEnd ? stream.byteSource.state.byteCount : nil
             self.packet = packet
             self.codec = codec
             stream.allowance = Self.openingLimit
@@ -93,6 +104,7 @@
             unsafe handle = file.handle
             stream.allowance = .max
             let alternatives = file.audioTracks
+            isAudioOnly = alternatives.count == 1 && !file.hasVideo
             guard let number = try Self.index(of: choice, in: alternatives) else {
                 let what = file.hasVideo ? "this is a video without sound" : "this file contains no audio"
                 throw .demuxer(.malformed("\(what): name another file", kind: .notAudio))
@@ -132,6 +144,7 @@
                 isPacketRead = false
             } else {
                 guard try readPacket() else {
+                    findEnd()
                     if isContiguous { measure() }
                     return nil
                 }
@@ -142,12 +155,13 @@
         /// Reads the stream's next packet into `packet`. Returns false at the end.
         func readPacket() throws(DemuxerError) -> Bool {
             stream.forgetEnd()
+            var damage: Int64?
             while true {
                 unsafe av.av_packet_unref(packet.handle)
                 let result = unsafe av.av_read_frame(handle, packet.handle)
                 if result < 0 {
                     if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-                    // Ends at a parsing error, since the file is truncated or damaged there.
+                    if result != tenfour_av_eof(), passDamage(since: &damage) { continue }
                     return false
                 }
                 if unsafe packet.handle.pointee.stream_index == streamIndex, unsafe packet.handle.pointee.size > 0 {
@@ -193,6 +207,7 @@
             lastEnd = from.addingReportingOverflow(time).partialValue
             parsed.end = max(parsed.end, lastEnd)
             if position >= 0 { record(SeekPoint(ticks: from, offset: offset)) }
+            findHole(at: position, from, lasting: time)
             if parsed.time > 0 {
                 let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
                 bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
@@ -280,6 +295,7 @@
                 try seekByIndex(to: requested)
             }
             isContiguous = false
+            restartMissing()
             // In a transport stream, packets without a timestamp belong to those before the place reached.
             for _ in 0..<(container == .mpegTS ? 256 : 1) {
                 isPacketRead = try readPacket()

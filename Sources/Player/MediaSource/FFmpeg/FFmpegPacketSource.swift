@@ -3,7 +3,7 @@
     internal import TenfourAudioCore
 
     /// A demuxer for `FFmpegReader`.
-    protocol FFmpegPacketSource: Demuxer {
+    protocol FFmpegPacketSource: MissingAudioReporting {
         /// The codec's parameters, with which a decoder is opened.
         var codec: CodecParameters { get }
         /// The packet that `nextPacket` returned last. Timestamps count from the start of the audio and are negative

@@ -29,6 +29,8 @@
 
         /// The number of consecutive undecodable packets after which reading fails.
         private static let damageLimit = 2_000
+        /// The number of consecutive undecodable packets after which a new decoder is made.
+        private static let renewalInterval = 20
 
         package var demuxer: any Demuxer { source }
 
@@ -105,6 +107,9 @@
                 case .ended:
                     if drain() { return true }
                     state = .ended
+                    if hasDecoded, let text = source.missing.text {
+                        throw .undecodable(text, kind: .damaged)
+                    }
                     if hasDecoded, let text = loss.text {
                         throw .undecodable(
                             "\(text) cannot be decoded, since it is damaged or belongs to another recording: download the file again, or convert it with ffmpeg",
@@ -135,7 +140,7 @@
         private func countDamage() throws(ReaderError) {
             damagedPacketCount += 1
             damagedInARow += 1
-            loss.count(isDamaged: true, at: converted.position)
+            loss.countDamaged(at: converted.position, lasting: packetDuration)
             guard state == .reading else {
                 state = .ended
                 return
@@ -145,6 +150,16 @@
                     "\(damagedInARow) packets in a row cannot be decoded, since the file is damaged: download it again",
                     kind: .damaged)
             }
+            // A decoder of AAC keeps a channel configuration that it has read from damaged packets.
+            if damagedInARow % Self.renewalInterval == 0 {
+                decoder = try Decoder(source.codec, timeBase: source.timeBase)
+            }
+        }
+
+        private var packetDuration: Duration {
+            let ticks = unsafe min(max(source.packet.handle.pointee.duration, 0), 1 << 40)
+            let base = source.timeBase
+            return .seconds(Double(ticks) * Double(base.num) / Double(base.den))
         }
 
         /// Computes the position of the decoded frame and the part of it that is requested.
@@ -155,7 +170,7 @@
             let hertz = unsafe Int(frame.pointee.sample_rate)
             guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
             damagedInARow = 0
-            loss.count(isDamaged: false, at: converted.position)
+            loss.countDecoded()
             guard !decoder.isFrameSkipped else { return }
             if !hasDecoded || rate.hertz != hertz { adopt(rate: SampleRate(hertz: hertz), channels) }
             let second = AVRational(num: 1, den: Int32(clamping: hertz))

@@ -40,6 +40,7 @@
         private var shift = 0
         package private(set) var reach: Duration?
         private var hasEnded = false
+        private(set) var missing = MissingAudio()
         private var parsed = (byteCount: 0, time: 0)
 
         /// The clock of positions.
@@ -113,6 +114,7 @@
         package func nextPacket() throws(DemuxerError) -> PacketDescription? {
             while !hasEnded {
                 guard let found = try stream.frame(at: next.offset) else { break }
+                if found.offset > next.offset { try findHole(before: found.offset) }
                 try stream.load(at: found.offset, count: found.header.byteCount)
                 // Ends if the frame is truncated, as the last frame may be.
                 guard stream.window.bytes.count == found.header.byteCount else { break }
@@ -139,9 +141,38 @@
                     offset: found.offset, byteCount: found.header.byteCount,
                     frameCount: FrameCount(duration / max(FrameHeader.ticksPerSecond / track.format.rate.hertz, 1)))
             }
+            if !hasEnded { try findEnd() }
             hasEnded = true
             if next.offset == stream.index.end.offset { stream.index.complete() }
             return nil
+        }
+
+        /// Records a hole between the packet before and the frame at `offset`.
+        private func findHole(before offset: Int) throws(DemuxerError) {
+            // Tags in between are read again.
+            guard stream.byteSource.hasEnd, stream.byteSource.state.isSeekable else { return }
+            let damaged = try stream.untaggedByteCount(in: next.offset..<offset)
+            missing.addHole(at: time(of: next.time), lasting: duration(of: damaged))
+        }
+
+        /// Records what is missing at the end: bytes that belong to no frame, and frames that the VBR header states.
+        private func findEnd() throws(DemuxerError) {
+            guard stream.byteSource.hasEnd, let byteCount = stream.byteSource.state.byteCount else { return }
+            let end = stream.byteSource.state.isSeekable ? max(byteCount, next.offset) : next.offset
+            let rest = try stream.untaggedByteCount(in: next.offset..<end)
+            if duration(of: rest) >= MissingAudio.shortestHole, try !stream.isPadding(after: next.offset, rest) {
+                missing.leaveOut(rest, at: time(of: next.time))
+            }
+            guard rest < FrameHeader.longest, let vbr, let packets = vbr.packetCount, let stated = vbr.byteCount,
+                packets < 1 << 32, stated > byteCount - stream.begin, stream.index.end.offset == next.offset
+            else { return }
+            missing.endEarly(at: time(of: next.time), stated: time(of: packets * packetDuration))
+        }
+
+        /// The duration of as many bytes of this stream, by the frames read so far.
+        private func duration(of byteCount: Int) -> Duration {
+            let density = parsed.byteCount > 0 ? Double(parsed.time) / Double(parsed.byteCount) : stream.density
+            return FrameCount(Int(min(Double(byteCount) * density, 1e17))).duration(at: Self.ticks)
         }
 
         /// Whether the bytes that the encoder stated end at about `offset`, so that the padding is that of the end.
@@ -232,6 +263,7 @@
             let requested = max(FrameCount(position, at: rate).rawValue, -lead) + lead
             let limit = try liveLimit(for: requested)
             (hasEnded, estimate, shift) = (false, nil, 0)
+            missing = MissingAudio()
             // If the seek cannot reach `requested`, `reach` is the position of the first audio that will be heard. The
             // decoder's preroll after the limit is not played, so this audio begins later than the limit by the
             // preroll. It begins earlier if too few bytes have arrived.

@@ -8,6 +8,8 @@ enum FrameSearch {
     private static let followersOfFirst = 5
     /// The largest number of zeros before the first frame, and of bytes that are searched in a named format: 1 MiB.
     private static let beginningLimit = 1 << 20
+    /// The largest number of zeros at the end that are no damage: a block of many disks and tapes.
+    private static let paddingLimit = 1 << 16
     /// The number of bytes that tell a tag from others.
     private static let tagHeaderByteCount = 32
 
@@ -104,6 +106,41 @@ enum FrameSearch {
     }
 
     // MARK: Tags
+
+    /// Returns the number of bytes in `range` that belong to no tag at its beginning or its end.
+    static func untaggedByteCount(
+        in range: Range<Int>, of window: inout ByteWindow
+    ) throws(DemuxerError) -> Int {
+        var (begin, end) = (range.lowerBound, range.upperBound)
+        while begin < end {
+            try load(&window, at: begin, count: FrameHeader.headerByteCount)
+            if window.bytes.holds("LYRI", at: 0) { return 0 }
+            guard mayBeTag(window.bytes), let next = try endOfTag(at: begin, in: &window) else { break }
+            begin = next
+        }
+        // Tags at the end: ID3v1, and APEv2 by its footer.
+        if end - begin >= 128 {
+            try load(&window, at: end - 128, count: 3)
+            if window.bytes.holds("TAG", at: 0) { end -= 128 }
+        }
+        if end - begin >= tagHeaderByteCount {
+            try load(&window, at: end - tagHeaderByteCount, count: tagHeaderByteCount)
+            if window.bytes.count == tagHeaderByteCount, window.bytes.holds("APETAGEX", at: 0) {
+                end -=
+                    Int(window.bytes.littleEndian32(at: 12)) + (window.bytes[23] & 0x80 != 0 ? tagHeaderByteCount : 0)
+            }
+        }
+        return max(end - begin, 0)
+    }
+
+    /// Returns whether the `count` bytes from `offset` on are zeros with which a program filled the last block of a file.
+    static func isPadding(
+        at offset: Int, count: Int, in window: inout ByteWindow
+    ) throws(DemuxerError) -> Bool {
+        guard count <= paddingLimit else { return false }
+        try load(&window, at: offset, count: count)
+        return window.copiedBytes.allSatisfy { $0 == 0 }
+    }
 
     private static func mayBeTag(_ bytes: Span<UInt8>) -> Bool {
         bytes.holds("ID3", at: 0) || bytes.holds("TAG", at: 0) || bytes.holds("APETAGE", at: 0)

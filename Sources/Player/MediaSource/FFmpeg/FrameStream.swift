@@ -127,6 +127,16 @@ package struct FrameStream: ~Copyable {
         return found
     }
 
+    /// Returns the number of bytes in `range` that belong to no tag.
+    mutating func untaggedByteCount(in range: Range<Int>) throws(DemuxerError) -> Int {
+        try FrameSearch.untaggedByteCount(in: range, of: &window)
+    }
+
+    /// Returns whether the `count` bytes from `offset` on only fill the last block of the file.
+    mutating func isPadding(after offset: Int, _ count: Int) throws(DemuxerError) -> Bool {
+        try FrameSearch.isPadding(at: offset, count: count, in: &window)
+    }
+
     mutating func load(at offset: Int, count: Int) throws(DemuxerError) {
         do { try window.load(at: offset, count: count) } catch { throw .byteSource(error) }
     }

@@ -37,6 +37,27 @@ import Testing
         #expect(whole["score"] is NSNull && (whole["sent"] as? [String: Any])?["score"] is NSNull, "\(whole)")
     }
 
+    /// As play and plot do: 1 after a part was sent, 69 if there was nothing to send.
+    @Test func anInputOfWhichAPartIsMissingIsAFailureAfterTheRestWasSent() throws {
+        let whole = Folder.bytes(of: folder("in.wav"))
+        folder.write(Array(whole.prefix(whole.count / 2)), to: "cut.wav")
+        folder.write(Array(whole.prefix(44)), to: "empty.wav")
+        for (name, code, text) in [
+            ("cut.wav", 1, "cut.wav: the end from 1.0 s of 2.0 s on is missing"),
+            ("empty.wav", 69, "contains no audio"),
+        ] {
+            let socket = PlainSocket()
+            for arguments in [
+                ["send", "--input", name, "rtp://127.0.0.1:\(socket.port)"], ["play", name, "-o", "heard.wav"],
+                ["plot", name],
+            ] {
+                let result = try tenfour(arguments, in: folder)
+                #expect(result.end == .code(Int32(code)), "\(arguments): \(result.errors)")
+                #expect(result.errors.contains(text), "\(arguments): \(result.errors)")
+            }
+        }
+    }
+
     @Test func oneWhoReportsIsQuoted() throws {
         let receiver = try Receiver()
         let result = try tenfour(["send", "--input", "in.wav", receiver.uri], in: folder)
