@@ -56,7 +56,7 @@ struct TalkerNames {
     func hasHeard(_ ssrc: SSRC) -> Bool { people[ssrc]?.wasHeard ?? false }
 
     /// Returns whether `name` is the name already stored for this talker.
-    func isCalled(_ ssrc: SSRC, _ name: String) -> Bool { people[ssrc]?.name == cut(name) }
+    func isCalled(_ ssrc: SSRC, _ name: String) -> Bool { people[ssrc]?.name == People.cut(name) }
 
     /// Returns the talker's address as text; nil for a talker behind a relay, which has no address.
     private func place(of ssrc: SSRC) -> String? {
@@ -68,10 +68,10 @@ struct TalkerNames {
         case .sourceAppeared(let ssrc, let endpoint):
             change(ssrc) { ($0.endpoint, $0.wasHeard, $0.isGone) = (endpoint, true, false) }
         case .reporterAppeared(let ssrc, let name, let endpoint):
-            let name = name.map(cut)
+            let name = name.map(People.cut)
             change(ssrc) { ($0.name, $0.endpoint, $0.isGone) = (name ?? $0.name, endpoint, false) }
         case .sourceNamed(let ssrc, let name):
-            let name = cut(name)
+            let name = People.cut(name)
             change(ssrc) { $0.name = name }
         case .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _): left(ssrc)
         default: break
@@ -85,14 +85,14 @@ struct TalkerNames {
         case .memberJoined(let member), .memberChanged(let member): apply(member)
         case .memberLeft(let member): if !hasHeard(member.info.ssrc) { people[member.info.ssrc] = nil }
         case .managed(.talkerKnown(let ssrc, let talker)):
-            let name = cut(talker.name?.text ?? "member \(talker.index)")
+            let name = People.cut(talker.name?.text ?? "member \(talker.index)")
             change(ssrc) { ($0.signedName, $0.isVerified) = (name, talker.isVerified) }
         default: break
         }
     }
 
     private mutating func apply(_ member: ChannelMember) {
-        let name = member.name.map(cut) ?? People.nameless
+        let name = member.name.map(People.cut) ?? People.nameless
         change(member.info.ssrc) { $0.name = name }
     }
 
@@ -113,6 +113,4 @@ struct TalkerNames {
         func rank(_ person: Person) -> (Int, Int) { (person.isGone ? 0 : 1, person.lastChange) }
         if let last = people.min(by: { rank($0.value) < rank($1.value) }) { people[last.key] = nil }
     }
-
-    private func cut(_ name: String) -> String { People.cut(name) }
 }
