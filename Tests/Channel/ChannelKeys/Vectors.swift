@@ -50,18 +50,7 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
 
     static func all(_ kind: Kind) -> [Self] { all.filter { $0.kind == kind } }
 
-    private static let all: [Self] = {
-        do {
-            return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                .filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }.map { file in
-                    var vector = try JSONDecoder().decode(Self.self, from: Data(contentsOf: file))
-                    vector.file = file
-                    return vector
-                }
-        } catch {
-            fatalError("Protocol/vectors/keys cannot be read: \(error)")
-        }
-    }()
+    private static let all: [Self] = VectorFolder("keys").vectors { $0.file = $1 }
 }
 
 /// The inputs from which the packets in session.json were made.

@@ -17,7 +17,7 @@ struct FloorVectorTests {
     }
 
     @Test func allKindsAreThere() {
-        #expect(FloorVector.all.count == FloorVector.files.count)
+        #expect(FloorVector.all.count == FloorVector.folder.files.count)
         #expect(FloorVector.all.count(where: { $0.kind == "message" && $0.meaning != nil }) >= 25)
         #expect(FloorVector.all.count(where: { $0.refused != nil }) >= 45)
     }
@@ -120,25 +120,11 @@ struct FloorVector: Decodable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let folder = URL(filePath: Repository.path("Protocol/vectors/floor"))
+    static let folder = VectorFolder("floor")
 
-    /// The files with a meaning.
-    static let files: [URL] = {
-        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return (files ?? []).filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }
-    }()
+    static let all: [Self] = folder.vectors { $0.name = $1.deletingPathExtension().lastPathComponent }
 
-    static let all: [Self] = files.map { file in
-        do {
-            var vector = try JSONDecoder().decode(Self.self, from: Data(contentsOf: file))
-            vector.name = file.deletingPathExtension().lastPathComponent
-            return vector
-        } catch {
-            fatalError("\(file.path) cannot be read: \(error)")
-        }
-    }
-
-    func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: Self.folder.appending(path: name + ".bin"))) }
+    func bytes() throws -> [UInt8] { try Self.folder.bytes(of: name) }
 }
 
 extension FloorMessage {

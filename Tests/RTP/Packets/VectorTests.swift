@@ -108,19 +108,7 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         return Array(try FileHandle(forReadingFrom: url).readToEnd() ?? Data())
     }
 
-    static let all: [Vector] = {
-        do {
-            let folder = URL(filePath: Repository.path("Protocol/vectors"))
-            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            return try files.filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }.map { file in
-                var vector = try JSONDecoder().decode(Vector.self, from: Data(contentsOf: file))
-                vector.file = file
-                return vector
-            }
-        } catch {
-            fatalError("Protocol/vectors cannot be read: \(error)")
-        }
-    }()
+    static let all: [Vector] = VectorFolder().vectors { $0.file = $1 }
 }
 
 extension RTCPPacket {

@@ -82,21 +82,9 @@ struct StatusVector: Decodable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all: [Self] = {
-        let folder = URL(filePath: Repository.path("Protocol/vectors/status"))
-        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return (files ?? []).filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }.map { file in
-            do {
-                var vector = try JSONDecoder().decode(Self.self, from: Data(contentsOf: file))
-                vector.name = file.deletingPathExtension().lastPathComponent
-                return vector
-            } catch {
-                fatalError("\(file.path) cannot be read: \(error)")
-            }
-        }
-    }()
+    private static let folder = VectorFolder("status")
 
-    func bytes() throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(filePath: Repository.path("Protocol/vectors/status/\(name).bin"))))
-    }
+    static let all: [Self] = folder.vectors { $0.name = $1.deletingPathExtension().lastPathComponent }
+
+    func bytes() throws -> [UInt8] { try Self.folder.bytes(of: name) }
 }
