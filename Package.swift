@@ -169,7 +169,7 @@ let package = Package(
             others: ["CSodium", "CSRTP"]),
         module(
             "Channel/ManagedChannel", uses: ["Pacing", "AudioCore", "Packets", "ChannelKeys"], others: ["CSodium"]),
-        module("Channel/DirectWay", uses: ["Pacing", "AudioCore", "ChannelKeys", "ManagedChannel"]),
+        module("Channel/DirectWay", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys", "ManagedChannel"]),
         module(
             "Channel/ChannelMember",
             uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel"]),

@@ -1,4 +1,5 @@
 internal import TenfourChannelKeys
+internal import TenfourSession
 
 /// Where an address can be reached, by the address alone.
 enum AddressReach: Hashable, Sendable {
@@ -18,23 +19,21 @@ enum AddressReach: Hashable, Sendable {
     }
 
     private init(v4 number: UInt32) {
+        let address = IPAddress.v4(number)
         switch number >> 24 {
         case 0, 127, 224...: self = .forbidden
-        case 10: self = .local
-        case 100 where number >> 22 == 0x6440_0000 >> 22: self = .local
-        case 169 where number >> 16 == 0xA9FE: self = .local
-        case 172 where number >> 20 == 0xAC1: self = .local
-        case 192 where number >> 16 == 0xC0A8: self = .local
-        default: self = .global
+        default: self = address.isPrivate || address.isLinkLocal ? .local : .global
         }
     }
 
     private init(v6 number: UInt128) {
         let first = UInt32(truncatingIfNeeded: number >> 96)
+        let address = IPAddress.v6(
+            high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number), scope: 0)
         if first == 0x2001_0000 {
             // Teredo (RFC 4380) hides the IPv4 address of a relay and of a client.
             self = .forbidden
-        } else if first >> 25 == 0xFC >> 1 {
+        } else if address.isPrivate {
             self = .local
         } else {
             // 2000::/3 is all that is assigned for global unicast. A link-local address needs a scope, which a candidate

@@ -149,10 +149,6 @@ extension IPAddress {
         return .v6(high: high, low: low, scope: UInt32(interface))
     }
 
-    private var isLinkLocal: Bool {
-        if case .v6(let high, _, _) = self { high >> 54 == 0xFE80 >> 6 } else { false }
-    }
-
     fileprivate static let lastRank = 3
 
     /// The place in the order in which addresses are tried.

@@ -215,6 +215,6 @@ extension NetworkError {
 extension IPAddress {
     /// Whether the address is in fe80::/10 (RFC 4291 section 2.5.6) and has no scope.
     var isLinkLocalWithoutScope: Bool {
-        if case .v6(let high, _, 0) = self { high & 0xFFC0_0000_0000_0000 == 0xFE80_0000_0000_0000 } else { false }
+        if case .v6(_, _, 0) = self { isLinkLocal } else { false }
     }
 }

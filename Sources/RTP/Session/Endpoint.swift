@@ -46,6 +46,26 @@ public enum IPAddress: Hashable, Sendable {
     }
 }
 
+extension IPAddress {
+    /// Whether the address is in 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291 section 2.5.6).
+    package var isLinkLocal: Bool {
+        switch self {
+        case .v4(let number): number >> 16 == 0xA9FE
+        case .v6(let high, _, _): high >> 54 == 0xFE80 >> 6
+        }
+    }
+
+    /// Whether the address is of a network that the routers of the internet do not reach: private (RFC 1918), shared
+    /// (RFC 6598) or unique local (RFC 4193).
+    package var isPrivate: Bool {
+        switch self {
+        case .v4(let number):
+            number >> 24 == 10 || number >> 20 == 0xAC1 || number >> 16 == 0xC0A8 || number >> 22 == 0x191
+        case .v6(let high, _, _): high >> 57 == 0xFC >> 1
+        }
+    }
+}
+
 extension IPAddress: CustomStringConvertible {
     /// The dotted quad, or the eight groups of RFC 5952 with the longest run of zeros left out.
     public var description: String {

@@ -98,7 +98,7 @@ struct NobodyHint {
     private static func silence(of partner: Endpoint, _ time: String) -> String {
         let nothing = "nothing has arrived from \(partner) \(time)"
         // A machine without a program at the port refuses packets, unless a firewall drops them.
-        return partner.address.isOfPrivateNetwork
+        return partner.address.isPrivate || partner.address.isLinkLocal || partner.address.isLoopback
             ? "\(nothing): probably a firewall there drops UDP port \(partner.port), or that machine is off; "
                 + "`tenfour doctor \(partner)` examines the way"
             : "\(nothing): probably a router (NAT) or a firewall there lets nothing in; a channel with a relay needs no "
@@ -110,18 +110,5 @@ extension DiscardCounts {
     /// The reason for most of the discards; nil if there were none.
     fileprivate var mostFrequent: DiscardReason? {
         DiscardReason.allCases.filter { self[$0] > 0 }.max { self[$0] < self[$1] }
-    }
-}
-
-extension IPAddress {
-    /// Whether the address is of a network that routers of the internet do not reach: private (RFC 1918, RFC 4193), shared
-    /// (RFC 6598), link-local or loopback.
-    fileprivate var isOfPrivateNetwork: Bool {
-        switch self {
-        case .v4(let number):
-            number >> 24 == 10 || number >> 20 == 0xAC1 || number >> 16 == 0xC0A8 || number >> 16 == 0xA9FE
-                || number >> 22 == 0x191 || isLoopback
-        case .v6(let high, _, _): high >> 57 == 0x7E || high >> 54 == 0x3FA || isLoopback
-        }
     }
 }
