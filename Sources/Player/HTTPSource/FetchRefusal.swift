@@ -146,7 +146,7 @@ struct FetchRefusal {
 
     var incomplete: ByteSourceError {
         .failed(
-            "\(host) closes the connection before the end each time, at the same place; try again later, or ask its operator",
+            "\(host) closes the connection each time at the same place, before the end; try again later, or ask its operator",
             kind: .connectionFailed)
     }
 

@@ -40,8 +40,8 @@ struct MissingAudio {
             )
         }
         if let cut {
-            let whole = cut.stated.map { " of \(Self.seconds($0))" } ?? ""
-            parts.append("the end from \(Self.seconds(cut.end))\(whole) on")
+            let whole = cut.stated.map { " (of \(Self.seconds($0)))" } ?? ""
+            parts.append("the end from \(Self.seconds(cut.end)) on\(whole)")
         }
         var sentences: [String] = []
         if !parts.isEmpty {
@@ -51,7 +51,7 @@ struct MissingAudio {
         }
         if let rest {
             sentences.append(
-                "\(rest.byteCount) bytes that follow at \(Self.seconds(rest.begin)) are not played, since they are damaged or another file"
+                "\(rest.byteCount) bytes that follow at \(Self.seconds(rest.begin)) are left out, since they are damaged or belong to another file"
             )
         }
         guard !sentences.isEmpty else { return nil }

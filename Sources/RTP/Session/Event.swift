@@ -31,7 +31,8 @@ public enum Event: Equatable, Sendable {
     case sourceSendsTooFast(SSRC, interval: Duration)
     /// A source has sent a telephone event: its user has pressed a key. Posted once for each press.
     case keyPressed(SSRC, TelephoneEvent)
-    /// A participant says that it transmits, and nothing has arrived from it for 1.8 s.
+    /// A participant says that it transmits, and nothing has arrived from it for 1.8 s, or for 3 s
+    /// where its packets were lost lately.
     case mediaMissing(SSRC)
     /// The audio of such a participant arrives again, or the participant transmits no more.
     case mediaReturned(SSRC, isArriving: Bool)

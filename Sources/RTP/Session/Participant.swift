@@ -12,10 +12,11 @@ public struct Participant: Hashable, Sendable {
     public var since: Instant
     /// Whether the participant is sending audio.
     public var isSending: Bool
-    /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s.
+    /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s, or for 3 s where
+    /// its packets were lost lately.
     public var isMissing = false
-    /// The time in which the participant said that it transmitted, and nothing arrived. Shorter interruptions than 1.8 s do
-    /// not count.
+    /// The time in which the participant said that it transmitted, and nothing arrived. Shorter interruptions do not
+    /// count.
     public var outage = Duration.zero
     /// The time at which the participant began or stopped sending audio.
     public var sendingChanged: Instant

@@ -282,7 +282,7 @@ public struct Source: Sendable {
         unheardBegin = now + Self.longestPause
     }
 
-    /// Returns the proportion of the audio of the last two seconds that was due and not heard, 0…1.
+    /// Returns the proportion of the audio of the last 1.5 to 2 s that was due and not heard, 0…1.
     func missingShare(at now: Instant) -> Double {
         looksEncrypted ? 1 : unheard.missingShare(at: now)
     }

@@ -33,7 +33,7 @@ public struct StationStatus: Hashable, Sendable {
     /// The playout of one source.
     public struct Playout: Hashable, Sendable {
         public var source: SSRC
-        /// The proportion of the source's audio of the last two seconds that was due and not played: lost, late, or
+        /// The proportion of the source's audio of the last 1.5 to 2 s that was due and not played: lost, late, or
         /// skipped by the card. 0…1, in steps of 1/255.
         public var missingShare: Double
 

@@ -120,7 +120,8 @@ public struct RadioSnapshot: Sendable {
         public var endpoint: Endpoint
         /// Whether audio packets arrive, because the participant's microphone is open.
         public var isSending: Bool
-        /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s.
+        /// Whether the participant says that it transmits, and nothing has arrived for 1.8 s, or for 3 s
+        /// where its packets were lost lately.
         public var isMissing = false
         /// The time in which the participant said that it transmitted, and nothing arrived.
         public var outage = Duration.zero

@@ -53,8 +53,8 @@ extension Relay {
         return pause.map { min($0, deadline) } ?? deadline
     }
 
-    /// The talkers of which a packet has come within the last second, if they know the lists, and the time at which the first of them pauses if no
-    /// other comes.
+    /// The talkers of which a packet has come within the last second, if they know the lists, and the time at which the first
+    /// of them pauses if no other comes.
     private func transmittingTalkers(
         in channel: ChannelIndex, at now: Instant
     ) -> (talkers: [(member: MemberID, ssrc: SSRC)], pause: Instant?) {

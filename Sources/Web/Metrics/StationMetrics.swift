@@ -113,11 +113,11 @@ extension StationMetrics {
         if !known.isEmpty {
             text.add(
                 "tenfour_partners_hearing", .gauge,
-                "Partners that hear this station, well or badly; in a channel of the members that were asked. Present only while it transmits.",
+                "Partners that hear this station, well or badly; in a channel, of the members that were asked. Present only while it transmits.",
                 [sample(Double(known.count(where: \.state.isHearing)))])
             text.add(
                 "tenfour_partners", .gauge,
-                "Partners that report to this station; in a channel the members that were asked and answer. Present only while it transmits.",
+                "Partners that report to this station or refuse its packets; in a channel, the members that were asked and have answered. Present only while it transmits.",
                 [sample(Double(known.count))])
         }
         guard let view = sent.lastReceiverView else { return }

@@ -1,6 +1,6 @@
 import TenfourRadio
 
-/// Composes the notices about a session's sound cards. Each is returned once; a problem comes with a remedy.
+/// Composes the notices about a session's sound cards. Each change is returned once.
 struct CardNotices {
     private let usesCard: Bool
     private let captureChannel: CaptureChannel
@@ -35,15 +35,15 @@ struct CardNotices {
             isOutputLost = isLost
             notices.append(
                 isLost
-                    ? "the sound card is gone: you hear nothing until it is back"
+                    ? "the sound card is gone: you hear nothing until it is back; connect it again"
                     : "the sound card is back: you hear again")
         }
         if let isLost = snapshot.capture?.isCardLost, isLost != isMicrophoneLost {
             isMicrophoneLost = isLost
             notices.append(
                 isLost
-                    ? "the microphone's sound card is gone: you send silence until it is back"
-                    : "the microphone's sound card is back")
+                    ? "the microphone's sound card is gone: you send silence until it is back; connect it again"
+                    : "the microphone's sound card is back: you send sound again")
         }
         return notices
     }

@@ -85,7 +85,7 @@ struct HearingNotices {
         else {
             guard hearing.member != nil, !hasToldOfMore else { return nil }
             hasToldOfMore = true
-            return "more members do not hear you; the status line counts them"
+            return "more members do not hear you; the status line (with --plain, the key s) counts them"
         }
         troubled[partner] = hearing.state
         return before.map { hearing.state.isSameKind(as: $0) } ?? false ? nil : trouble
@@ -116,7 +116,7 @@ extension Hearing {
         case .playsNothing:
             "\(name) receives you, but plays almost nothing: your packets arrive too late there, or cannot be decoded"
         case .noAnswer where member != nil:
-            "\(name) has not answered the relay\(time), so it is not known whether you are heard there"
+            "\(name) has not answered the relay\(time), so it is not known whether you are heard; check the network there"
         case .noAnswer:
             "\(name) has not answered\(time): nothing arrives from there, so it is not known whether you are heard"
         }
@@ -174,7 +174,7 @@ struct HearingSummary: Equatable {
         case .noOutput: ("NOT HEARD: no output there", .bad)
         case .playsNothing: ("NOT HEARD: not playable there", .bad)
         case .noAnswer: ("no answer", .bad)
-        case .refused: ("NOT HEARD: refused there", .bad)
+        case .refused: ("NOT HEARD: no program there", .bad)
         }
     }
 }

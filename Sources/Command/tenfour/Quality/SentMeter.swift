@@ -30,7 +30,7 @@ struct SentMeter {
     private var lostBeforeReturn = 0
     /// The number of our last packets of which no report shows that they arrived; nil where all is known, or nothing.
     private(set) var uncoveredCount: Int?
-    /// Whether a partner did not hear us at the last update.
+    /// Whether at least one partner did not hear us at the last update.
     private var isUnheard = false
     private let keepsSeconds: Bool
     private let coding: CodingSettings
@@ -53,7 +53,7 @@ struct SentMeter {
         var outageCount = 0
         /// The number of packets lost at the end of the session, after those that the receiver's reports count.
         var lostAtEndCount: Int?
-        /// The time in which we transmitted and a partner did not hear us.
+        /// The time in which we transmitted and at least one partner did not hear us.
         var notHeard = Duration.zero
     }
 
@@ -157,7 +157,7 @@ struct SentMeter {
     /// unreachable; nil if there was neither a report nor such an outage.
     var lostCount: Int? { withOutageEnded.whole.lostCount }
 
-    /// The time in which we transmitted and a partner did not hear us.
+    /// The time in which we transmitted and at least one partner did not hear us.
     var notHeard: Duration { whole.notHeard }
 
     /// The JSON members of the whole session and of each second, including the present incomplete second.

@@ -54,7 +54,7 @@ struct SessionReport {
             }
             if notHeard >= .milliseconds(500) {
                 let seconds = decimal(notHeard / .seconds(1), places: 1)
-                lines.append("not heard   for \(seconds) s, or the other end did not answer")
+                lines.append("not heard   for \(seconds) s by at least one of the others, or it did not answer")
             }
         }
         for talker in snapshot.talkers { lines += text(of: talker) }

@@ -90,7 +90,7 @@ struct HearingNoticesTests {
         #expect(summary(.hearsNothing) == "NOT HEARD")
         #expect(summary(.muted) == "NOT HEARD: muted there")
         #expect(summary(.noAnswer) == "no answer")
-        #expect(summary(.refused) == "NOT HEARD: refused there")
+        #expect(summary(.refused) == "NOT HEARD: no program there")
         #expect(summary(.hears, .hearsBadly(missingShare: 0.3), .hearsNothing) == "2 of 3 hear you")
         #expect(HearingSummary([hearing(.hears), hearing(.hears)])?.tone == .good)
         #expect(HearingSummary([hearing(.hears), hearing(.noAnswer)])?.tone == .doubtful)
@@ -116,7 +116,7 @@ struct HearingNoticesTests {
                 "Bob has heard nothing from you for 3 s, and still reaches the relay: only the direction from the relay to Bob "
                     + "fails; check the firewall there",
                 "a listener receives you, but the speaker there is muted",
-                "Bob has not answered the relay for 3 s, so it is not known whether you are heard there",
+                "Bob has not answered the relay for 3 s, so it is not known whether you are heard; check the network there",
                 "Bob hears you again", nil,
             ])
     }
@@ -126,7 +126,7 @@ struct HearingNoticesTests {
         var notices = HearingNotices()
         let told = (0..<30).map { notices.line(for: .hearingChanged(member($0, .muted)), names) }
         #expect(told.compactMap { $0 }.count == 9)
-        #expect(told[8] == "more members do not hear you; the status line counts them")
+        #expect(told[8] == "more members do not hear you; the status line (with --plain, the key s) counts them")
         notices.update([member(40, .hears)])
         #expect(notices.line(for: .hearingChanged(member(41, .muted)), names) != nil)
         var sampled = HearingNotices()

@@ -54,7 +54,8 @@ import Testing
         #expect(
             shows(sender) {
                 let refused = /127\.0\.0\.1:\d+: connection refused/
-                return $0.wholeMatch(of: /[▶…] 00:0\d \/ 01:00 .* sending(  NOT HEARD: refused there)?  \|  .*/) != nil
+                return $0.wholeMatch(of: /[▶…] 00:0\d \/ 01:00 .* sending(  NOT HEARD: no program there)?  \|  .*/)
+                    != nil
                     && $0.contains(refused)
             }, "\(terminal.shown)")
         terminal.type("\u{3}")
