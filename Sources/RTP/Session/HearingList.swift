@@ -69,6 +69,8 @@ public struct HearingList: Hashable, Sendable {
     /// The age in the record of a member that has never answered.
     private static let noStatement: UInt8 = 0x3F
     private static let highestAge = 0x3E
+    /// The age that stands for itself and all longer ones.
+    static let maximumAge = ageStep * highestAge
     /// The output in the record of a member that has received nothing from the talker.
     private static let nothingArrived: UInt8 = 3
 

@@ -48,6 +48,8 @@ struct HearingMonitor: Sendable {
     /// The maximum number of partners. Further ones are ignored.
     private static let maximumCount = 32
     private static let maximumDepartedCount = 8
+    /// The time for which a partner that reports must be refused: it reports once a second.
+    private static let refusalGrace = Duration.milliseconds(1_500)
     /// The time after a BYE for which reports of its sender are ignored.
     private static let goodbyeGrace = Duration.seconds(5)
     /// The time without a list of a relay after which its members are no partners any more.
@@ -229,12 +231,20 @@ struct HearingMonitor: Sendable {
     }
 
     private func state(of partner: HearingPartner, at now: Instant) -> (HearingState?, since: Instant?) {
-        if sent.isTransmitting(at: now),
-            let refusal = refused.refusal(of: partner.endpoint, isConfigured: partner.isConfigured)
-        {
-            return (.refused, refusal.since)
-        }
+        if sent.isTransmitting(at: now), let since = refusalBegin(of: partner, at: now) { return (.refused, since) }
         return partner.state(sent, isAlone: isAlone(partner), at: now)
+    }
+
+    /// The time since which the machine of a partner refuses our packets. Anybody can forge the errors that say so: what the
+    /// partner has received since then, or may soon say that it has, counts for more.
+    private func refusalBegin(of partner: HearingPartner, at now: Instant) -> Instant? {
+        guard let refusal = refused.refusal(of: partner.endpoint, isConfigured: partner.isConfigured) else {
+            return nil
+        }
+        guard partner.hasReported else { return refusal.since }
+        let received = partner.reached > 0 ? sent.time(of: partner.reached) : nil
+        let isContradicted = received.map { $0 > refusal.since } ?? false
+        return isContradicted || now - refusal.since < Self.refusalGrace ? nil : refusal.since
     }
 
     /// Whether no other partner reports from the same machine.

@@ -32,6 +32,8 @@ struct HearingPartner: Sendable {
     var hasNews = false
     /// The times from the sending of our packets until the relay had a statement about them.
     private var loopTimes = RecentMinimum()
+    /// The time of the last list that contained it.
+    private var lastListed: Instant?
 
     enum Identifier: Hashable, Sendable {
         /// A participant that sends reports to us.
@@ -59,8 +61,12 @@ struct HearingPartner: Sendable {
     /// The time without a report after which a partner that promises no next report counts as not answering: 2.5 times the
     /// longest regular interval, 6.16 s (RFC 3550 section 6.2).
     private static let regularTimeout = Duration.milliseconds(15_500)
-    /// The age at which the statement of a member is too old: three in a row are lost.
+    /// The age at which the statement of a member is too old, and what is added on a path that has lost statements or lists.
     private static let memberTimeout = Duration.milliseconds(3_500)
+    private static let memberLossGrace = Duration.milliseconds(1_500)
+    private static let memberLossMemory = Duration.seconds(60)
+    /// The time between two statements, or two lists, from which one between them was lost.
+    private static let lossyGap = Duration.milliseconds(1_400)
     /// The difference of two statements' times below which they are the same one, which the relay has repeated.
     private static let sameStatement = Duration.milliseconds(300)
     /// The time until a remote that never sends reports counts as one of which nothing can be known.
@@ -91,6 +97,9 @@ struct HearingPartner: Sendable {
 
     /// Reads what the relay knows of a member. `next` is the number of our next packet.
     mutating func read(_ entry: HearingList.Entry, _ sent: SentTimes, next: SequenceNumber, at now: Instant) {
+        let begin = sent.begin?.at ?? now
+        if let lastListed, now - max(lastListed, begin) >= Self.lossyGap { lastLoss = now }
+        lastListed = now
         guard let statement = entry.statement, ssrc == nil || entry.ssrc == nil || ssrc == entry.ssrc else {
             // The number is that of another member now, or the member was asked anew.
             if hasReported || ssrc != entry.ssrc {
@@ -103,7 +112,10 @@ struct HearingPartner: Sendable {
         }
         ssrc = entry.ssrc ?? ssrc
         let time = now - statement.age
-        guard !hasReported || time - lastReport >= Self.sameStatement else { return }
+        guard !hasReported || time - lastReport >= Self.sameStatement && statement.age < HearingList.maximumAge else {
+            return
+        }
+        if hasReported, time - max(lastReport, begin) >= Self.lossyGap { lastLoss = now }
         if !hasReported { firstReport = time }
         (hasReported, hasNews, isStated, isConfigured) = (true, true, true, true)
         (lastReport, lastHeard, output) = (time, time, statement.output)
@@ -120,8 +132,8 @@ struct HearingPartner: Sendable {
 
     /// The time without a datagram after which it counts as not answering.
     var timeout: Duration {
-        if isMember { return Self.memberTimeout }
-        let isLossy = lastLoss.map { lastReport - $0 < Self.lossMemory } ?? false
+        let isLossy = lastLoss.map { lastReport - $0 < (isMember ? Self.memberLossMemory : Self.lossMemory) } ?? false
+        if isMember { return Self.memberTimeout + (isLossy ? Self.memberLossGrace : .zero) }
         return nextReport.map { $0 + Self.reportGrace + (isLossy ? Self.lossGrace : .zero) }
             ?? max(Self.regularTimeout, (reportInterval ?? .zero) * 2.5)
     }

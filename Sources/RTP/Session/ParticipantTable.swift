@@ -85,8 +85,8 @@ struct ParticipantTable: Sendable {
         }
         guard evictSource(&events, at: now) else { return .refused(.tooManySources) }
         listeners.remove(ssrc)
-        // A station that was restarted transmits under its new SSRC alone.
-        for index in sources.indices where sources[index].endpoint == sender {
+        // A station that was restarted transmits under its new SSRC alone. In a channel all come from the relay.
+        for index in sources.indices where sources[index].endpoint == sender && !sender.address.isUnspecified {
             sources[index].transmission.end()
         }
         var source = Source(ssrc: ssrc, endpoint: sender, at: now)

@@ -26,7 +26,12 @@ extension RTPSession {
     }
 
     /// We have joined a channel anew: nothing is known of its members.
-    public mutating func channelJoined() { status.monitor.removeMembers() }
+    public mutating func channelJoined(at now: Instant) {
+        status.monitor.removeMembers()
+        status.reporter = HearingReporter()
+        members.relayStated([], at: now)
+        updateChannelStatus(at: now)
+    }
 
     /// The statement that we owe the relay at `now`; nil if there is none. Call it after each input.
     public mutating func nextHearingReport(at now: Instant) -> HearingReport? {

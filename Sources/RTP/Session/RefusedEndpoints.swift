@@ -22,6 +22,7 @@ struct RefusedEndpoints: Sendable {
 
     /// Records an error.
     mutating func refused(by endpoint: Endpoint, at now: Instant) {
+        removeOld(at: now)
         if let index = refusals.firstIndex(where: { $0.endpoint == endpoint }) {
             refusals[index].last = now
         } else if refusals.count < Self.maximumCount {

@@ -177,8 +177,11 @@ public struct Source: Sendable {
         if transmission.isMissing || !status.isTransmitting { stated.settle() }
     }
 
-    /// Records whether packets of the source come to the relay of our channel.
-    mutating func relayStated(_ isTransmitting: Bool, at now: Instant) { transmission.stated(isTransmitting, at: now) }
+    /// Records whether packets of the source come to the relay of our channel. While they do, the source stays.
+    mutating func relayStated(_ isTransmitting: Bool, at now: Instant) {
+        transmission.stated(isTransmitting, at: now)
+        if isTransmitting { lastHeard = now }
+    }
 
     /// Determines again whether the source's audio is missing. Returns whether this has changed.
     mutating func updateMissing(at now: Instant) -> Bool {

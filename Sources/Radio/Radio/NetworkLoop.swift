@@ -307,7 +307,7 @@ internal import TenfourUV
         switch event {
         case .joined:
             (hasJoined, absence) = (true, nil)
-            rtpSession.channelJoined()
+            rtpSession.channelJoined(at: now)
         case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
         case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners, .managed,

@@ -8,15 +8,23 @@ internal import TenfourUV
 struct UselessDatagrams {
     private var unopenedCount = 0
     private var unopenedRemoteCount = 0
+    /// The time of the first one from a configured remote.
+    private var firstUnopened: Instant?
     private var refusedCount = 0
 
+    /// The time between two datagrams from which the remote certainly has another key.
+    private static let certainty = Duration.milliseconds(200)
+
     /// Counts a datagram from `sender` that cannot be decrypted. Our next report goes out early, so that the
-    /// remote finds out, too.
+    /// remote finds out, too. A single one may be left of a former call, or forged.
     mutating func unopened(from sender: Endpoint, _ session: inout RTPSession, at now: Instant) {
         unopenedCount += 1
         guard session.configuration.remotes.contains(sender) else { return }
-        if unopenedRemoteCount == 0 { session.foreignKeyFound(at: now) }
-        unopenedRemoteCount += 1
+        guard let firstUnopened else {
+            firstUnopened = now
+            return session.foreignKeyFound(at: now)
+        }
+        if now - firstUnopened >= Self.certainty { unopenedRemoteCount += 1 }
     }
 
     /// Tells the session of datagrams that were refused since the last call, and adds the counts to `snapshot`.

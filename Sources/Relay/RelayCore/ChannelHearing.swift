@@ -61,9 +61,10 @@ struct ChannelHearing: Sendable {
 
     /// Sets the talkers that transmit.
     mutating func setTalkers(_ present: [(member: MemberID, ssrc: SSRC)], at now: Instant) {
+        let present = present.prefix(HearingRequest.maximumTalkerCount)
         guard !present.elementsEqual(talkers, by: { $0.member == $1.member && $0.ssrc == $1.ssrc }) else { return }
         let former = talkers
-        talkers = present.prefix(HearingRequest.maximumTalkerCount).map { one in
+        talkers = present.map { one in
             former.first { $0.member == one.member && $0.ssrc == one.ssrc }
                 ?? Talker(member: one.member, ssrc: one.ssrc)
         }
@@ -172,7 +173,8 @@ struct ChannelHearing: Sendable {
     /// The time at which a request, a list or a sample is due, as far as no statement arrives before; nil if nothing is.
     func deadline(at now: Instant) -> Instant? {
         guard !isIdle else { return nil }
-        var next = min(requestDue, sampleDue ?? requestDue)
+        var next = requestDue
+        if let sampleDue, !talkers.isEmpty { next = min(next, sampleDue) }
         for talker in talkers {
             let count = listeners.count { isListed($0, for: talker, at: now) }
             if count > 0 {

@@ -7,7 +7,8 @@ internal import TenfourSession
 /// (Protocol/06-control.md, "Who hears the talker").
 extension Relay {
     /// The number of waiting datagrams above which nobody is asked: a request that has waited asks for what is over.
-    private static let maximumWaitingCount = 16
+    static let maximumWaitingCount = 16
+    private static let retryInterval = Duration.milliseconds(50)
 
     /// Polls the channel as soon as possible, because a talker begins to transmit, or a member has joined.
     mutating func expectHearings(of channel: ChannelIndex, at now: Instant) { hearings.expect(channel, at: now) }
@@ -24,22 +25,22 @@ extension Relay {
         if let due = channels[channel]?.hearing.deadline(at: now) { hearings.expect(channel, at: due) }
     }
 
-    mutating func pollHearings(at now: Instant) {
+    /// `isBehind` is true if the socket has not accepted what was sent before.
+    mutating func pollHearings(isBehind: Bool, at now: Instant) {
         for channel in hearings.takeDue(at: now) {
-            if let deadline = pollHearings(of: channel, at: now) {
+            if let deadline = pollHearings(of: channel, isBehind: isBehind, at: now) {
                 hearings.expect(channel, at: max(deadline, now + HearingDeadlines.interval))
             }
         }
     }
 
     /// Sends what is due in a channel. Returns the time of the next poll; nil if nobody transmits.
-    private mutating func pollHearings(of channel: ChannelIndex, at now: Instant) -> Instant? {
+    private mutating func pollHearings(of channel: ChannelIndex, isBehind: Bool, at now: Instant) -> Instant? {
         let (talkers, pause) = transmittingTalkers(in: channel, at: now)
         channels[channel]?.hearing.setTalkers(talkers, at: now)
         guard channels[channel]?.hearing.isIdle == false else { return nil }
         if !talkers.isEmpty { askMembers(of: channel, at: now) }
-        // The socket accepts nothing at the moment.
-        if outbox.count > Self.maximumWaitingCount { return now + .seconds(1) }
+        if isBehind { return now + Self.retryInterval }
         if let (request, members) = channels[channel]?.hearing.nextRequest(at: now) {
             for member in members { outbox.put(.hearingRequest(request), for: member, of: &sessions) }
         }

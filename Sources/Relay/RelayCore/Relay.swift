@@ -150,12 +150,13 @@ public struct Relay: ~Copyable, Sendable {
 
     public mutating func timeElapsed(at now: Instant) {
         latest = now
+        let isBehind = outbox.count > Self.maximumWaitingCount
         while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
         pollTalkers(at: now)
         pollRemoteTalkers(at: now)
         sendRosters(at: now)
         pollFloors(at: now)
-        pollHearings(at: now)
+        pollHearings(isBehind: isBehind, at: now)
         pollManagedChannels(at: now)
         sendRefusals(at: now)
         proveWaiting(at: now)

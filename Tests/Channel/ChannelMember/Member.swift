@@ -128,7 +128,7 @@ final class Member {
                 continue
             }
             events.append((moment, event))
-            if case .joined = event { rtpSession.channelJoined() }
+            if case .joined = event { rtpSession.channelJoined(at: now) }
             if event == .ssrcIsTaken {
                 rtpSession.takeAnotherSSRC(at: now)
                 channel.ssrc = rtpSession.ssrc

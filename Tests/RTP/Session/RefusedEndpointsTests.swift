@@ -12,7 +12,8 @@ struct RefusedEndpointsTests {
 
     /// Talks for `duration` seconds. An error comes each second from `errors.lowerBound` until before `errors.upperBound`.
     private func told(
-        seconds duration: Int, errors: Range<Int>, reports: Range<Int> = 0..<0, from sender: Endpoint? = nil
+        seconds duration: Int, errors: Range<Int>, reports: Range<Int> = 0..<0, each interval: Int = 1,
+        from sender: Endpoint? = nil
     ) -> [(at: Double, hearing: Hearing)] {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         var told: [(Double, Hearing)] = []
@@ -20,7 +21,7 @@ struct RefusedEndpointsTests {
             let now = seconds(Double(number) / 50)
             talker.send(number, at: now)
             talker.wait(until: now)
-            if number % 50 == 0, errors.contains(number / 50) { talker.datagramRefused(by: bob, at: now) }
+            if number % (50 * interval) == 0, errors.contains(number / 50) { talker.datagramRefused(by: bob, at: now) }
             if number % 50 == 25, reports.contains(number / 50) {
                 let block = ReportBlock(
                     ssrc: SSRC(9), fractionLost: 0, cumulativeLost: 0, extendedHighestSequenceNumber: UInt32(number),
@@ -44,6 +45,17 @@ struct RefusedEndpointsTests {
         #expect(told(seconds: 20, errors: 3..<4).isEmpty)
     }
 
+    /// Each single one is forgotten.
+    @Test func errorsFarApartAreNoRefusal() {
+        #expect(told(seconds: 20, errors: 0..<20, each: 5).isEmpty)
+    }
+
+    /// Anybody can send ICMP errors in the name of the partner's machine.
+    @Test func aPartnerThatReceivesIsNotRefusedByForgedErrors() {
+        let told = told(seconds: 30, errors: 8..<30, reports: 0..<30)
+        #expect(told.map(\.hearing.state) == [.hears], "\(told)")
+    }
+
     @Test func aPartnerThatStartsHears() {
         let told = told(seconds: 20, errors: 1..<8, reports: 9..<20)
         #expect(told.map(\.hearing.state) == [.refused, .hears])
@@ -54,7 +66,7 @@ struct RefusedEndpointsTests {
         let told = told(seconds: 14, errors: 8..<14, reports: 0..<8)
         #expect(told.map(\.hearing.state) == [.hears, .refused])
         #expect(told.last?.hearing.ssrc == SSRC(1))
-        #expect(told.last?.at ?? 20 <= 9.1, "\(told)")
+        #expect(told.last?.at ?? 20 <= 10.1, "\(told)")
     }
 
     /// The program at another port of the same machine does not hear what goes to this one.

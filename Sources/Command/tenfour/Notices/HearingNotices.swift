@@ -9,7 +9,7 @@ struct HearingNotices {
     private var troubled: [Partner: HearingState] = [:]
     /// The addresses of which a line said that they refuse our packets.
     private var refusing: Set<Endpoint> = []
-    /// The members of a sample that have heard us.
+    /// The members that have heard us.
     private var heardBefore: Set<Partner> = []
     /// Whether a line said that there are more partners than are named.
     private var hasToldOfMore = false
@@ -66,7 +66,8 @@ struct HearingNotices {
             return isNew ? hearing.trouble("") : nil
         }
         let line = line(about: hearing, of: partner, name, isSample: isSample)
-        guard hearing.state == .hears, refusing.remove(hearing.endpoint) != nil else { return isNew ? line : nil }
+        let refusal = refusing.first { hearing.state.isHearing && $0.address == hearing.endpoint.address }
+        guard let refusal, refusing.remove(refusal) != nil else { return isNew ? line : nil }
         return line ?? "\(name) hears you now"
     }
 
@@ -75,7 +76,7 @@ struct HearingNotices {
     ) -> String? {
         guard let trouble = hearing.trouble(name) else {
             guard hearing.state == .hears else { return nil }
-            if isSample, heardBefore.count < Self.maximumCount { heardBefore.insert(partner) }
+            if heardBefore.count < Self.maximumCount { heardBefore.insert(partner) }
             return troubled.removeValue(forKey: partner) == nil ? nil : "\(name) hears you again"
         }
         // In a sample, somebody is always muted or far away: a line tells what has changed.

@@ -43,7 +43,7 @@ import Testing
         folder.write(Array(whole.prefix(whole.count / 2)), to: "cut.wav")
         folder.write(Array(whole.prefix(44)), to: "empty.wav")
         for (name, code, text) in [
-            ("cut.wav", 1, "cut.wav: the end from 1.0 s of 2.0 s on is missing"),
+            ("cut.wav", 1, "cut.wav: the end from 1.0 s on (of 2.0 s) is missing"),
             ("empty.wav", 69, "contains no audio"),
         ] {
             let socket = PlainSocket()
