@@ -23,6 +23,8 @@ struct WAVStream {
 
     /// The largest number of bytes of a tag list that are read.
     private static let listLimit = 4_096
+    /// The longest duration of stated samples, in seconds.
+    private static let longest = 1e12
 
     init(_ window: inout ByteWindow) throws(DemuxerError) {
         var parser = WAVHeaderParser()
@@ -90,8 +92,12 @@ struct WAVStream {
     ) throws(DemuxerError) {
         guard byteCount > 0 else { return }
         let (stated, rest) = try surplus(&window)
-        missing.endEarly(at: end, stated: end * (Double(stated) / Double(byteCount)))
-        if end * (Double(rest.count) / Double(byteCount)) >= MissingAudio.shortestHole,
+        // Limits the duration, since the header may state any size.
+        func duration(of count: Int) -> Duration {
+            .seconds(min(end / .seconds(1) * (Double(count) / Double(byteCount)), Self.longest))
+        }
+        missing.endEarly(at: end, stated: duration(of: stated))
+        if duration(of: rest.count) >= MissingAudio.shortestHole,
             try !FrameSearch.isPadding(at: rest.lowerBound, count: rest.count, in: &window)
         {
             missing.leaveOut(rest.count, at: end)
@@ -103,7 +109,7 @@ struct WAVStream {
     private func surplus(_ window: inout ByteWindow) throws(DemuxerError) -> (stated: Int, rest: Range<Int>) {
         let state = window.byteSource.state
         guard let statedByteCount, let byteCount = state.byteCount else { return (0, 0..<0) }
-        guard state.isSeekable else { return (statedByteCount, 0..<0) }
+        guard state.isSeekable, statedByteCount < byteCount - begin else { return (statedByteCount, 0..<0) }
         var offset = begin + statedByteCount + statedByteCount % 2
         for _ in 0..<WAVHeaderParser.chunkLimit where offset < byteCount {
             try Self.load(&window, at: offset, count: WAVHeaderParser.chunkHeaderByteCount)

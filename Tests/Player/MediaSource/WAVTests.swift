@@ -55,6 +55,21 @@ import Testing
         #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true))
     }
 
+    /// A header of RF64 that states the largest number of bytes.
+    @Test func anyStatedSizeIsCompared() throws {
+        var bytes = try Self.made(["-rf64", "always"])
+        let place = try #require(bytes.firstRange(of: Array("ds64".utf8))).upperBound + 4
+        for index in 0..<24 { bytes[place + index] = index % 8 == 7 ? 0x7F : 0xFF }
+        var window = ByteWindow(of: StoredBytes(bytes))
+        let wav = try WAVStream(&window)
+        for (end, byteCount) in [(4, try #require(wav.byteCount(in: window.byteSource))), (1 << 35, 1)] {
+            var missing = MissingAudio()
+            try wav.findEnd(&window, at: .seconds(end), after: byteCount, in: &missing)
+            let text = missing.text ?? "nothing"
+            #expect(text.contains("the end from \(end).0 s on (of 1000000000000.0 s) is missing"), "\(text)")
+        }
+    }
+
     @Test func aWAVFileFromAPipeHasNoLengthAndPlays() throws {
         let bytes = try Self.made([], toPipe: true)
         let reader = try openReader(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)

@@ -173,7 +173,12 @@
             guard count > 0, let last = unsafe av.avformat_index_get_entry(track, count - 1)?.pointee else {
                 return false
             }
-            return Int(clamping: last.pos) + Int(last.size) > byteCount - stream.start
+            return Self.isPacket(at: last.pos, Int(last.size), beyond: byteCount - stream.start)
+        }
+
+        /// Whether a packet of `byteCount` bytes at `offset`, which may be any number in a damaged file, ends after `end`.
+        static func isPacket(at offset: Int64, _ byteCount: Int, beyond end: Int) -> Bool {
+            Int(clamping: offset) > end - byteCount
         }
     }
 #endif

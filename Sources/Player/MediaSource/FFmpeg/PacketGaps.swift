@@ -24,6 +24,14 @@
         /// The number of steps after which the distances of packets are known.
         private static let knownSteps = 3
 
+        /// The largest total. A damaged file may state any offsets and durations.
+        private static let totalLimit: Int64 = 1 << 60
+
+        /// Returns the sum of a total and another part, if that is positive, within the limit.
+        private static func total(_ total: Int64, _ part: Int64) -> Int64 {
+            min(total + min(max(part, 0), totalLimit), totalLimit)
+        }
+
         /// Forgets the packet before, since the next packet does not follow it.
         mutating func restart() { (last, long) = (nil, nil) }
 
@@ -63,8 +71,8 @@
             }
             if step > 0 { steps += 1 }
             if length < shortest, step <= longestStep {
-                passed.byteCount += step
-                passed.time += max(duration, 0)
+                passed.byteCount = Self.total(passed.byteCount, step)
+                passed.time = Self.total(passed.time, duration)
             }
             return nil
         }

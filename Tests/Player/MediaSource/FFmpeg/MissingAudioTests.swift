@@ -127,6 +127,17 @@
             }
         }
 
+        /// RF64 whose header states the largest number of bytes.
+        @Test func aHeaderMayStateAnySize() throws {
+            var bytes = try Self.bytes(Kind(name: "a.wav", options: ["-c:a", "pcm_mulaw", "-rf64", "always"]))
+            let place = try #require(bytes.firstRange(of: Array("ds64".utf8))).upperBound + 4
+            for index in 8..<16 { bytes[place + index] = index == 15 ? 0x7F : 0xFF }
+            let heard = try Self.read(bytes)
+            #expect(abs(heard.seconds - 20) < 0.1, "\(heard.seconds) s")
+            let text = heard.error.map { "\($0)" } ?? "nothing"
+            #expect(text.contains("the end from 20.0 s on"), "\(text)")
+        }
+
         @Test(arguments: paged) func anEndWithinAPageIsNamed(_ kind: Kind) throws {
             let bytes = try Self.bytes(kind)
             let heard = try Self.read(Array(bytes.prefix(bytes.count * 6 / 10)))
