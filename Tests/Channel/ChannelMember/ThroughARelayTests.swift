@@ -157,7 +157,7 @@ struct ThroughARelayTests {
     /// is at most 0.15 lower.
     @Test(arguments: [Loss.random(0.1), .bursts(share: 0.1, meanLength: 3)])
     func aListenerOnABadLinkHearsAsMuchAsWithoutARelay(loss: Loss) {
-        let (seconds, seeds) = (60.0, 1...5 as ClosedRange<UInt64>)
+        let (seconds, seeds) = (60.0, 1...20 as ClosedRange<UInt64>)
         let bad = NetworkModel(loss: loss, delay: .milliseconds(20))
         var lossProtection = LossProtectionConfiguration()
         lossProtection.mode = .nack

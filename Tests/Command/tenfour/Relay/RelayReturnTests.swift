@@ -36,13 +36,13 @@ import Testing
         let bob = try station("Bob", lines[0])
         try #require(bob.says("in the channel"), "\(bob.errors)")
         let alice = try station("Alice", lines[0], ["--open"])
-        says(bob, " talks", 1)
+        says(bob, "Alice is here", 1)
         let gone = "nobody answers at 127.0.0.1:\(port) any more; trying again until somebody answers"
 
         relay.send(SIGKILL)
         relay.wait()
         for station in [alice, bob] { says(station, gone, 1) }
-        says(bob, "Alice has stopped", 1)
+        says(bob, " has stopped", 1)
         relay = try self.relay()
         for station in [alice, bob] { says(station, "in the channel", 2) }
         says(bob, " talks", 2)
