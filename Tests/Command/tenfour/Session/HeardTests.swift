@@ -90,7 +90,10 @@ import Testing
             try RoutedHosts.firewall("flush chain ip filter output")
             #expect(alice.says("Bob hears you again", within: .seconds(60)), "\(alice.errors)")
             RoutedHosts.end(listeners + [alice, relay])
-            #expect(alice.errors.contains("not heard   for "), "\(alice.errors)")
+            let report = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: folder("alice.json"))))
+            let whole = try #require((report as? [String: Any])?["whole"] as? [String: Any])
+            let sent = try #require(whole["sent"] as? [String: Any])
+            #expect((sent["not_heard_ms"] as? Double ?? 0) >= 1_000, "\(sent)")
         }
     }
 
