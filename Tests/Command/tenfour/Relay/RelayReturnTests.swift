@@ -49,6 +49,8 @@ import Testing
 
         relay.send(SIGSTOP)
         for station in [alice, bob] { says(station, gone, 2) }
+        // Otherwise her transmission goes on where it was, and bob need not say that she talks.
+        says(bob, " has stopped", 2)
         relay.send(SIGCONT)
         for station in [alice, bob] { says(station, "in the channel", 3) }
         says(bob, " talks", 3)
