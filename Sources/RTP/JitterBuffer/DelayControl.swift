@@ -25,8 +25,8 @@ struct DelayControl: ~Copyable, Sendable {
     /// The time for which `hold` keeps the playout delay from shrinking: 1.5 s. A change of the route is detected
     /// within this time.
     private static var holdTime: FrameCount { FrameCount(72_000) }
-    /// The number by which the target delay is divided to get the tolerated error. A playout delay that is too long by
-    /// at most this error stays.
+    /// The number by which the delay that jitter needs is divided to get the tolerated error. A playout delay that is too
+    /// long by at most this error stays.
     private static var toleratedShare: Int { 8 }
 
     init(configuration: PlayoutConfiguration) {
@@ -50,7 +50,9 @@ struct DelayControl: ~Copyable, Sendable {
     func targetDelay(lookAhead: FrameCount) -> FrameCount {
         guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
         let jitter = slow - (delays.baseOfRoute ?? base)
-        return base + target.playoutDelay(spread: slow - base, jitter: jitter, lookAhead: lookAhead)
+        // The measurements are up to ten seconds old, and off by the error of the drift.
+        let reserve = FrameCount(Int(drift.uncertainty * 10))
+        return base + target.playoutDelay(spread: slow + reserve - base, jitter: jitter, lookAhead: lookAhead)
     }
 
     /// Returns the playout delay of a talk that is joined in the middle, whose jitter is unknown. `target` is the target
@@ -84,10 +86,20 @@ struct DelayControl: ~Copyable, Sendable {
         error = playoutDelay - target
         // Ignores a small positive error: if the delay is a little too long, jitter will soon need it again.
         if error > .zero {
-            error = max(error - FrameCount((target - (delays.base ?? target)).rawValue / Self.toleratedShare), .zero)
+            error = max(error - toleratedError(for: target), .zero)
         }
         if now < heldUntil { error = min(error, .zero) }
         rate.update(delayError: error, driftPartsPerMillion: Float(drift.partsPerMillion))
+    }
+
+    /// Returns the error that is tolerated. A longer route and the recovery of lost packets also lengthen the target
+    /// delay, but jitter will not need this time again.
+    private func toleratedError(for target: FrameCount) -> FrameCount {
+        guard let base = delays.baseOfRoute, let slow = delays.delay(exceptFor: configuration.lateShare) else {
+            return .zero
+        }
+        let needed = max(slow - base, .zero) + configuration.margin
+        return FrameCount(max(min(needed, target - base), .zero).rawValue / Self.toleratedShare)
     }
 
     /// Keeps the playout delay from shrinking for 1.5 s.

@@ -23,8 +23,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// The maximum age of the packets that count as recent: 1 s. Recent packets are compared with earlier ones to
     /// detect a change of the route.
     private static var routeMemory: FrameCount { FrameCount(48_000) }
-    /// The time before the recent packets in which packets of both routes may arrive: 0.5 s. It is left out of the
-    /// comparison.
+    /// The time in which packets of both routes may arrive: 0.5 s. The half second before the recent packets is left out
+    /// of the comparison.
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var pollInterval: FrameCount { FrameCount(12_000) }
     /// The number of packets from which on the delay is measured and not extrapolated. It is enough to measure a high
@@ -244,7 +244,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
         guard now - lastPoll >= Self.pollInterval else { return }
         lastPoll = now
         var recentCount = 0
-        var (fastest, slowest, fastestBefore) = (Int.max, Int.min, Int.max)
+        var (fastest, slowest, fastestBefore, fastestNow) = (Int.max, Int.min, Int.max, Int.max)
         var countBefore = 0
         for index in (0..<count).reversed() {
             let sample = arrivals[(first + index) % Self.capacity]
@@ -252,12 +252,15 @@ public struct DelayEstimate: ~Copyable, Sendable {
             if now - sample.at < Self.routeMemory {
                 (fastest, slowest) = (min(fastest, sample.bucket), max(slowest, sample.bucket))
                 recentCount += 1
+                if now - sample.at < Self.routeChange { fastestNow = min(fastestNow, sample.bucket) }
             } else if now - sample.at >= Self.routeMemory + Self.routeChange {
                 fastestBefore = min(fastestBefore, sample.bucket)
                 countBefore += 1
             }
         }
         guard recentCount >= Self.minimumSampleCount, countBefore > 0 else { return }
+        // Waits if the last second began with packets of the shorter route.
+        guard fastestNow - fastest <= max(slowest - fastestNow, Self.routeStep) else { return }
         if fastestBefore - slowest > Self.routeStep {
             peaks.lower(to: fastest, above: slowest, newestCount: Self.newestPeaks)
             (routeBase, routeSince) = (.min, now - Self.routeMemory)

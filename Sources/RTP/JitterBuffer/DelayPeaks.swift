@@ -30,17 +30,20 @@ struct DelayPeaks: ~Copyable, Sendable {
     private var newest = 0
     /// The beginning of the half second to which the newest peak belongs.
     private var beginning = FrameCount(0)
+    /// The highest of the newest peaks, if the link is quiet; nil if it is not.
+    private var quietPeak: Int?
 
     init() {}
 
     var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
 
     /// Returns the delay, in buckets, that only the proportion `share` (0…1) of the peaks exceeds. If there are enough
-    /// peaks to recognize an outlier, at least one peak is left out. Zero without peaks.
+    /// peaks to recognize an outlier, at least one peak is left out. The newest peaks of a quiet link hold no outlier, so
+    /// the highest of them is not exceeded. Zero without peaks.
     @_noAllocation @_noLocks
     func level(exceptFor share: Double) -> Int {
         guard count > 0 else { return 0 }
-        return sorted[count < Self.minimumPeakCount ? 0 : max(Int(Double(count) * share), 1)]
+        return max(sorted[count < Self.minimumPeakCount ? 0 : max(Int(Double(count) * share), 1)], quietPeak ?? .min)
     }
 
     /// The median peak, in buckets.
@@ -67,15 +70,19 @@ struct DelayPeaks: ~Copyable, Sendable {
     /// Lowers the half seconds of a route that has become shorter, if the link has been quiet since. It may have become
     /// shorter so slowly that no change of the route was detected. Stalls of the link stay.
     private mutating func forgetLongerRoute() {
-        guard count > Self.quietCount else { return }
-        var (lowest, highest, base) = (Int.max, Int.min, Int.max)
-        for age in 0..<Self.quietCount {
-            let index = index(ofAge: age)
-            (lowest, highest) = (min(lowest, peaks[index]), max(highest, peaks[index]))
-            base = min(base, floors[index])
+        guard count > Self.quietCount, let quietPeak else { return }
+        var base = Int.max
+        for age in 0..<Self.quietCount { base = min(base, floors[index(ofAge: age)]) }
+        lower(to: base, above: quietPeak, newestCount: 0)
+    }
+
+    private mutating func updateQuietPeak() {
+        var (lowest, highest) = (Int.max, Int.min)
+        for age in 0..<min(count, Self.quietCount) {
+            let peak = peaks[index(ofAge: age)]
+            (lowest, highest) = (min(lowest, peak), max(highest, peak))
         }
-        guard highest - lowest <= Self.quietRange else { return }
-        lower(to: base, above: highest, newestCount: 0)
+        quietPeak = count >= Self.minimumPeakCount && highest - lowest <= Self.quietRange ? highest : nil
     }
 
     /// Moves each half second in which all packets were slower than `limit` to the base `base`, because the route has
@@ -116,7 +123,10 @@ struct DelayPeaks: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    mutating func removeAll() { count = 0 }
+    mutating func removeAll() {
+        count = 0
+        quietPeak = nil
+    }
 
     private mutating func sort() {
         for index in 0..<count {
@@ -128,5 +138,6 @@ struct DelayPeaks: ~Copyable, Sendable {
             }
             sorted[place] = peak
         }
+        updateQuietPeak()
     }
 }

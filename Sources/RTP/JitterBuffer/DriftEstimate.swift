@@ -3,9 +3,10 @@ public import TenfourAudioCore
 /// Estimates the drift between the talker's clock and the card's, from the fastest packet of each second.
 ///
 /// The fastest packets waited in no queue, so the slope of a line through their delays is the difference of the clocks.
-/// The line is fitted by least squares over up to two minutes; from then on older seconds lose weight. A second that is
-/// much farther from the line than usual is ignored. Two such seconds in a row, both late or both early, mean a change
-/// of route: the line is moved, and its slope stays. So neither a step of the delay nor a slow change is taken for drift.
+/// A second that is much farther from the line than usual is ignored. Two such seconds in a row, both late or both early,
+/// mean a change of route: a new line begins. All lines have one slope, which is fitted by least squares over about two
+/// minutes. So neither a step of the delay nor a slow change is taken for drift. A second that is followed by a change
+/// of route may belong to the change, and is left out.
 ///
 /// When packets come in bursts, the slope is uncertain at first, so the estimate is reduced. It is half of the slope if
 /// the uncertainty equals the usual difference between two clocks (100 ppm), and approaches the slope as the
@@ -15,37 +16,62 @@ public struct DriftEstimate: Sendable {
     /// grows at this rate. Values beyond ± 500 are set to ± 500.
     public private(set) var partsPerMillion = 0.0
 
+    /// The part of a usual difference of two clocks by which the estimate is reduced, because the slope is uncertain, in
+    /// frames per second: 4.8 (100 ppm) before anything is known.
+    private(set) var uncertainty = DriftEstimate.usual
+
     private static var blockLength: Int { 48_000 }
-    /// The least distance from the line that may be a change of route, in frames: 1 ms. Two clocks move apart by less
+    /// The least distance from the line that may be a change of route, in frames: 3 ms. Two clocks move apart by less
     /// in a second.
     private static var routeChange: Double { 144.0 }
+    /// The number of seconds over which the slope is fitted. Older seconds lose weight.
     private static var memory: Double { 120.0 }
-    /// The time in which a move of the line and a move back count as jitter, in seconds.
-    private static var longestJitter: Double { 3.0 }
-    /// The square of the usual difference of two clocks. The difference is 100 ppm, or 4.8 frames in a second.
-    private static var usualSquare: Double { 4.8 * 4.8 }
-
+    /// The number of seconds over which the noise is averaged.
+    private static var noiseMemory: Double { 30.0 }
+    /// The usual difference of two clocks: 100 ppm, or 4.8 frames in a second.
+    private static var usual: Double { 4.8 }
     /// The greatest difference of two clocks: 500 parts per million, or 24 frames in a second. A delay that changes faster
     /// shows a change of the route.
     private static var steepest: Double { 24.0 }
+    /// The longest time without a packet, in seconds, after which the line goes on.
+    private static var longestPause: Double { 4.0 }
 
     private var blockStart: FrameCount?
     private var least: FrameCount?
-    private var line = 0.0
-    /// The slope of the line, in frames per second.
+    /// The seconds since the last change of route, without the first and the newest.
+    private var line = Line()
+    /// The slope of all lines, in frames per second.
     private var slope = 0.0
-    /// The mean of the squared distances between the line and the fastest packets of the seconds. Distances are in
-    /// frames.
-    private var noise = 0.0
-    /// The number of seconds over which the line is fitted, at most `memory`.
-    private var blocks = 0.0
+    /// The sum of the squared times of the seconds, each from the mean of its line.
+    private var timeSquares = 0.0
+    /// The sum of the products of these times and the delays.
+    private var timeDelays = 0.0
+    /// The newest second that is no outlier. It becomes a part of the line when the next one shows no change of route.
+    private var newest: Second?
     /// The distance between the line and the last second's fastest packet, in frames, if it was too large for random
     /// variation; nil if it was not.
     private var outlier: Double?
-    /// The distance by which the line was moved in the last seconds, in frames; nil if it was not moved.
-    private var move: Double?
-    /// The number of seconds since the line was moved.
-    private var secondsSinceMove = 0.0
+    /// The mean of the squared distances between the line and the fastest packets of the seconds. Distances are in
+    /// frames.
+    private var noise = 0.0
+    /// The number of distances of which `noise` is the mean, at most `noiseMemory`.
+    private var noiseCount = 0.0
+
+    /// The fastest packet of a second, or the mean of several seconds.
+    private struct Second {
+        /// The time that has passed since, in seconds.
+        var age = 0.0
+        /// The delay, in frames.
+        var delay: Double
+        /// The square of the distance between the line and `delay`; nil for the first second of a line.
+        var error: Double?
+    }
+
+    private struct Line {
+        /// The number of seconds in the line, at most `memory`.
+        var count = 0.0
+        var mean = Second(delay: 0)
+    }
 
     @_noAllocation @_noLocks
     public init() {}
@@ -60,7 +86,7 @@ public struct DriftEstimate: Sendable {
         }
         let passed = (arrival - start).rawValue
         if passed >= Self.blockLength, let least {
-            close(least.rawValue, blocks: Double(passed / Self.blockLength))
+            close(Double(least.rawValue), blocks: Double(passed / Self.blockLength))
             blockStart = start + FrameCount(passed / Self.blockLength * Self.blockLength)
             self.least = delay
         } else {
@@ -71,60 +97,72 @@ public struct DriftEstimate: Sendable {
     /// Adds `frames` to all recorded delays, because the clock that measures arrivals was adjusted by this number.
     @_noAllocation @_noLocks
     public mutating func shift(by frames: FrameCount) {
-        line += Double(frames.rawValue)
+        line.mean.delay += Double(frames.rawValue)
+        newest?.delay += Double(frames.rawValue)
         least = least.map { $0 + frames }
     }
 
-    private mutating func close(_ least: Int, blocks passed: Double) {
-        let expected = line + slope * passed
-        let error = Double(least) - expected
-        // Begins a new line after a pause of more than four seconds, from which only the slope is still valid.
-        if blocks == 0 || passed > 4 {
-            line = Double(least)
-            blocks = max(blocks, 1)
-            outlier = nil
-            return
-        }
-        secondsSinceMove += passed
-        if secondsSinceMove > Self.longestJitter { move = nil }
+    private mutating func close(_ least: Double, blocks passed: Double) {
+        line.mean.age += passed
+        newest?.age += passed
+        guard let expected, passed <= Self.longestPause else { return beginLine(least) }
+        let error = least - expected
         let farthest = max(Self.routeChange * Self.routeChange, 9 * noise)
-        guard error * error <= farthest else { return rejectOutlier(error, of: expected, farthest: farthest) }
-        if let outlier { countAsNoise(outlier, farthest: farthest) }
-        outlier = nil
-        blocks = min(blocks + 1, Self.memory)
-        line = expected + error * 2 * (2 * blocks - 1) / (blocks * (blocks + 1))
-        if blocks > 2 {
-            slope = min(max(slope + error * 6 / (blocks * (blocks + 1)) / passed, -Self.steepest), Self.steepest)
-            noise += (error * error - noise) / (blocks - 2)
+        let isOutlier = error * error > farthest
+        if let outlier {
+            if isOutlier, outlier.sign == error.sign { return beginLine(least) }
+            countOutlier(farthest)
         }
-        // Computes the variance of the slope after least squares, to compare it with the variance of usual clock
-        // differences.
-        let doubt = 12 * noise / (blocks * blocks * blocks)
-        let believed = slope * Self.usualSquare / (Self.usualSquare + doubt)
+        outlier = isOutlier ? error : nil
+        if isOutlier { return }
+        if let newest, let error = newest.error {
+            append(newest)
+            countAsNoise(error)
+        }
+        newest = Second(delay: least, error: error * error)
+        guard timeSquares > 0 else { return }
+        slope = min(max(timeDelays / timeSquares, -Self.steepest), Self.steepest)
+        // Compares the variance of the slope after least squares with the variance of usual clock differences.
+        let doubt = noise / timeSquares
+        let usualSquare = Self.usual * Self.usual
+        let believed = slope * usualSquare / (usualSquare + doubt)
+        uncertainty = Self.usual * doubt / (usualSquare + doubt)
         partsPerMillion = believed / Double(Self.blockLength) * 1e6
     }
 
-    /// Ignores a second that is far from the line, or moves the line if the second before was as far on the same side.
-    /// The slope does not change, whether the packets were late or early. If it did, jitter alone would look like drift.
-    private mutating func rejectOutlier(_ error: Double, of expected: Double, farthest: Double) {
-        // Jitter moves the line there and back again within seconds.
-        if let move, move.sign != error.sign, abs(error) > abs(move) / 2 {
-            countAsNoise(move, farthest: farthest)
-            self.move = nil
-        }
-        if let outlier, outlier.sign == error.sign {
-            line = expected + error
-            (move, secondsSinceMove) = (error, 0)
-            self.outlier = nil
-        } else {
-            if let outlier { countAsNoise(outlier, farthest: farthest) }
-            line = expected
-            outlier = error
-        }
+    /// The delay that the line predicts for this second; nil if there is none.
+    private var expected: Double? {
+        if line.count > 0 { return line.mean.delay + slope * line.mean.age }
+        return newest.map { $0.delay + slope * $0.age }
     }
 
-    /// Counts a second that was far from the line, and was no change of route.
-    private mutating func countAsNoise(_ error: Double, farthest: Double) {
-        noise += (min(error * error, 4 * farthest) - noise) / max(blocks, 4)
+    private mutating func beginLine(_ least: Double) {
+        line = Line()
+        newest = Second(delay: least)
+        outlier = nil
+    }
+
+    /// Adds a second to the line, and to the sums of all lines.
+    private mutating func append(_ second: Second) {
+        let time = line.mean.age - second.age
+        let delay = second.delay - line.mean.delay
+        let part = line.count / (line.count + 1)
+        let kept = 1 - 1 / Self.memory
+        timeSquares = timeSquares * kept + part * time * time
+        timeDelays = timeDelays * kept + part * time * delay
+        line.mean.age -= time * (1 - part)
+        line.mean.delay += delay * (1 - part)
+        line.count = min(line.count + 1, Self.memory)
+    }
+
+    /// Counts an outlier that was no change of route, as the square of the distance from which on a second is one. A single
+    /// outlier among few seconds must not make the noise so large that the next change is no outlier.
+    private mutating func countOutlier(_ farthest: Double) {
+        noise += (farthest - noise) / max(noiseCount, 10)
+    }
+
+    private mutating func countAsNoise(_ square: Double) {
+        noiseCount = min(noiseCount + 1, Self.noiseMemory)
+        noise += (square - noise) / noiseCount
     }
 }

@@ -11,11 +11,24 @@ import Testing
     /// Steps up and down, slow ramps, jitter of at most 5 ms, drift, packets of 2.5 to 60 ms.
     @Test(arguments: 0..<8) func nothingThatArrivesIsConcealedFiveSecondsAfterAChange(part: Int) {
         for seed in part * Self.seedCount..<(part + 1) * Self.seedCount {
-            let link = QuietLink(seed: UInt64(seed) + 1)
-            let outcome = link.play()
-            #expect(outcome.concealments == 0, "\(link)")
-            #expect(outcome.excess <= link.tolerance, "\(link)")
+            expectSettled(QuietLink(seed: UInt64(seed) + 1))
         }
+    }
+
+    /// The links among the first 10 000 that the jitter buffer once failed: drift that was not known yet, the end of a long
+    /// ramp, and changes of the route within half a second of each other.
+    @Test func theHardestLinksSettleWithinFiveSeconds() {
+        let seeds: [UInt64] = [
+            1106, 1142, 1935, 2596, 3010, 3564, 3770, 3771, 4323, 4578, 4649, 4807, 4922, 5492, 6564, 6708, 6867,
+            6877, 7003, 7197, 7275, 7361, 7416, 7565, 8497, 8879, 8969, 9150,
+        ]
+        for seed in seeds { expectSettled(QuietLink(seed: seed)) }
+    }
+
+    private func expectSettled(_ link: QuietLink) {
+        let outcome = link.play()
+        #expect(outcome.concealments == 0, "\(link)")
+        #expect(outcome.excess <= link.tolerance, "\(link)")
     }
 
     /// Of packets of 20 ms, whose jitter is as small as on a wired network.

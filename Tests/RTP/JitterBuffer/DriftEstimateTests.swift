@@ -39,6 +39,20 @@ func jitterIsNotTakenForDrift(seed: Int, sigma: Double) {
     #expect(abs(drift.last) < 80)
 }
 
+/// Steps and ramps within seconds of each other, from the second second on, with jitter of at most 5 ms.
+@Test func frequentChangesOfTheDelayAreNotTakenForDrift() {
+    for seed in 0..<300 as Range<UInt64> {
+        let link = QuietLink(seed: seed)
+        var drift = DriftEstimate()
+        for (number, delay) in link.delays().enumerated() {
+            let end = FrameCount((number + 1) * link.packet.rawValue)
+            let arrival = FrameCount(Int(Double(end.rawValue) * (1 + link.driftPartsPerMillion * 1e-6)) + delay)
+            drift.insert(arrival - end, at: arrival)
+        }
+        #expect(abs(drift.partsPerMillion - link.driftPartsPerMillion) < 60, "\(drift.partsPerMillion) ppm: \(link)")
+    }
+}
+
 /// Steps and slow ramps in either direction, of a stream that also has drift.
 @Test(arguments: 1...8) func aChangeOfTheDelayIsNotTakenForDrift(seed: Int) {
     var chance = Chance(state: UInt64(seed))

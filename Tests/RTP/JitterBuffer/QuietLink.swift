@@ -31,6 +31,9 @@ struct QuietLink: CustomStringConvertible {
     static let settling = 5.0
     /// The time for which playout is judged.
     static let judged = 20.0
+    /// The age of the oldest packets that may determine the delay, in seconds: ten, and the time in which 150 ms are
+    /// removed at a tempo that is 10 % faster.
+    static let memory = 11.5
 
     init(seed: UInt64) {
         var chance = SeededRandom(seed: seed)
@@ -66,7 +69,7 @@ struct QuietLink: CustomStringConvertible {
     var lastChange: Double { changes.last.map { $0.at + $0.seconds } ?? 5 }
 
     /// The delays of the packets, in frames at 48 000 Hz, from the end of each packet to its arrival.
-    private func delays() -> [Int] {
+    func delays() -> [Int] {
         var chance = SeededRandom(seed: ~seed)
         let seconds = lastChange + Self.settling + Self.judged + 1
         var previous = 0.0
@@ -86,7 +89,7 @@ struct QuietLink: CustomStringConvertible {
         }
     }
 
-    /// The time by which the delay of playout may exceed the largest delay of a packet in the last ten seconds: the
+    /// The time by which the delay of playout may exceed the largest delay of a packet in the last `memory`: the
     /// duration of one packet, at least 10 ms, the margin, and one pitch period, which is too short to be cut out.
     var tolerance: FrameCount {
         max(packet, FrameCount(480)) + FrameCount(pull + spareMargin) + TimeScaler.shortest
@@ -96,8 +99,7 @@ struct QuietLink: CustomStringConvertible {
     struct Outcome {
         /// The number of concealed pieces.
         var concealments = 0
-        /// The time by which the delay of playout exceeded the largest delay of a packet in the last ten seconds, at
-        /// most.
+        /// The time by which the delay of playout exceeded the largest delay of a packet in the last `memory`, at most.
         var excess = FrameCount(.min)
     }
 
@@ -117,7 +119,7 @@ struct QuietLink: CustomStringConvertible {
             talk.run(seconds: 0.1)
             let now = lastChange + Self.settling + Double(tenth + 1) / 10
             let newest = Int(now * 48_000) / packet.rawValue - 1
-            let oldest = max(newest - 480_000 / packet.rawValue, 0)
+            let oldest = max(newest - Int(Self.memory * 48_000) / packet.rawValue, 0)
             // The largest delay of a packet from its first frame on, on the clock of the card. The drift adds to it.
             let drift = Double(newest * packet.rawValue) * driftPartsPerMillion * 1e-6
             let largest = packet.rawValue + delays[oldest...newest].max()! + Int(drift.rounded(.up))
