@@ -34,6 +34,8 @@ struct DelayControl: ~Copyable, Sendable {
         target = TargetDelay(configuration)
     }
 
+    /// The maximum age of the packet with which playout begins after a stall.
+    var longestStall: FrameCount { @_noAllocation @_noLocks get { configuration.longestStall } }
     /// The delay of the fastest packet; nil before the first packet.
     var base: FrameCount? { @_noAllocation @_noLocks get { delays.base } }
     /// The delay of the packet that was inserted last.

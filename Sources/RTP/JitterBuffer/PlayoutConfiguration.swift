@@ -19,6 +19,10 @@ public struct PlayoutConfiguration: Hashable, Sendable {
     public var minimum: FrameCount
     /// The maximum of an adaptive delay.
     public var maximum: FrameCount
+    /// The maximum age of the packet with which playout begins again after a stall of the network, counted from the arrival
+    /// of the fastest packet; the target delay if that is longer. Older packets are dropped. Up to this age nothing is
+    /// lost, and the delay shrinks again by a faster tempo.
+    public var longestStall = FrameCount(240_000)
     /// The time that recovery needs, for each talker until the first call of `setRecoveryDemand`.
     public var recovery: RecoveryDemand
 

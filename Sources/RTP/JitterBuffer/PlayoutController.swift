@@ -34,9 +34,6 @@ struct PlayoutController: ~Copyable, Sendable {
     var join = JoinedTalk()
     var pause = NoisyPause()
 
-    /// The maximum age of the packet with which a talkspurt begins: 5 s after the fastest packet, or the target delay
-    /// if it is longer. Older packets are dropped.
-    private static var longestStall: FrameCount { FrameCount(240_000) }
     /// The maximum time by which a talkspurt may begin late in order to begin with a lost packet, recovered from the
     /// FEC of the first packet received: 5 ms.
     private static var longestAdvance: FrameCount { FrameCount(240) }
@@ -211,7 +208,7 @@ struct PlayoutController: ~Copyable, Sendable {
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         if join.awaitsNetwork(at: now) { return wanted }
         let target = joinDelay(at: now) ?? targetDelay(at: now)
-        let longest = max(target, (delay.base ?? .zero) + Self.longestStall)
+        let longest = max(target, (delay.base ?? .zero) + delay.longestStall)
         while let head = queue.head, now - head.start > longest {
             queue.removeHead()
             statistics.late += 1

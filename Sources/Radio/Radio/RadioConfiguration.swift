@@ -243,6 +243,8 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var minimumDelay = Duration.zero
     /// The maximum playout delay.
     public var maximumDelay = Duration.seconds(1)
+    /// The longest stall of the network of which nothing is lost. After it the playout delay is as long, and shrinks again.
+    public var longestStall = Duration.seconds(5)
     /// The maximum to which the playout delay is raised in order to recover lost packets.
     public var maximumRecoveryDelay = Duration.milliseconds(100)
     /// Whether the playout delay for recovery is also limited to the time for four retransmission requests: 4 round

@@ -286,13 +286,15 @@ extension PlayoutSettings {
     {
         let pull = period.duration(at: rate)
         let limit = FrameCount(lossProtection.maximumDelay)
-        return PlayoutConfiguration(
+        var jitterBuffer = PlayoutConfiguration(
             playoutDelay: fixedDelay.map { .fixed(FrameCount($0)) } ?? .adaptive,
             margin: FrameCount(pull + .microseconds(1_500)),
             minimum: FrameCount(minimumDelay),
             maximum: FrameCount(maximumDelay),
             recovery: RecoveryDemand(
                 lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
+        jitterBuffer.longestStall = FrameCount(longestStall)
+        return jitterBuffer
     }
 }
 

@@ -17,6 +17,18 @@ import Testing
     #expect(isWhole)
 }
 
+@Test(arguments: [100, 500]) func afterALongerStallThanWantedTheNewestAudioIsPlayed(milliseconds: Int) {
+    var configuration = PlayoutConfiguration()
+    configuration.longestStall = FrameCount(48 * milliseconds)
+    var talk = SimulatedTalk(configuration)
+    talk.run(seconds: 5)
+    talk.delay = { (250..<350).contains($0) ? FrameCount((350 - $0) * 960) : FrameCount(48) }
+    talk.run(seconds: 2.2)
+    #expect((talk.depths.last ?? .infinity) <= Double(milliseconds) + 25)
+    let missing = Double((talk.buffer.statistics.concealed + talk.buffer.statistics.skipped).rawValue) / 48
+    #expect(abs(missing - 2_000) < Double(milliseconds) + 100, "all that was not heard counts: \(missing) ms")
+}
+
 /// Normal delays of 15 ± 5 ms, 80 ms more from the fifteenth second to the thirtieth.
 @Test func aRouteIsFollowedDownAsItIsUp() {
     var chance = Chance(state: 11)
