@@ -46,7 +46,7 @@ extension ContainerFormat {
             self = .empty
         } else if has("OggS") {
             self = Self.firstPage(bytes, holds: "OpusHead") ? .oggOpus : .ogg
-        } else if (has("RIFF") || has("RF64")) && has("WAVE", at: 8) {
+        } else if (has("RIFF") || has("RF64") || has("BW64")) && has("WAVE", at: 8) {
             self = .wav
         } else if has("riff\u{2E}") {
             self = .wave64

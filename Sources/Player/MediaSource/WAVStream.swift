@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 
 /// The format, position and size of the samples of a WAV file in a byte source, and its tags (RIFF; RF64 of EBU Tech
-/// 3306 beyond 4 GiB). `WAVHeaderParser` says why libsndfile does not read it.
+/// 3306 and BW64 of ITU-R BS.2088 beyond 4 GiB). `WAVHeaderParser` says why libsndfile does not read it.
 struct WAVStream {
     enum Coding: Equatable { case unsigned8, signed16, signed24, signed32, float32, float64 }
 
@@ -17,12 +17,16 @@ struct WAVStream {
     /// The size of the samples in bytes, as the header states it, whatever the size of the file; nil if the program
     /// that wrote the header did not know it.
     private var statedByteCount: Int?
+    /// The offset of the body of the chunk `ds64`, which states the size in RF64; nil if there is none.
+    private var sizesOffset: Int?
     var title: String?
     var artist: String?
     var album: String?
 
     /// The largest number of bytes of a tag list that are read.
     private static let listLimit = 4_096
+    /// The number of bytes of the chunk `ds64` that hold the sizes.
+    private static let sizesByteCount = WAVHeaderParser.sizesByteCounts.lowerBound
     /// The longest duration of stated samples, in seconds.
     private static let longest = 1e12
 
@@ -42,7 +46,9 @@ struct WAVStream {
             }
             try Self.load(&window, at: offset, count: min(size, Self.listLimit))
             switch kind {
-            case .sizes: parser.parseSizes(window.bytes)
+            case .sizes:
+                sizesOffset = offset
+                parser.parseSizes(window.bytes)
             case .format:
                 guard parser.parseFormat(window.bytes), let format = parser.format else { throw Self.badFormat }
                 try adopt(format)
@@ -117,7 +123,7 @@ struct WAVStream {
             guard bytes.count == WAVHeaderParser.chunkHeaderByteCount else { break }
             let isName = (0..<4).allSatisfy { 0x20..<0x7F ~= bytes[$0] }
             let size = Int(bytes.littleEndian32(at: 4))
-            let isFile = ["RIFF", "RF64", "FORM", "fLaC", "OggS", "wvpk"].contains { bytes.holds($0, at: 0) }
+            let isFile = ["RIFF", "RF64", "BW64", "FORM", "fLaC", "OggS", "wvpk"].contains { bytes.holds($0, at: 0) }
             guard isName, !isFile, size <= byteCount - offset - 7 else { return (statedByteCount, offset..<byteCount) }
             offset += WAVHeaderParser.chunkHeaderByteCount + size + size % 2
         }
@@ -127,14 +133,23 @@ struct WAVStream {
     /// Reads the size again, since a program may still be writing the file. Returns true if there are more samples.
     mutating func rereadSize(in byteSource: any ByteSource) -> Bool {
         guard let statedByteCount, byteSource.state.isSeekable else { return false }
-        var size: UInt32 = 0
-        let offset = begin - 4
-        let count = unsafe withUnsafeMutableBytes(of: &size) { try? unsafe byteSource.read(at: offset, into: $0) }
-        let new = WAVHeaderParser().sampleByteCount(
-            stated: Int(UInt32(littleEndian: size)), available: Self.available(in: byteSource, from: begin))
-        guard count == 4, new.map({ $0 > statedByteCount }) ?? true else { return false }
+        var parser = WAVHeaderParser()
+        if let sizesOffset, let sizes = Self.bytes(of: byteSource, at: sizesOffset, count: Self.sizesByteCount) {
+            parser.parseSizes(sizes.span)
+        }
+        guard let size = Self.bytes(of: byteSource, at: begin - 4, count: 4) else { return false }
+        let new = parser.sampleByteCount(
+            stated: Int(size.span.littleEndian32(at: 0)), available: Self.available(in: byteSource, from: begin))
+        guard new.map({ $0 > statedByteCount }) ?? true else { return false }
         self.statedByteCount = new
         return true
+    }
+
+    /// Returns `count` bytes at `offset` as they are now; nil if they cannot be read.
+    private static func bytes(of byteSource: any ByteSource, at offset: Int, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = unsafe bytes.withUnsafeMutableBytes { try? unsafe byteSource.read(at: offset, into: $0) }
+        return read == count ? bytes : nil
     }
 
     private mutating func adopt(_ format: WAVHeaderParser.Format) throws(DemuxerError) {

@@ -37,10 +37,18 @@ import Testing
         #expect(try reader.readAll() == Array(heard[(2 * 3 * CodedAudio.rate)...]))
     }
 
-    @Test func longFilesHaveALongHead() throws {
-        let bytes = try Self.made(["-rf64", "always"])
+    @Test(arguments: ["RF64", "BW64"]) func longFilesHaveALongHead(_ name: String) throws {
+        var bytes = try Self.made(["-rf64", "always"])
         #expect(bytes.starts(with: Array("RF64".utf8)))
-        #expect(try openReader(StoredBytes(bytes), format: .stereo).readAll().count == 2 * 4 * 48_000)
+        bytes.replaceSubrange(0..<4, with: name.utf8)
+        let reader = try openReader(StoredBytes(bytes), format: .stereo)
+        #expect(reader is PacketReader && reader.demuxer is WAVDemuxer)
+        #expect(try reader.readAll().count == 2 * 4 * 48_000)
+        bytes.removeLast(bytes.count / 4)
+        let (heard, error) = try openReader(StoredBytes(bytes), format: .stereo).readToError()
+        #expect(abs(heard.count - 2 * 3 * 48_000) < 100)
+        let text = error.map { "\($0)" } ?? "nothing"
+        #expect(text.contains("the end from 3.0 s on (of 4.0 s) is missing"), "\(text)")
     }
 
     @Test(arguments: [true, false]) func samplesOf2To60BytesAreThoseThatAreThere(knowsLength: Bool) throws {
@@ -51,7 +59,9 @@ import Testing
         let source = StoredBytes(bytes, knowsLength: knowsLength, isSeekable: knowsLength)
         let reader = try openReader(source, format: .stereo)
         if knowsLength { #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true)) }
-        #expect(try reader.readAll().count == 2 * 4 * 48_000)
+        let (heard, error) = reader.readToError()
+        #expect(heard.count == 2 * 4 * 48_000)
+        #expect(error.map { "\($0)".contains("the end from 4.0 s on (of") } ?? false == knowsLength)
         #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true))
     }
 

@@ -58,8 +58,7 @@ enum StandardInput {
         } else {
             guard status.st_mode & S_IFMT == S_IFIFO, peek(into: &start) else { return false }
         }
-        let magic = start.prefix(4)
-        return (magic.elementsEqual("RIFF".utf8) || magic.elementsEqual("RF64".utf8))
+        return ["RIFF", "RF64", "BW64"].contains { start.starts(with: $0.utf8) }
             && start.dropFirst(8).elementsEqual("WAVE".utf8)
     }
 

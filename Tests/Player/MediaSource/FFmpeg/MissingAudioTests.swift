@@ -32,7 +32,7 @@
             Kind(name: "a.mp3", options: ["-b:a", "128k"]), Kind(name: "a.flac"), Kind(name: "a.wv"),
             Kind(name: "a.wma"), Kind(name: "a.mka"), Kind(name: "a.wav"), Kind(name: "a.aiff"),
             Kind(name: "a.wav", options: ["-c:a", "pcm_mulaw"]), Kind(name: "a.wav", options: ["-ac", "6"]),
-            Kind(name: "a.m4a", options: ["-movflags", "+faststart"]),
+            Kind(name: "a.wav", options: ["-rf64", "always"]), Kind(name: "a.m4a", options: ["-movflags", "+faststart"]),
         ]
 
         /// Kinds that do not state the length, and are cut within a page.
