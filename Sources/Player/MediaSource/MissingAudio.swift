@@ -3,20 +3,35 @@ internal import TenfourAudioCore
 /// The audio that is missing in a file that is damaged, cut, or joined with another one.
 struct MissingAudio {
     private var holes = (count: 0, begin: Duration.zero, length: Duration.zero)
+    private var last = (end: Duration.zero, begin: Duration.zero, length: Duration.zero)
+    private var longest = Duration.zero
     private var cut: (end: Duration, stated: Duration?)?
     private var rest: (begin: Duration, byteCount: Int)?
 
-    /// A shorter hole counts as single damaged packets.
+    /// Shorter holes count as single damaged packets, as long as they are few. Holes at a shorter distance are one.
     static let shortestHole = Duration.milliseconds(250)
+    /// The total of short holes from which on they are named.
+    private static let manyHoles = Duration.seconds(1)
     /// A shorter difference between the stated and the real length counts as padding.
     static let shortestEnd = Duration.milliseconds(500)
 
-    /// Records a hole, unless it is short.
-    mutating func addHole(at begin: Duration, lasting length: Duration) {
-        guard length >= Self.shortestHole else { return }
-        if holes.count == 0 { holes.begin = begin }
-        holes.count += 1
-        holes.length += length
+    /// Records a hole. `end` is the position of the audio after it; nil if positions count the hole, so that it is
+    /// `begin` and `length`. A demuxer and a decoder may find the same hole.
+    mutating func addHole(at begin: Duration, lasting length: Duration, until end: Duration? = nil) {
+        guard length > .zero else { return }
+        let end = end ?? begin + length
+        var added = length
+        if holes.count > 0, begin - last.end < Self.shortestHole {
+            let common = max(min(end, last.end) - max(begin, last.begin), .zero)
+            added = max(length - common, .zero)
+            last = (max(end, last.end), min(begin, last.begin), last.length + added)
+        } else {
+            holes.count += 1
+            last = (end, begin, length)
+        }
+        if holes.count == 1 { holes.begin = last.begin }
+        holes.length += added
+        longest = max(longest, last.length)
     }
 
     /// Records that the audio ends at `end`, while the header states `stated`, unless the difference is short.
@@ -33,6 +48,7 @@ struct MissingAudio {
     /// Describes what is missing, with the remedy; nil if nothing is missing.
     var text: String? {
         var parts: [String] = []
+        let holes = longest >= Self.shortestHole || self.holes.length >= Self.manyHoles ? self.holes : (0, .zero, .zero)
         if holes.count == 1 { parts.append("about \(Self.seconds(holes.length)) from \(Self.seconds(holes.begin)) on") }
         if holes.count > 1 {
             parts.append(
@@ -68,8 +84,9 @@ struct MissingAudio {
 
 /// A demuxer that knows which audio is missing.
 protocol MissingAudioReporting: Demuxer {
-    /// The audio that is missing in what was read since the last seek. Complete at the end.
-    var missing: MissingAudio { get }
+    /// The audio that is missing in what was read since the last seek. Complete at the end. A reader adds what cannot be
+    /// decoded.
+    var missing: MissingAudio { get set }
 }
 
 extension ByteSource {

@@ -39,7 +39,7 @@ public final class OggOpusDemuxer: PacketDecoding, MissingAudioReporting {
     private var hasEnded = false
     private var measured: Int?
     private var isContiguous = true
-    private(set) var missing = MissingAudio()
+    var missing = MissingAudio()
     /// The size that was stated when the source was opened, in bytes; nil if it has no end.
     private let openedByteCount: Int?
     private var parsed = (byteCount: 0, frames: 0)

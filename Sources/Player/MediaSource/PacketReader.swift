@@ -85,6 +85,10 @@ public final class PacketReader: MediaReader {
         guard let count = source.decode(into: &room), 0...decoded.count / source.decodedFormat.channelCount ~= count
         else {
             damagedPacketCount += 1
+            let rate = source.decodedFormat.rate
+            (source as? any MissingAudioReporting)?.missing.addHole(
+                at: FrameCount(max(source.packetStart, 0)).duration(at: rate),
+                lasting: FrameCount(source.audibleFrames.count).duration(at: rate))
             return
         }
         hasDecoded = true

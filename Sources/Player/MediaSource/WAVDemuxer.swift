@@ -14,7 +14,7 @@ public final class WAVDemuxer: PacketDecoding, MissingAudioReporting {
     private var window: ByteWindow
     private var nextFrame = 0
     private var measured: Int?
-    private(set) var missing = MissingAudio()
+    var missing = MissingAudio()
     /// The size of the file when it was opened, in bytes; nil if it has no end. A file that has grown is not complete yet.
     private let openedByteCount: Int?
 

@@ -17,7 +17,11 @@
         private var converter: Converter?
         private var state = State.reading
         private var damagedInARow = 0
-        private var loss = DecodingLoss()
+        /// The position of the first packet that was not decoded since the last frame, and the length of all if each is as
+        /// long as that frame; nil if there is none.
+        private var undecoded: (begin: Duration, length: Duration)?
+        /// The length of the last frame, zero before the first one.
+        private var frameLength = Duration.zero
         private var hasDecoded = false
         /// The decoder's sample rate.
         private var rate = SampleRate.opus
@@ -67,7 +71,7 @@
             if let fresh { decoder = fresh } else { decoder.reset() }
             converter = nil
             (rest, damagedInARow) = (0..<0, 0)
-            loss = DecodingLoss()
+            undecoded = nil
             state = .reading
             return self.position
         }
@@ -107,13 +111,9 @@
                 case .ended:
                     if drain() { return true }
                     state = .ended
+                    addHole()
                     if hasDecoded, let text = source.missing.text {
                         throw .undecodable(text, kind: .damaged)
-                    }
-                    if hasDecoded, let text = loss.text {
-                        throw .undecodable(
-                            "\(text) cannot be decoded, since it is damaged or belongs to another recording: download the file again, or convert it with ffmpeg",
-                            kind: .damaged)
                     }
                     if !hasDecoded, damagedPacketCount > 0 {
                         throw .undecodable(
@@ -140,7 +140,8 @@
         private func countDamage() throws(ReaderError) {
             damagedPacketCount += 1
             damagedInARow += 1
-            loss.countDamaged(at: converted.position, lasting: packetDuration)
+            let length = max(packetDuration, frameLength)
+            undecoded = (undecoded?.begin ?? converted.position, (undecoded?.length ?? .zero) + length)
             guard state == .reading else {
                 state = .ended
                 return
@@ -170,20 +171,34 @@
             let hertz = unsafe Int(frame.pointee.sample_rate)
             guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
             damagedInARow = 0
-            loss.countDecoded()
             guard !decoder.isFrameSkipped else { return }
             if !hasDecoded || rate.hertz != hertz { adopt(rate: SampleRate(hertz: hertz), channels) }
             let second = AVRational(num: 1, den: Int32(clamping: hertz))
             var begin = converted.nextFrame ?? converted.firstRequested
             let stamp = unsafe frame.pointee.pts
+            var isStamped = false
             if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
                 let stated = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
                 // Treats only a difference above 5 ms as a gap, since a container's timestamps are coarser than
                 // samples.
                 if converted.nextFrame == nil || abs(stated - begin) > hertz / 200 { begin = stated }
+                isStamped = true
             }
             let end = min(max(source.audibleFrameCount(of: count, at: second.den), 0), count)
             rest = min(converted.place(begin, count, at: rate), end)..<end
+            frameLength = FrameCount(count).duration(at: rate)
+            addHole(before: isStamped ? converted.position : nil)
+        }
+
+        /// Records the audio that was not decoded before the audio at `end`, which is nil if no timestamp states it. The
+        /// timestamps of a joined file may be those of another codec.
+        private func addHole(before end: Duration? = nil) {
+            guard let undecoded else { return }
+            self.undecoded = nil
+            let stated = end.map { $0 - undecoded.begin } ?? .zero
+            source.missing.addHole(
+                at: undecoded.begin, lasting: max(stated, undecoded.length), until: end.map { max($0, undecoded.begin) }
+            )
         }
 
         private func clampedFrame(_ frame: Int) -> Int { min(max(frame, -1 << 50), 1 << 50) }

@@ -40,7 +40,7 @@
         private var shift = 0
         package private(set) var reach: Duration?
         private var hasEnded = false
-        private(set) var missing = MissingAudio()
+        var missing = MissingAudio()
         private var parsed = (byteCount: 0, time: 0)
 
         /// The clock of positions.
@@ -152,7 +152,9 @@
             // Tags in between are read again.
             guard stream.byteSource.hasEnd, stream.byteSource.state.isSeekable else { return }
             let damaged = try stream.untaggedByteCount(in: next.offset..<offset)
-            missing.addHole(at: time(of: next.time), lasting: duration(of: damaged))
+            // Positions count only the frames.
+            let (begin, length) = (time(of: next.time), duration(of: damaged))
+            if length >= MissingAudio.shortestHole { missing.addHole(at: begin, lasting: length, until: begin) }
         }
 
         /// Records what is missing at the end: bytes that belong to no frame, and frames that the VBR header states.

@@ -130,7 +130,7 @@ import Testing
         try ffmpeg(["-f", "concat", "-i", folder("list.txt"), "-c", "copy", folder("both.m4b")])
         try check("both.m4b", ends: .code(1))
         let run = try tenfour(["plot", "both.m4b"], in: folder)
-        #expect(run.errors.contains("begins at 3.0 s cannot be decoded") && run.output.contains("dB"), "\(run)")
+        #expect(run.errors.contains(" are missing, since the file is damaged") && run.output.contains("dB"), "\(run)")
     }
 
     /// A recording of 6 GB whose size was never filled in. The file is sparse.
