@@ -30,6 +30,9 @@
                 // FFmpeg must not trim the codec's start-up delay and the padding: the reader does, since it knows
                 // positions after a seek.
                 unsafe handle.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
+                if Self.checksummed.contains(unsafe codec.pointee.id) {
+                    unsafe handle.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
+                }
                 if result >= 0 { result = unsafe av.avcodec_open2(handle, codec, nil) }
             }
             guard let opened = unsafe handle, let made = unsafe frame, result >= 0 else {
@@ -42,6 +45,9 @@
             unsafe self.handle = opened
             unsafe self.frame = made
         }
+
+        /// The codecs whose damaged frames would be noise at full scale, and have a checksum by which they are recognised.
+        private static let checksummed = [AV_CODEC_ID_FLAC, AV_CODEC_ID_WAVPACK, AV_CODEC_ID_TTA]
 
         deinit {
             var handle: UnsafeMutablePointer<AVCodecContext>? = unsafe handle

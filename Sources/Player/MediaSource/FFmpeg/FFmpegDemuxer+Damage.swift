@@ -23,12 +23,13 @@
         /// between the packets, FFmpeg must have marked the packet as damaged, which it does in a transport stream.
         func findHole(at offset: Int64, _ begin: Int64, lasting duration: Int64) {
             lastDuration = duration
-            guard openedByteCount != nil, isAudioOnly || container == .mpegTS else { return }
+            // In FLAC, packets before a hole have no timestamps: the decoder tells where it begins.
+            guard openedByteCount != nil, container != .flac, isAudioOnly || container == .mpegTS else { return }
             let isMarked = unsafe packet.handle.pointee.flags & AV_PKT_FLAG_CORRUPT != 0
             let hole = gaps.add(
                 offset: offset, begin: begin, duration: duration, isMarked: isMarked,
                 shortest: ticks(of: MissingAudio.shortestHole), patience: ticks(of: Self.jumpLimit),
-                needsBytes: container != .flac && container != .wavPack)
+                needsBytes: container != .wavPack)
             if let hole, isAudioOnly || hole.isMarked {
                 missing.addHole(at: self.duration(of: hole.begin), lasting: self.duration(of: hole.length))
             }
@@ -38,7 +39,7 @@
         /// yet.
         func findEnd() {
             guard let openedByteCount, let byteCount = stream.byteSource.state.byteCount, byteCount <= openedByteCount,
-                lastEnd > 0, lastDuration > 0
+                lastEnd > 0, lastDuration > 0 || container == .flac
             else { return }
             switch container {
             case .wav: findEndOfWAV()

@@ -79,6 +79,57 @@
             return best
         }
 
+        func seekByIndex(to requested: Int64) throws(DemuxerError) {
+            let place = unsafe av.avio_seek(handle.pointee.pb, 0, 1)
+            let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
+            guard result < 0 else { return }
+            if let failure = stream.consumeFailure() { throw .byteSource(failure) }
+            // Seeks forward instead. The backward seek fails if the position lies before the first index entry.
+            let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
+            if let failure = stream.consumeFailure() { throw .byteSource(failure) }
+            guard other >= 0 else {
+                // FFmpeg has left the place where it read.
+                _ = unsafe av.avio_seek(handle.pointee.pb, place, 0)
+                throw .malformed(
+                    "this file does not support seeking (\(ffmpegErrorText(result))): play it from its start, or convert it with ffmpeg first",
+                    kind: .notSeekable)
+            }
+        }
+
+        // MARK: FLAC
+
+        /// The distances in bytes before the frame that is sought at which reading begins, until it succeeds. FFmpeg finds
+        /// no frame where fewer than five precede a hole.
+        private static let flacLeads = [0, 1 << 18, 1 << 20]
+
+        /// The number of samples in each frame of FLAC but the last, if its frames are equally long; nil if it is unknown.
+        var flacBlockSize: Int? {
+            // STREAMINFO begins with the sizes of the smallest and the largest block.
+            guard unsafe codec.handle.pointee.extradata_size >= 4, let header = unsafe codec.handle.pointee.extradata
+            else { return nil }
+            return unsafe Int(header[2]) << 8 | Int(header[3])
+        }
+
+        /// Seeks to a frame of FLAC near `requested` that lies before it, if there is one, and reads it. FFmpeg's own
+        /// search fails in a hole or ends behind it, and takes more requests.
+        func seekFLAC(to requested: Int64, blockSize: Int) throws(DemuxerError) {
+            let index = seekPoints.firstIndex { $0.ticks > requested } ?? seekPoints.endIndex
+            let low = seekPoints.indices.contains(index - 1) ? seekPoints[index - 1] : seekPoints.first
+            let next = seekPoints.indices.contains(index) ? seekPoints[index] : nil
+            let first = SeekPointFinder.Place(offset: low?.offset ?? stream.start, ticks: low?.ticks ?? 0)
+            var place = first
+            let high = next.map { SeekPointFinder.Place(offset: $0.offset, ticks: $0.ticks) }
+            if let high = high ?? endOfFile(after: requested) {
+                place = try find(requested, from: first, to: high, by: .flac(blockSize: blockSize))
+            }
+            for lead in Self.flacLeads {
+                try seek(toByte: max(place.offset - lead, first.offset))
+                isPacketRead = try readPacket()
+                let begin = unsafe packet.handle.pointee.pts
+                if isPacketRead, begin != tenfour_av_no_timestamp(), begin <= requested { return }
+            }
+        }
+
         // MARK: Transport streams
 
         /// Seeks to a packet before `requested` that begins the audio's elementary stream anew. FFmpeg's own search takes
@@ -91,7 +142,11 @@
                 place = try find(
                     requested, from: first, to: end, by: .transportStream(identifier: identifier, origin: origin ?? 0))
             }
-            let result = unsafe av.av_seek_frame(handle, -1, Int64(place.offset - stream.start), AVSEEK_FLAG_BYTE)
+            try seek(toByte: place.offset)
+        }
+
+        private func seek(toByte offset: Int) throws(DemuxerError) {
+            let result = unsafe av.av_seek_frame(handle, -1, Int64(offset - stream.start), AVSEEK_FLAG_BYTE)
             if let failure = stream.consumeFailure() { throw .byteSource(failure) }
             if result < 0 {
                 throw .malformed(

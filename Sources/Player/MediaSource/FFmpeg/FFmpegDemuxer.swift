@@ -289,35 +289,24 @@
         /// Seeks so that the next packet contains `requested` or precedes it. Returns the start of that packet, or
         /// `position` if FFmpeg does not report it.
         func jump(to requested: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
+            isPacketRead = false
             if container == .mpegTS, stream.isSeekable {
                 try seekTransportStream(to: requested)
+            } else if container == .flac, stream.isSeekable, let blockSize = flacBlockSize {
+                try seekFLAC(to: requested, blockSize: blockSize)
             } else {
                 try seekByIndex(to: requested)
             }
             isContiguous = false
             restartMissing()
             // In a transport stream, packets without a timestamp belong to those before the place reached.
-            for _ in 0..<(container == .mpegTS ? 256 : 1) {
-                isPacketRead = try readPacket()
+            for attempt in 0..<(container == .mpegTS ? 256 : 1) {
+                if attempt > 0 || !isPacketRead { isPacketRead = try readPacket() }
                 guard isPacketRead else { return Estimate(duration?.value ?? position, isExact: true) }
                 if unsafe packet.handle.pointee.pts != tenfour_av_no_timestamp() { break }
             }
             let begin = unsafe packet.handle.pointee.pts
             return Estimate(begin == tenfour_av_no_timestamp() ? position : duration(of: begin), isExact: true)
-        }
-
-        private func seekByIndex(to requested: Int64) throws(DemuxerError) {
-            let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
-            guard result < 0 else { return }
-            if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-            // Seeks forward instead. The backward seek fails if the position lies before the first index entry.
-            let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
-            if let failure = stream.consumeFailure() { throw .byteSource(failure) }
-            guard other >= 0 else {
-                throw .malformed(
-                    "this file does not support seeking (\(ffmpegErrorText(result))): play it from its start, or convert it with ffmpeg first",
-                    kind: .notSeekable)
-            }
         }
 
         func updateFormat(_ format: LPCMFormat) { track.format = format }

@@ -1,8 +1,9 @@
 /// Finds places in a file at which its demuxer can begin, with their timestamps, without an index: clusters of Matroska,
-/// blocks of WavPack, and packets of a transport stream.
+/// blocks of WavPack, frames of FLAC, and packets of a transport stream.
 package struct SeekPointFinder: ~Copyable {
     package enum Container: Equatable {
         case matroska, wavPack
+        case flac(blockSize: Int)
         /// Packets that begin the elementary stream with this identifier anew, with timestamps that wrap. `origin` is a
         /// timestamp before the wrap.
         case transportStream(identifier: Int, origin: Int64)
@@ -74,6 +75,7 @@ package struct SeekPointFinder: ~Copyable {
                     switch container {
                     case .matroska: Self.timestampOfCluster(bytes, at: index)
                     case .wavPack: Self.timestampOfBlock(bytes, at: index)
+                    case .flac(let blockSize): FLACFrame.firstSample(bytes, at: index, blockSize: blockSize)
                     case .transportStream(let identifier, let origin):
                         Self.timestampOfPacket(bytes, at: index, of: identifier, near: origin)
                     }

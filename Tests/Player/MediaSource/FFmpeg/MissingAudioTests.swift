@@ -32,7 +32,8 @@
             Kind(name: "a.mp3", options: ["-b:a", "128k"]), Kind(name: "a.flac"), Kind(name: "a.wv"),
             Kind(name: "a.wma"), Kind(name: "a.mka"), Kind(name: "a.wav"), Kind(name: "a.aiff"),
             Kind(name: "a.wav", options: ["-c:a", "pcm_mulaw"]), Kind(name: "a.wav", options: ["-ac", "6"]),
-            Kind(name: "a.wav", options: ["-rf64", "always"]), Kind(name: "a.m4a", options: ["-movflags", "+faststart"]),
+            Kind(name: "a.wav", options: ["-rf64", "always"]),
+            Kind(name: "a.m4a", options: ["-movflags", "+faststart"]),
         ]
 
         /// Kinds that do not state the length, and are cut within a page.
@@ -109,8 +110,45 @@
                 let heard = try Self.read(damaged)
                 let text = heard.error.map { "\($0)" } ?? "nothing"
                 #expect(heard.error?.kind == .damaged, "seed \(seed): \(text), \(heard.seconds) s")
-                #expect(text.contains("missing") || text.contains("cannot be decoded"), "seed \(seed): \(text)")
+                #expect(text.contains(" are missing, since the file is damaged"), "seed \(seed): \(text)")
                 #expect(13..<17.5 ~= heard.seconds, "seed \(seed): \(heard.seconds) s, \(text)")
+            }
+        }
+
+        /// Frames with a wrong checksum are not heard, and named by their total length.
+        @Test(arguments: [Kind(name: "a.flac"), Kind(name: "a.wv")]) func damagedFramesAreNoNoise(_ kind: Kind) throws {
+            let bytes = try Self.bytes(kind)
+            let peak = try openReader(StoredBytes(bytes), format: .mono).readAll().map(abs).max() ?? 0
+            var damaged = bytes
+            var chance = SeededRandom(seed: 1)
+            for part in 1..<40 {
+                let place = bytes.count * part / 40 + Int.random(in: 0..<500, using: &chance)
+                damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
+            }
+            let (heard, error) = try openReader(StoredBytes(damaged), format: .mono).readToError()
+            #expect((heard.map(abs).max() ?? 0) <= peak + 0.001)
+            let text = error.map { "\($0)" } ?? "nothing"
+            let missing = Double(text.split(separator: " ").dropFirst().first ?? "") ?? 0
+            #expect(text.contains(" places, the first at 0."), "\(text)")
+            #expect(abs(Double(heard.count) / 48_000 + missing - 20) < 0.1, "\(heard.count), \(text)")
+        }
+
+        @Test func aSeekIntoAHoleOfFLACContinuesBehindIt() throws {
+            let bytes = try Self.bytes(Kind(name: "a.flac"))
+            let whole = try openReader(StoredBytes(bytes), format: .mono).readAll()
+            var damaged = bytes
+            for index in bytes.count / 2..<bytes.count * 7 / 10 { damaged[index] = 0 }
+            let reader = try openReader(StoredBytes(damaged), format: .mono)
+            for position in [11.0, 12, 13.5, 18, 9] {
+                _ = try reader.seek(to: .seconds(position))
+                let (heard, error) = reader.readToError()
+                let text = error.map { "\($0)" } ?? "nothing"
+                let begin = " s from \(Int(max(position, 9.9)))."
+                #expect(position > 14 || text.contains(begin), "\(position): \(text)")
+                #expect((error == nil) == (position > 14), "\(position): \(text)")
+                #expect(heard.suffix(240_000).elementsEqual(whole.suffix(min(heard.count, 240_000))), "\(position)")
+                let missing = Double(text.split(separator: " ").dropFirst().first ?? "") ?? 0
+                #expect(abs(Double(heard.count) / 48_000 + missing + position - 20) < 0.1, "\(position): \(text)")
             }
         }
 
