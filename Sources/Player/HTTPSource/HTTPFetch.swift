@@ -46,6 +46,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var hangUp = (offset: -1, count: 0)
     /// The redirects of the present request.
     private var redirect: Redirect
+    /// The first bytes of a resource of which the server states nothing.
+    private var beginning = RepeatedBeginning()
 
     private struct Request {
         var offset = 0
@@ -213,6 +215,18 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
         guard case .useBody = action else { return .aborted }
         lastProgress = loop.now
+        do throws(ByteSourceError) {
+            switch unsafe beginning.compare(bytes) {
+            case .decided: break
+            case .undecided: return .accepted
+            case .repeated(let offset): request.skipLeft = window.end - offset
+            case .live(let before):
+                try unsafe before.span.withUnsafeBytes { before throws(ByteSourceError) in try unsafe store(before) }
+            }
+        } catch {
+            request.failure = error
+            return .aborted
+        }
         // Pauses before any byte is consumed, since libcurl delivers all of `bytes` again.
         if request.skipLeft < bytes.count, window.isFull {
             request.isPausedByWindow = true
@@ -243,6 +257,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if unsafe bytes.isEmpty { return }
         if request.demultiplexer == nil {
             try unsafe window.append(bytes)
+            if isUnstated { unsafe beginning.keep(bytes) }
         } else {
             try unsafe request.demultiplexer?.feed(bytes) { (sound) throws(ByteSourceError) in
                 try unsafe window.append(sound)
@@ -263,6 +278,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             status: status, request.head, from: request.offset, hasRange: request.hasRange, known: known)
         request.action = action
         if case .useBody(let skipping) = action {
+            if isUnstated { beginning.beginResponse() }
             request.skipLeft = skipping
             adopt(isPart: status == 206)
         }
@@ -344,6 +360,9 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
     }
 
+    /// Whether the server has stated nothing by which a file is told from a live stream.
+    private var isUnstated: Bool { known.map { $0.isLive && !$0.isStation } ?? false }
+
     /// The offset at which the requested bytes end; nil if it is unknown.
     private var endOffset: Int? { known?.byteCount.map { min($0, bound ?? .max) } }
 
@@ -353,11 +372,9 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     }
 
     private func serverHungUp() {
-        // A file of which the server states nothing counts as a live stream, whose bytes are appended.
-        let isRepeated = known.map { $0.isLive && !$0.isStation } ?? false
-        let offset = isRepeated ? request.byteCount : window.end
+        let offset = beginning.isLive ? request.byteCount : window.end
         hangUp = (offset, hangUp.offset == offset ? hangUp.count + 1 : 1)
-        guard hangUp.count >= (isRepeated ? 2 : Self.hangUpsAtEnd) else { return retry() }
+        guard hangUp.count >= Self.hangUpsAtEnd else { return retry() }
         // Where a length is stated, the demuxer finds what is missing.
         if endOffset == nil, known?.isStation == false { fail(refusal.incomplete) } else { finish() }
     }

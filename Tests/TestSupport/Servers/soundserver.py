@@ -15,6 +15,7 @@ Parts of the path in front of the file's name, between slashes, select how it is
   claim=N       with a stated length of N bytes
   redirect=N    after N redirections; `redirect=-1` redirects for ever; `leads=X` redirects to the address X, in hexadecimal
   status=N      with this status, `laterstatus=N` for all responses but the first
+  later=NAME    the file NAME in all responses but the first
   icy=N         as a station: a metadata block with a rising number after every N bytes
   html          as an HTML page
   packed        compressed with gzip, whatever was requested
@@ -93,6 +94,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.whole(int(status), b"no", "text/plain")
         if "html" in how:
             return self.whole(200, b"<!DOCTYPE html><html><body>Log in first</body></html>", "text/html")
+        if round:
+            name = how.get("later", name)
         try:
             if "packed" in how:
                 with open(os.path.join(folder, name), "rb") as file:
