@@ -5,7 +5,7 @@ struct MissingAudio {
     private var holes = (count: 0, begin: Duration.zero, length: Duration.zero)
     private var last = (end: Duration.zero, begin: Duration.zero, length: Duration.zero)
     private var longest = Duration.zero
-    private var cut: (end: Duration, stated: Duration?)?
+    private var cut: (end: Duration, stated: Duration)?
     private var rest: (begin: Duration, byteCount: Int)?
 
     /// Shorter holes count as single damaged packets, as long as they are few. Holes at a shorter distance are one.
@@ -39,9 +39,6 @@ struct MissingAudio {
         if stated - end >= Self.shortestEnd { cut = (end, stated) }
     }
 
-    /// Records that the file ends within a page, and the audio at `end`. The length of the whole is unknown.
-    mutating func endWithinPage(at end: Duration) { cut = cut ?? (end, nil) }
-
     /// Records bytes after the end of the audio that belong to nothing in the file, such as a second file.
     mutating func leaveOut(_ byteCount: Int, at begin: Duration) { rest = (begin, byteCount) }
 
@@ -55,10 +52,7 @@ struct MissingAudio {
                 "about \(Self.seconds(holes.length)) in \(holes.count) places, the first at \(Self.seconds(holes.begin)),"
             )
         }
-        if let cut {
-            let whole = cut.stated.map { " (of \(Self.seconds($0)))" } ?? ""
-            parts.append("the end from \(Self.seconds(cut.end)) on\(whole)")
-        }
+        if let cut { parts.append("the end from \(Self.seconds(cut.end)) on (of \(Self.seconds(cut.stated)))") }
         var sentences: [String] = []
         if !parts.isEmpty {
             let verb = parts.count > 1 || holes.count > 0 ? "are" : "is"

@@ -138,7 +138,8 @@ public final class OggOpusDemuxer: PacketDecoding, MissingAudioReporting {
         return false
     }
 
-    /// Records the end that a server has stated and not sent, and that of a file that ends within a page.
+    /// Records the end that a server has stated and not sent. A file that ends within a page is a recording that was
+    /// stopped: Ogg states no length.
     private func findEnd() {
         let state = pages.byteSource.state
         guard !state.isLive, let byteCount = state.byteCount, byteCount > firstPage else { return }
@@ -149,7 +150,6 @@ public final class OggOpusDemuxer: PacketDecoding, MissingAudioReporting {
             let share = Double(stated - firstPage) / Double(byteCount - firstPage)
             missing.endEarly(at: end, stated: end * share)
         }
-        if pages.endsWithinPage { missing.endWithinPage(at: end) }
     }
 
     private func addHole(_ hole: Range<Int>) {

@@ -73,9 +73,6 @@ struct OggPages: ~Copyable {
 
     var byteSource: any ByteSource { window.byteSource }
 
-    /// Whether the bytes end within a page, after `page(from:before:)` has returned nil at their end.
-    var endsWithinPage: Bool { end - position >= OggPage.fixedByteCount }
-
     /// The body of the last page.
     var body: Span<UInt8> {
         @_lifetime(borrow self)

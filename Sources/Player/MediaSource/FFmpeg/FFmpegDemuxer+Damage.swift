@@ -35,29 +35,24 @@
             }
         }
 
-        /// Records the end that is missing, if the header states a longer duration. A file that has grown is not complete
-        /// yet.
+        /// Records the end that is missing, if the header states a longer duration, or a server more bytes than it has sent.
+        /// A file that has grown is not complete yet.
         func findEnd() {
             guard let openedByteCount, let byteCount = stream.byteSource.state.byteCount, byteCount <= openedByteCount,
                 lastEnd > 0, lastDuration > 0 || container == .flac
             else { return }
+            if byteCount < openedByteCount {
+                let share = Double(openedByteCount - stream.start) / Double(max(byteCount - stream.start, 1))
+                missing.endEarly(at: duration(of: lastEnd), stated: duration(of: lastEnd) * share)
+            }
             switch container {
             case .wav: findEndOfWAV()
-            case .ogg: if endsWithinOggPage(byteCount) { missing.endWithinPage(at: duration(of: lastEnd)) }
             default:
                 if let stated = statedDuration(in: byteCount, density: bitRate ?? 0) {
                     missing.endEarly(at: duration(of: lastEnd), stated: stated)
                 }
                 if container == .mp4 { findSecondMovie(before: byteCount) }
             }
-        }
-
-        private func endsWithinOggPage(_ byteCount: Int) -> Bool {
-            guard stream.isSeekable else { return false }
-            var pages = OggPages(ByteWindow(of: stream.byteSource))
-            var place = max(byteCount - 2 * OggPage.longest, stream.start)
-            while let page = try? pages.page(from: place, before: byteCount) { place = page.end }
-            return pages.endsWithinPage
         }
 
         /// Records a second MP4 file behind the first, of which FFmpeg reads nothing. Of fragments it reads all.

@@ -176,13 +176,14 @@
             #expect(text.contains("the end from 20.0 s on"), "\(text)")
         }
 
-        @Test(arguments: paged) func anEndWithinAPageIsNamed(_ kind: Kind) throws {
+        /// A recording of a station that was stopped.
+        @Test(arguments: paged) func anEndWithinAPageIsNotNamed(_ kind: Kind) throws {
             let bytes = try Self.bytes(kind)
-            let heard = try Self.read(Array(bytes.prefix(bytes.count * 6 / 10)))
-            let text = heard.error.map { "\($0)" } ?? "nothing"
-            #expect(text.contains("the end from 1"), "\(text)")
-            #expect(text.contains(" s on is missing, since the file is cut"), "\(text)")
-            #expect(10..<12.5 ~= heard.seconds, "\(heard.seconds) s")
+            for share in [60, 61, 63] {
+                let heard = try Self.read(Array(bytes.prefix(bytes.count * share / 100)))
+                #expect(heard.error == nil, "\(heard.error.map { "\($0)" } ?? "")")
+                #expect(10..<13 ~= heard.seconds, "\(heard.seconds) s")
+            }
         }
 
         /// Zeros that fill the last block of a disk.
@@ -216,6 +217,7 @@
         @Test(arguments: [
             Kind(name: "a.mp3", options: ["-b:a", "128k"]), Kind(name: "a.m4a", options: ["-movflags", "+faststart"]),
             Kind(name: "a.flac"), Kind(name: "a.wav"), Kind(name: "a.opus", options: ["-c:a", "libopus"]),
+            Kind(name: "a.ogg", options: ["-c:a", "libvorbis"]),
         ])
         func anEndThatAServerDoesNotSendIsNamed(_ kind: Kind) throws {
             let bytes = try Self.bytes(kind)
