@@ -55,6 +55,21 @@ public enum AudioTrackChoice: Equatable, Sendable {
         }
     }
 
+    /// Returns the index in `tracks` of the chosen track. If there is none, throws a sentence that names the tracks.
+    func requiredIndex(in tracks: [AudioTrack]) throws(ReaderError) -> Int {
+        if let index = index(in: tracks) { return index }
+        let names = tracks.map { "\($0.number)" + ($0.language.map { " (\($0))" } ?? "") }
+        throw .demuxer(
+            .malformed(
+                "this file has no such audio track, only \(names.joined(separator: ", ")): choose one of these with --track, or leave --track out",
+                kind: .notAudio))
+    }
+
+    /// Throws if another track is chosen than the only one of a file that states no language.
+    static func check(_ choice: Self?, codec: String) throws(ReaderError) {
+        _ = try choice?.requiredIndex(in: [AudioTrack(number: 1, codec: codec, channelCount: 0)])
+    }
+
     /// Returns the two letters of a language that has them, or else the text in lower case.
     private static func canonical(_ language: String) -> String {
         let code = language.lowercased().prefix { $0 != "-" && $0 != "_" }

@@ -36,7 +36,9 @@ public func openReader(
                 window, container, after: tag, isNamed: hint != nil, format: format, track: choice)
         }
     #endif
-    return try openBuiltInReader(window, container, format: format)
+    let reader = try openBuiltInReader(window, container, format: format)
+    try AudioTrackChoice.check(choice, codec: reader.demuxer.track.codec)
+    return reader
 }
 
 extension OggChainReader {

@@ -342,12 +342,7 @@
             guard let choice, !tracks.isEmpty else {
                 return tracks.firstIndex { $0.isDefault } ?? tracks.indices.first
             }
-            if let index = choice.index(in: tracks) { return index }
-            let names = tracks.map { "\($0.number)" + ($0.language.map { " (\($0))" } ?? "") }
-            throw .demuxer(
-                .malformed(
-                    "this file has no such audio track, only \(names.joined(separator: ", ")): choose one of these with --track, or leave --track out",
-                    kind: .notAudio))
+            return try choice.requiredIndex(in: tracks)
         }
 
         /// Makes FFmpeg discard all streams except the one at `index`, and frees attached pictures.

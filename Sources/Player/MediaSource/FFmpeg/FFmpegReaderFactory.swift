@@ -18,6 +18,7 @@
             } catch { throw .demuxer(error) }
             if let first {
                 source = try FrameParser(window, from: first, tag: tag)
+                try AudioTrackChoice.check(choice, codec: source.track.codec)
             } else if !isNamed, let format = try probe(&window, after: tag) {
                 source = try openProbed(format, window, tag, choice)
             } else {

@@ -97,6 +97,24 @@
             }
         }
 
+        /// Formats that this module demuxes itself, a chain among them.
+        @Test(arguments: ["a.wav", "a.opus", "chain.opus", "a.mp3", "a.ogg"])
+        func aFileOfOneTrackHasNoOther(_ name: String) throws {
+            let options = name.hasSuffix("ogg") ? ["-c:a", "libvorbis"] : []
+            var bytes = try ToneFiles.bytes(name, options, hertz: 440, seconds: 1)
+            if name == "chain.opus" { bytes += try ToneFiles.bytes("a.opus", [], hertz: 440, seconds: 1) }
+            for isSeekable in [true, false] {
+                let source = { StoredBytes(bytes, knowsLength: isSeekable, isSeekable: isSeekable) }
+                #expect(try openReader(source(), format: .mono, track: .number(1)).readAll().count > 40_000)
+                for choice in [AudioTrackChoice.number(2), .language("de")] {
+                    let error = #expect(throws: ReaderError.self) {
+                        try openReader(source(), format: .mono, track: choice).readAll()
+                    }
+                    #expect("\(try #require(error))".contains("no such audio track, only 1:"))
+                }
+            }
+        }
+
         @Test(arguments: ["", "0", "65", "-1", "x", "four", "d1"])
         func onlyNumbersAndLanguagesChooseATrack(_ text: String) { #expect(AudioTrackChoice(text) == nil) }
     }
