@@ -60,7 +60,11 @@ public final class WAVDemuxer: PacketDecoding, MissingAudioReporting {
     public func nextPacket() throws(DemuxerError) -> PacketDescription? {
         let size = wav.frameByteCount
         var left = left
-        if left <= 0, wav.rereadSize(in: window.byteSource) { left = self.left }
+        if left <= 0 {
+            var hasMore = wav.rereadSize(in: window.byteSource)
+            if !hasMore, hasGrown { hasMore = try wav.includeSurplus(&window) }
+            if hasMore { left = self.left }
+        }
         guard left > 0 else {
             try findEnd()
             return nil
@@ -78,10 +82,15 @@ public final class WAVDemuxer: PacketDecoding, MissingAudioReporting {
         return PacketDescription(offset: offset, byteCount: count * size, frameCount: FrameCount(count))
     }
 
+    /// Whether a program has appended to the file since it was opened.
+    private var hasGrown: Bool {
+        guard let openedByteCount, let byteCount = window.byteSource.state.byteCount else { return false }
+        return byteCount > openedByteCount
+    }
+
     /// Records the samples that the header states and the file lacks, and the bytes after them that are no chunk.
     private func findEnd() throws(DemuxerError) {
-        guard let openedByteCount, let byteCount = window.byteSource.state.byteCount, byteCount <= openedByteCount
-        else { return }
+        guard openedByteCount != nil, !hasGrown else { return }
         try wav.findEnd(
             &window, at: FrameCount(nextFrame).duration(at: decodedFormat.rate),
             after: nextFrame * wav.frameByteCount, in: &missing)

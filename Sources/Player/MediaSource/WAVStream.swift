@@ -145,6 +145,14 @@ struct WAVStream {
         return true
     }
 
+    /// Counts all bytes of the file as samples, if those that follow the stated ones are no chunk. For a file to which a
+    /// program appends before it states the size. Returns true if there are more samples.
+    mutating func includeSurplus(_ window: inout ByteWindow) throws(DemuxerError) -> Bool {
+        guard statedByteCount != nil, try !surplus(&window).rest.isEmpty else { return false }
+        statedByteCount = nil
+        return true
+    }
+
     /// Returns `count` bytes at `offset` as they are now; nil if they cannot be read.
     private static func bytes(of byteSource: any ByteSource, at offset: Int, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)

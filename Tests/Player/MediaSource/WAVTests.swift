@@ -80,6 +80,22 @@ import Testing
         }
     }
 
+    /// A program appends to the file, and its header states a second.
+    @Test func aGrowingFileIsHeardToItsEndWhateverItsHeaderStates() throws {
+        var bytes = try Self.made(["-ar", "48000", "-ac", "1"])
+        let place = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound
+        for (index, byte) in [0x00, 0x77, 0x01, 0x00].enumerated() { bytes[place + index] = UInt8(byte) }
+        let folder = Folder()
+        folder.write(Array(bytes.prefix(bytes.count / 2)), to: "a.wav")
+        let reader = try openReader(FileByteSource.open(folder("a.wav")), format: .mono)
+        let first = try reader.readSome(4_800).count
+        folder.write(bytes, to: "a.wav")
+        #expect(try first + reader.readAll().count == 4 * 48_000)
+        // A file that does not grow has what its header states; the rest is named.
+        let (heard, error) = try openReader(FileByteSource.open(folder("a.wav")), format: .mono).readToError()
+        #expect(heard.count == 48_000 && error?.kind == .damaged)
+    }
+
     @Test func aWAVFileFromAPipeHasNoLengthAndPlays() throws {
         let bytes = try Self.made([], toPipe: true)
         let reader = try openReader(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)
