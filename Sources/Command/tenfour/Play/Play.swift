@@ -145,6 +145,8 @@ struct Play: ParsableCommand {
         download.apply(to: &configuration.download, waitsForLive: !writesFile)
         if !quiet, !noWaveform, !writesFile { WaveformPanel.configure(&configuration) }
         let typed = addresses.map(Secrets.reveal)
+        // The output file takes its format from the first item, which is opened before anything is shown.
+        let pipe = writesFile ? typed.first.flatMap { NamedPipe.waitForWriter($0, quiet: quiet) } : nil
         let streamer: Streamer
         do throws(StreamError) {
             streamer = try Streamer(configuration, sampledLike: typed.first)
@@ -162,6 +164,7 @@ struct Play: ParsableCommand {
             resume: resume,
             desktop: writesFile ? nil : PlayDesktop(streamer, isControlled: !noMpris))
         try runner.run(streamer, typed, at: playback.start?.duration)
+        _ = consume pipe
     }
 }
 

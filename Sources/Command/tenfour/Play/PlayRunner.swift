@@ -49,7 +49,7 @@ struct PlayRunner {
         var line = PlayStatusLine(levels: levels, panel: panel)
         var hasPlayed = false
         var skippedCount = 0
-        var changes = OutageNotices()
+        var changes = OutageNotices(ofFirst: addresses.first)
         var desktop = desktop
         while !isOver(streamer) {
             desktop?.update(streamer.state, at: MonotonicClock.now)
@@ -68,7 +68,7 @@ struct PlayRunner {
             if resumed == nil { remember(streamer, typed) }
             if let length = timer?.fadeOut(at: MonotonicClock.now) { streamer.fadeOut(over: length) }
             if timer?.isOver(at: MonotonicClock.now) == true { break }
-            for notice in changes.notices(streamer) {
+            for notice in changes.notices(streamer, hasPlayed: hasPlayed) {
                 line.clear()
                 log(notice)
             }
@@ -260,14 +260,22 @@ struct PlayRunner {
     private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
 }
 
-/// Notices of a card that is lost and of data that stops arriving.
-private struct OutageNotices {
+/// Notices of a card that is lost, of data that stops arriving, and of a pipe into which nobody writes.
+private struct OutageNotices: ~Copyable {
     private var isCardLost = false
     private var isStalled = false
+    /// The pipe that is the first item, until something is played.
+    private var pipe: NamedPipe?
+
+    init(ofFirst address: String?) {
+        pipe = if let address { NamedPipe(address, at: MonotonicClock.now) } else { nil }
+    }
 
     /// Returns the notices of what has changed since the last call.
-    mutating func notices(_ streamer: Streamer) -> [String] {
+    mutating func notices(_ streamer: Streamer, hasPlayed: Bool) -> [String] {
         var notices: [String] = []
+        if hasPlayed { pipe = nil }
+        if Terminal.showsStatus, let report = pipe?.report(at: MonotonicClock.now) { notices.append(report) }
         if streamer.isCardLost != isCardLost {
             isCardLost.toggle()
             notices.append(

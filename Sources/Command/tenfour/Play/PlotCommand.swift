@@ -119,7 +119,11 @@ struct PlotCommand: ParsableCommand {
         try Console.checkStandardOutput([("--output", output), ("--json", json ? "-" : nil)])
         let picture = try output.map { path throws(RadioError) in try OutputFile(path: path) }
         Signals.catchEnd()
+        let reading = reading
+        // Stays open, so that the writer always has a reader.
+        let pipe = NamedPipe.waitForWriter(reading.path, quiet: quiet)
         let audio = try reading.run()
+        _ = consume pipe
         let end = audio.start + audio.duration
         if let position, position.duration > end, audio.isExact {
             throw RadioError(
