@@ -8,8 +8,9 @@ struct RepeatedBeginning {
     /// The number of bytes of the present response that are compared; nil if it is the first one, or is decided.
     private var comparedCount: Int?
 
-    /// The largest number of bytes that are compared: longer than most headers, which a live stream may repeat.
-    private static let limit = 1 << 16
+    /// The largest number of bytes that are compared: a minute at 128 kbit/s. A live stream may begin each response with the
+    /// same header or the same clip.
+    private static let limit = 1 << 20
 
     enum Outcome {
         /// The response is not compared.

@@ -134,7 +134,8 @@ struct WAVStream {
     mutating func rereadSize(in byteSource: any ByteSource) -> Bool {
         guard let statedByteCount, byteSource.state.isSeekable else { return false }
         var parser = WAVHeaderParser()
-        if let sizesOffset, let sizes = Self.bytes(of: byteSource, at: sizesOffset, count: Self.sizesByteCount) {
+        if let sizesOffset {
+            guard let sizes = Self.bytes(of: byteSource, at: sizesOffset, count: Self.sizesByteCount) else { return false }
             parser.parseSizes(sizes.span)
         }
         guard let size = Self.bytes(of: byteSource, at: begin - 4, count: 4) else { return false }

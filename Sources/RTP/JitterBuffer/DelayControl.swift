@@ -34,7 +34,7 @@ struct DelayControl: ~Copyable, Sendable {
         target = TargetDelay(configuration)
     }
 
-    /// The maximum age of the packet with which playout begins after a stall.
+    /// The maximum age of the packet with which playout begins again after a stall.
     var longestStall: FrameCount { @_noAllocation @_noLocks get { configuration.longestStall } }
     /// The delay of the fastest packet; nil before the first packet.
     var base: FrameCount? { @_noAllocation @_noLocks get { delays.base } }
@@ -53,7 +53,7 @@ struct DelayControl: ~Copyable, Sendable {
         guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
         let jitter = slow - (delays.baseOfRoute ?? base)
         // The measurements are up to ten seconds old, and off by the error of the drift.
-        let reserve = FrameCount(Int(drift.uncertainty * 10))
+        let reserve = FrameCount(Int(drift.reduction * 10))
         return base + target.playoutDelay(spread: slow + reserve - base, jitter: jitter, lookAhead: lookAhead)
     }
 

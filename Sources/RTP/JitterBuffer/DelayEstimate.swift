@@ -258,7 +258,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
                 countBefore += 1
             }
         }
-        guard recentCount >= Self.minimumSampleCount, countBefore > 0 else { return }
+        guard recentCount >= Self.minimumSampleCount, countBefore > 0, fastestNow != .max else { return }
         // Waits if the last second began with packets of the shorter route.
         guard fastestNow - fastest <= max(slowest - fastestNow, Self.routeStep) else { return }
         if fastestBefore - slowest > Self.routeStep {

@@ -18,7 +18,7 @@ public struct DriftEstimate: Sendable {
 
     /// The part of a usual difference of two clocks by which the estimate is reduced, because the slope is uncertain, in
     /// frames per second: 4.8 (100 ppm) before anything is known.
-    private(set) var uncertainty = DriftEstimate.usual
+    private(set) var reduction = DriftEstimate.usual
 
     private static var blockLength: Int { 48_000 }
     /// The least distance from the line that may be a change of route, in frames: 3 ms. Two clocks move apart by less
@@ -105,7 +105,9 @@ public struct DriftEstimate: Sendable {
     private mutating func close(_ least: Double, blocks passed: Double) {
         line.mean.age += passed
         newest?.age += passed
-        guard let expected, passed <= Self.longestPause else { return beginLine(least) }
+        // After a pause `least` is a delay from before it. The next second begins a line.
+        guard passed <= Self.longestPause else { return beginLine(nil) }
+        guard let expected else { return beginLine(least) }
         let error = least - expected
         let farthest = max(Self.routeChange * Self.routeChange, 9 * noise)
         let isOutlier = error * error > farthest
@@ -126,7 +128,7 @@ public struct DriftEstimate: Sendable {
         let doubt = noise / timeSquares
         let usualSquare = Self.usual * Self.usual
         let believed = slope * usualSquare / (usualSquare + doubt)
-        uncertainty = Self.usual * doubt / (usualSquare + doubt)
+        reduction = Self.usual * (1 - usualSquare / (usualSquare + doubt))
         partsPerMillion = believed / Double(Self.blockLength) * 1e6
     }
 
@@ -136,9 +138,9 @@ public struct DriftEstimate: Sendable {
         return newest.map { $0.delay + slope * $0.age }
     }
 
-    private mutating func beginLine(_ least: Double) {
+    private mutating func beginLine(_ least: Double?) {
         line = Line()
-        newest = Second(delay: least)
+        newest = least.map { Second(delay: $0) }
         outlier = nil
     }
 

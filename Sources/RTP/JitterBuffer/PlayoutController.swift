@@ -34,6 +34,9 @@ struct PlayoutController: ~Copyable, Sendable {
     var join = JoinedTalk()
     var pause = NoisyPause()
 
+    /// The maximum age of the first packet of a new talkspurt: 5 s after the fastest packet, or the target delay if it is
+    /// longer. Older packets are dropped.
+    private static var longestPreRoll: FrameCount { FrameCount(240_000) }
     /// The maximum time by which a talkspurt may begin late in order to begin with a lost packet, recovered from the
     /// FEC of the first packet received: 5 ms.
     private static var longestAdvance: FrameCount { FrameCount(240) }
@@ -208,7 +211,10 @@ struct PlayoutController: ~Copyable, Sendable {
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         if join.awaitsNetwork(at: now) { return wanted }
         let target = joinDelay(at: now) ?? targetDelay(at: now)
-        let longest = max(target, (delay.base ?? .zero) + delay.longestStall)
+        // What a talker captured before it sent is not old because of a stall.
+        var longest = delay.longestStall
+        if let talkspurtStart, talkspurtStart >= last?.end ?? talkspurtStart { longest = Self.longestPreRoll }
+        longest = max(target, (delay.base ?? .zero) + longest)
         while let head = queue.head, now - head.start > longest {
             queue.removeHead()
             statistics.late += 1

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourJitterBuffer
+import TenfourPackets
 import Testing
 
 @Test func aStallOfTwoSecondsIsCaughtUpWithinThirtyAndNothingOfItIsLost() {
@@ -27,6 +28,34 @@ import Testing
     #expect((talk.depths.last ?? .infinity) <= Double(milliseconds) + 25)
     let missing = Double((talk.buffer.statistics.concealed + talk.buffer.statistics.skipped).rawValue) / 48
     #expect(abs(missing - 2_000) < Double(milliseconds) + 100, "all that was not heard counts: \(missing) ms")
+}
+
+/// After some stalls no packet of the last half second shows the route. Timestamps begin at any number.
+@Test(arguments: [0, 3_000_000_000, .max] as [UInt32], [120, 480, 960, 2_880])
+func aStallOfAnyLengthAtAnyTimestampIsSurvived(timestamp: UInt32, frames: Int) {
+    for milliseconds in stride(from: 300, through: 1_500, by: 60) {
+        var talk = SimulatedTalk()
+        talk.firstTimestamp = RTPTimestamp(rawValue: timestamp)
+        talk.frameCount = FrameCount(frames)
+        let begin = 3 * 48_000 / frames
+        let end = begin + milliseconds * 48 / frames
+        talk.delay = { (begin..<end).contains($0) ? FrameCount((end - $0) * frames) : FrameCount(48) }
+        talk.run(seconds: 8)
+        #expect(talk.packets.last ?? 0 > end, "\(milliseconds) ms")
+    }
+}
+
+/// Audio from before the key was pressed is heard, however short the wanted delay.
+@Test func theLimitOfAStallIsNoneOfANewTalkspurt() {
+    var configuration = PlayoutConfiguration()
+    configuration.longestStall = FrameCount(48 * 60)
+    var talk = SimulatedTalk(configuration)
+    talk.isSpoken = { !(250..<400).contains($0) }
+    talk.startsTalkspurt = { $0 == 0 || $0 == 400 }
+    talk.delay = { (400..<415).contains($0) ? FrameCount((415 - $0) * 960) : FrameCount(48) }
+    talk.run(seconds: 12)
+    let packets = talk.packets
+    #expect(packets.contains(400) && packets.contains(401), "\(packets)")
 }
 
 /// Normal delays of 15 ± 5 ms, 80 ms more from the fifteenth second to the thirtieth.

@@ -237,7 +237,7 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Older audio is dropped. Default: 1 s, and 5 s after the network has stood still; waiting for retransmissions raises the depth to 100 ms at most.",
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. After a longer drop-out, older audio is dropped. Default: 1 s, and 5 s after the network has stood still; waiting for retransmissions raises the depth to 100 ms at most.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 

@@ -43,7 +43,8 @@
             else { return }
             if byteCount < openedByteCount {
                 let share = Double(openedByteCount - stream.start) / Double(max(byteCount - stream.start, 1))
-                missing.endEarly(at: duration(of: lastEnd), stated: duration(of: lastEnd) * share)
+                // A hostile server states any size.
+                missing.endEarly(at: duration(of: lastEnd), stated: duration(of: lastEnd) * min(share, 10_000))
             }
             switch container {
             case .wav: findEndOfWAV()

@@ -114,7 +114,7 @@
         /// search fails in a hole or ends behind it, and takes more requests.
         func seekFLAC(to requested: Int64, blockSize: Int) throws(DemuxerError) {
             let index = seekPoints.firstIndex { $0.ticks > requested } ?? seekPoints.endIndex
-            let low = seekPoints.indices.contains(index - 1) ? seekPoints[index - 1] : seekPoints.first
+            let low = index > 0 ? seekPoints[index - 1] : nil
             let next = seekPoints.indices.contains(index) ? seekPoints[index] : nil
             let first = SeekPointFinder.Place(offset: low?.offset ?? stream.start, ticks: low?.ticks ?? 0)
             var place = first

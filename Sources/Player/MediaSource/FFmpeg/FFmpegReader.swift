@@ -111,18 +111,22 @@
                 case .ended:
                     if drain() { return true }
                     state = .ended
-                    addHole()
-                    if hasDecoded, let text = source.missing.text {
-                        throw .undecodable(text, kind: .damaged)
-                    }
-                    if !hasDecoded, damagedPacketCount > 0 {
-                        throw .undecodable(
-                            "none of its \(damagedPacketCount) packets can be decoded, since the file is damaged: download it again",
-                            kind: .damaged)
-                    }
                 }
+                if state == .ended { try reportDamage() }
             }
             return false
+        }
+
+        private func reportDamage() throws(ReaderError) {
+            addHole()
+            if hasDecoded, let text = source.missing.text {
+                throw .undecodable(text, kind: .damaged)
+            }
+            if !hasDecoded, damagedPacketCount > 0 {
+                throw .undecodable(
+                    "none of its \(damagedPacketCount) packets can be decoded, since the file is damaged: download it again",
+                    kind: .damaged)
+            }
         }
 
         private func sendPacket() throws(ReaderError) {
