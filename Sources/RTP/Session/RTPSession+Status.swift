@@ -14,8 +14,8 @@ extension RTPSession {
         let membership = membership
         return StatusSchedule.Situation(
             hasReaders: members.hasStated, lastArrival: members.lastArrival, missingSince: members.missingSince,
-            lastSent: sendStream.lastSent,
-            isLossy: sender.isLossy(at: now), memberCount: membership.memberCount,
+            silenceBegin: status.silence.begin(configuration.remotes, since: status.schedule.begin),
+            lastSent: sendStream.lastSent, isLossy: sender.isLossy(at: now), memberCount: membership.memberCount,
             fairInterval: schedule.fairInterval(of: membership))
     }
 
@@ -80,7 +80,10 @@ extension RTPSession {
         for hearing in status.monitor.update(at: now) { events.post(.hearingChanged(hearing)) }
         updateMissing(at: now)
         guard let deadline = status.schedule.deadline(situation(at: now)), deadline <= now else { return }
-        sendBriefReport(at: now)
+        if status.schedule.hasReported { return sendBriefReport(at: now) }
+        // The first report says our name.
+        sendReport(at: now)
+        armReports(at: now)
     }
 
     /// Determines whose audio is missing. A participant for whom this changes reads it at once.

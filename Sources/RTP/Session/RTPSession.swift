@@ -22,7 +22,7 @@ public struct RTPSession: ~Copyable, Sendable {
     var outbox = Outbox()
     var events = EventQueue()
     private var applicationPackets = ApplicationPackets()
-    var status = StatusExchange()
+    var status: StatusExchange
     /// The time at which `updateStatus` is due; nil if nothing is.
     private var statusDeadline: Instant?
     /// The time at which the caller began to read the socket; nil if it is unknown.
@@ -47,8 +47,10 @@ public struct RTPSession: ~Copyable, Sendable {
         self.identity = identity
         self.configuration = configuration
         sender = MediaSender(identity, configuration)
+        status = StatusExchange(at: now)
         armReports(at: now)
         updateLossProtection(isFresh: false, at: now)
+        statusDeadline = statusDeadline(at: now)
     }
 
     // MARK: - State
@@ -102,6 +104,9 @@ public struct RTPSession: ~Copyable, Sendable {
         if case .discarded(let reason) = reception { discards.count(reason) }
         // Nothing of interest is in what was discarded, apart from RTCP of which a part was read.
         if !reception.isDiscarded || reception == .discarded(.malformedRTCP) {
+            if statesStatus, configuration.isRemote(sender) {
+                status.silence.datagramArrived(from: sender.address, at: now)
+            }
             statusDeadline = statusDeadline(at: now)
         }
         return reception
@@ -154,7 +159,9 @@ public struct RTPSession: ~Copyable, Sendable {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
         status.monitor.partnerMoved(to: remote.address)
+        status.silence.keep(configuration.remotes)
         expediteReport(at: now)
+        statusDeadline = statusDeadline(at: now)
     }
 
     /// Records the playout of a source since it was first heard: `due` frames were to be played, the card did not play

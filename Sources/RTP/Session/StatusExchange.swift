@@ -5,7 +5,8 @@ internal import TenfourPackets
 /// Our status in our reports, and that of our partners in theirs: who transmits, and who hears us.
 struct StatusExchange: Sendable {
     var monitor = HearingMonitor()
-    var schedule = StatusSchedule()
+    var schedule: StatusSchedule
+    var silence = RemoteSilence()
     /// Bounds the answers to BYE: an attacker that sends with the address of a partner can invent sources that leave.
     var answers = TokenBucket(perSecond: 10, most: 32)
     /// In a channel: what its relay has asked us about the talkers.
@@ -18,6 +19,8 @@ struct StatusExchange: Sendable {
     private static let longestRoundTrip = Duration.seconds(3)
     /// The report that is being read: the packets of one datagram that one participant has sent.
     private var reading: (ssrc: SSRC, report: HearingMonitor.Report)?
+
+    init(at now: Instant) { schedule = StatusSchedule(at: now) }
 
     mutating func setOutput(_ output: StationStatus.Output) {
         guard output != self.output else { return }

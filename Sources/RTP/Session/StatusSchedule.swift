@@ -4,8 +4,11 @@ internal import TenfourAudioCore
 /// `ReportSchedule` (Protocol/02-rtcp.md, "Brief reports").
 ///
 /// While audio arrives, and for five seconds after, the sources learn once a second how we receive them. When we
-/// stop transmitting, our listeners learn that nothing more is to come.
+/// stop transmitting, our listeners learn that nothing more is to come. A remote that we do not hear may talk, and learns
+/// that it is not heard.
 struct StatusSchedule: Sendable {
+    /// The beginning of the session.
+    let begin: Instant
     /// The time of the last report, brief or not; nil before the first.
     private var last: Instant?
     /// Whether something has changed that the other participants should read at once.
@@ -19,6 +22,8 @@ struct StatusSchedule: Sendable {
         var lastArrival: Instant?
         /// The time since which the audio of a participant that says that it transmits is missing; nil if none is.
         var missingSince: Instant?
+        /// The time since which a configured remote is not heard, maybe a future one; nil without remotes.
+        var silenceBegin: Instant?
         /// The time of our last packet; nil before the first.
         var lastSent: Instant?
         /// Whether a receiver of our stream loses packets, so that single reports may be lost.
@@ -33,10 +38,18 @@ struct StatusSchedule: Sendable {
     /// its two ends alone, so that they take at most 5% of its bit rate.
     private static let interval = Duration.seconds(1)
     private static let fewMembers = 9
+    /// The interval while a remote is not heard. A talker needs two reports, 1.5 s apart or more, to conclude that it
+    /// is not heard, and has them within 2.9 s.
+    private static let silentInterval = Duration.milliseconds(700)
     /// The time for which reports follow the last packet of a source, so that it learns that nothing arrives.
     private static let followUp = Duration.seconds(5)
     /// The time for which they follow where a source says that it transmits.
     private static let missingFollowUp = Duration.seconds(60)
+
+    init(at now: Instant) { begin = now }
+
+    /// Whether any report was sent.
+    var hasReported: Bool { last != nil }
 
     /// Sends a brief report as soon as the minimum interval permits.
     mutating func expedite() { hasNews = true }
@@ -46,11 +59,15 @@ struct StatusSchedule: Sendable {
         hasNews = false
     }
 
-    /// The time of the next brief report; nil if none is due, and before the first report.
+    /// The time of the next brief report; nil if none is due. Before the first report, it is that of a whole one for a
+    /// remote that is not heard.
     func deadline(_ situation: Situation) -> Instant? {
-        guard let last, situation.hasReaders else { return nil }
+        let forSilent = nextForSilent(situation, after: last ?? begin)
+        guard let last, situation.hasReaders else { return forSilent }
         let news = hasNews ? last + ReportSchedule.earlyInterval : nil
-        return earlier(earlier(news, nextForSources(situation, after: last)), nextForListeners(situation, after: last))
+        return earlier(
+            earlier(earlier(news, nextForSources(situation, after: last)), nextForListeners(situation, after: last)),
+            forSilent)
     }
 
     /// The time within which another report follows the one that is sent at `now`; nil if none is certain.
@@ -65,6 +82,11 @@ struct StatusSchedule: Sendable {
         let isArriving = situation.lastArrival.map { next < $0 + Self.followUp } ?? false
         let isMissing = situation.missingSince.map { next < $0 + Self.missingFollowUp } ?? false
         return isArriving || isMissing ? next : nil
+    }
+
+    private func nextForSilent(_ situation: Situation, after last: Instant) -> Instant? {
+        guard situation.memberCount <= Self.fewMembers else { return nil }
+        return situation.silenceBegin.map { max(last + Self.silentInterval, $0) }
     }
 
     /// The end of a transmission is reported twice, or four times where reports may be lost.
