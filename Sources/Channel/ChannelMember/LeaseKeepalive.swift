@@ -11,6 +11,9 @@ struct LeaseKeepalive: Sendable {
     /// The time at which the relay is probed if it remains silent; nil if no media is expected, or the probe has begun.
     private var suspicion: Instant?
     private var probe: Probe?
+    /// The time at which a relay that counts as lost is probed again, because something of it has arrived; nil if nothing
+    /// has.
+    private var returned: Instant?
     /// The last probe that was not answered in time.
     private var unanswered: Probe?
     private var lastHeard: Instant
@@ -62,13 +65,13 @@ struct LeaseKeepalive: Sendable {
     }
 
     var deadline: Instant {
-        if isLost { return end }
+        if isLost { return min(min(returned ?? end, probe?.due ?? end), end) }
         return min(min(renewal, suspicion ?? renewal), min(probe?.due ?? renewal, end))
     }
 
     mutating func step(at now: Instant, using generator: inout some RandomNumberGenerator) -> Step {
         if end <= now { return .over }
-        guard !isLost else { return .nothing }
+        if isLost { return stepOfLost(at: now, using: &generator) }
         if let suspicion, suspicion <= now {
             self.suspicion = nil
             // Begins the probe after a random delay, so that the members who hear one talker do not all probe at the
@@ -83,6 +86,20 @@ struct LeaseKeepalive: Sendable {
                 return probe.map { .renew(token: $0.token) } ?? .nothing
             }
         }
+        return stepOfProbe(at: now)
+    }
+
+    /// Probes a relay that counts as lost when it sends to us again: it still knows our session, and its answer ends the new
+    /// attempt to join.
+    private mutating func stepOfLost(at now: Instant, using generator: inout some RandomNumberGenerator) -> Step {
+        if let returned, returned <= now {
+            self.returned = nil
+            beginProbe(at: now, now, using: &generator)
+        }
+        return stepOfProbe(at: now)
+    }
+
+    private mutating func stepOfProbe(at now: Instant) -> Step {
         guard let probe, probe.due <= now else { return .nothing }
         let maximumCount = isWatchful ? Self.watchfulProbeCount : Self.maximumProbeCount
         if probe.sentCount < maximumCount {
@@ -94,6 +111,7 @@ struct LeaseKeepalive: Sendable {
         }
         unanswered = probe
         self.probe = nil
+        guard !isLost else { return .nothing }
         // Does not count the relay as lost if a packet or record has arrived since the probe began. The relay still
         // sends to us, so only its answers were lost. The next renewal is due after 1 s.
         guard lastHeard <= probe.began else {
@@ -131,15 +149,21 @@ struct LeaseKeepalive: Sendable {
 
     /// Records that a packet of another member arrived.
     mutating func mediaReceived(at now: Instant) {
-        lastHeard = now
+        heard(at: now)
         suspicion = now + Self.longestSilence
     }
 
     /// Records that a record of the relay arrived. While media is expected, and always if the member is watchful, the
     /// relay is probed if it is silent for the next 500 ms.
     mutating func recordReceived(at now: Instant) {
-        lastHeard = now
+        heard(at: now)
         if suspicion != nil || isWatchful { suspicion = now + Self.longestSilence }
+    }
+
+    private mutating func heard(at now: Instant) {
+        lastHeard = now
+        guard isLost, probe == nil else { return }
+        returned = returned ?? max(now, unanswered.map { $0.began + Self.renewalPatience } ?? now)
     }
 
     /// Handles the answer to a renewal. Returns whether the relay was considered lost until this answer.
@@ -154,7 +178,7 @@ struct LeaseKeepalive: Sendable {
             self.probe = nil
             renewal = now + Self.renewalInterval
         }
-        defer { isLost = false }
+        defer { (isLost, returned) = (false, nil) }
         return isLost
     }
 }

@@ -162,6 +162,24 @@ struct HearingTests {
         }
     }
 
+    /// The listener counts the relay as lost after a second, and its pauses between two attempts to join grow to seconds.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func aFirewallThatOpensIsNoticed(seed: UInt64) {
+        let station = Station(2, seed: seed)
+        let begin = 10 + Double(seed) * 0.13
+        station.run(until: begin)
+        station.air.change(1, back: NetworkModel(loss: .random(1)))
+        station.run(until: begin + 8)
+        #expect(station.states.contains(.hearsNothing))
+        let joined = station.listeners[0].events.count
+        station.air.change(1, back: NetworkModel(delay: .milliseconds(20)))
+        station.run(until: begin + 14)
+        let again = station.learnt(after: begin + 8)
+        #expect(again.map(\.hearing.state) == [.hears], "\(again)")
+        #expect(again.allSatisfy { $0.at <= begin + 10 }, "\(again)")
+        let returned = station.listeners[0].events[joined...]
+        #expect(returned.count == 1, "\(returned)")
+    }
+
     @Test func mediaThatNeverArrivedIsNoticed() {
         let station = Station(2)
         station.deaf = [1]

@@ -87,6 +87,23 @@ struct LeaseKeepaliveTests {
         #expect(step(at: at(1_500)) == "renew")
     }
 
+    /// Each packet of a lost relay that arrives shows that it knows the session, and a probe asks at once.
+    @Test mutating func aLostRelayThatSendsAgainIsProbed() {
+        answerFirst()
+        lease.doubt(at: at(2_000), using: &randomness)
+        for now in stride(from: 2_000, to: 3_000, by: 20) { _ = step(at: at(now)) }
+        #expect(lease.isLost && lease.deadline == at(30_040))
+        lease.mediaReceived(at: at(8_000))
+        #expect(lease.deadline == at(8_000))
+        var probes: [Int] = []
+        for now in stride(from: 8_000, to: 12_000, by: 20) {
+            if step(at: at(now)) == "renew" { probes.append(now) }
+            lease.mediaReceived(at: at(now))
+        }
+        #expect(lease.isLost, "the answers do not arrive")
+        #expect(probes.prefix(3) == [8_000, 8_200, 8_400] && probes.count <= 15, "\(probes)")
+    }
+
     @Test mutating func anAnswerBringsALostRelayBack() {
         answerFirst()
         lease.doubt(at: at(2_000), using: &randomness)
