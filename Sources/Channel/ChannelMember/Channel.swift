@@ -33,7 +33,7 @@ public struct Channel: ~Copyable, Sendable {
     /// CLOCK_BOOTTIME at our first WELCOME; nil before it.
     var firstWelcome: Instant?
     var roster: RosterExchange
-    /// What the relay has asked and stated about who hears whom.
+    /// Holds what the relay has asked and stated about who hears whom.
     var hearing = HearingExchange()
     /// The owner's hash; nil in an open channel, and before a relay has shown that the channel has an owner.
     var owner: OwnerHash?

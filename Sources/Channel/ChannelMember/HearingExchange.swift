@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 public import TenfourSession
 
-/// What the relay has asked and stated about who hears whom, until the RTP session takes it.
+/// Holds the relay's last request and list, until the RTP session takes them.
 struct HearingExchange: Sendable {
     fileprivate var request: HearingRequest?
     /// The relay's last list; an older one says nothing more.

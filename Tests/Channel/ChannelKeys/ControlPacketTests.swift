@@ -18,7 +18,7 @@ struct ControlPacketTests {
         #expect(size["unknown-session"]! <= 37)
     }
 
-    @Test(arguments: KeysVector.all(.control))
+    @Test(arguments: try KeysVector.all(.control))
     func aBadPacketIsRefusedForItsReason(vector: KeysVector) throws {
         let bytes = try vector.bytes()
         do {

@@ -6,7 +6,7 @@ import Testing
 struct LinkTests {
     private var randomness = SeededRandom(seed: 5)
 
-    @Test(arguments: KeysVector.all(.link).filter { $0.refused == nil })
+    @Test(arguments: try KeysVector.all(.link).filter { $0.refused == nil })
     func aLinkMeansWhatIsWritten(vector: KeysVector) throws {
         let bytes = try vector.bytes()
         let link = try ChannelLink(parsing: bytes.span)
@@ -26,7 +26,7 @@ struct LinkTests {
         #expect(listening.text(.words).hasSuffix(try #require(vector.listenWords)))
     }
 
-    @Test(arguments: KeysVector.all(.link).filter { $0.refused != nil })
+    @Test(arguments: try KeysVector.all(.link).filter { $0.refused != nil })
     func aBadLinkIsRefusedForItsReason(vector: KeysVector) throws {
         let bytes = try vector.bytes()
         do {
@@ -38,7 +38,7 @@ struct LinkTests {
     }
 
     @Test func noRefusalRepeatsTheSecret() throws {
-        for vector in KeysVector.all(.link) where vector.refused != nil {
+        for vector in try KeysVector.all(.link) where vector.refused != nil {
             let text = String(decoding: try vector.bytes(), as: UTF8.self)
             let secret = text.split(separator: "#").dropFirst().joined()
             guard secret.count > 8 else { continue }

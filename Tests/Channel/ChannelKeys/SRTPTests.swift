@@ -24,7 +24,7 @@ struct SRTPTests {
         PacketIndex(rolloverCounter: rollover, SequenceNumber(rawValue: number))
     }
 
-    @Test(arguments: KeysVector.all(.srtp))
+    @Test(arguments: try KeysVector.all(.srtp))
     func aPacketIsProtectedAsWritten(vector: KeysVector) throws {
         let suite = try #require(vector.suite.flatMap(SRTPSuite.init))
         let given = try #require(vector.master.map(hex))

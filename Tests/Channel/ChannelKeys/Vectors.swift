@@ -48,9 +48,11 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
 
     static let folder = URL(filePath: Repository.path("Protocol/vectors/keys"))
 
-    static func all(_ kind: Kind) -> [Self] { all.filter { $0.kind == kind } }
-
-    private static let all: [Self] = VectorFolder("keys").vectors { $0.file = $1 }
+    /// Returns the vectors of a kind, one or more.
+    static func all(_ kind: Kind) throws -> [Self] {
+        let all: [Self] = try VectorFolder("keys").vectors { $0.file = $1 }
+        return all.filter { $0.kind == kind }
+    }
 }
 
 /// The inputs from which the packets in session.json were made.

@@ -84,7 +84,7 @@ struct HearingRecordTests {
         #expect(requests.count == 3 && requests.allSatisfy { $0.talkers.count == 8 })
     }
 
-    /// What waits because the relay itself has just sent much does not delay the requests of other channels.
+    /// Requests of one channel that wait, because the relay itself has just sent much, do not delay those of other channels.
     @Test func channelsDoNotDelayEachOther() {
         let keys = (0..<3).map { ChannelKeys.drawn("family \($0)") }
         let room = RelayHarness(keys)

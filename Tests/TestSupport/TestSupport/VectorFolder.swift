@@ -2,27 +2,32 @@ public import Foundation
 
 /// A folder of Protocol/vectors: pairs of files, NAME.json with the meaning of the bytes in NAME.bin.
 public struct VectorFolder: Sendable {
-    /// The files with a meaning, in the order of their names.
-    public let files: [URL]
     private let folder: URL
 
-    /// The folder `name` of Protocol/vectors; empty for the vectors directly in it.
-    public init(_ name: String = "") {
-        folder = URL(filePath: Repository.path("Protocol/vectors/\(name)"))
-        let found = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        files = (found ?? []).filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }
+    /// A folder has no vectors: a test of them would pass without having tested anything.
+    public struct IsEmpty: Error {
+        public var path: String
     }
 
-    /// Decodes all vectors. `setFile` gives one the file that it was read from.
-    public func vectors<Vector: Decodable>(_ setFile: (inout Vector, URL) -> Void) -> [Vector] {
-        files.map { file in
-            do {
-                var vector = try JSONDecoder().decode(Vector.self, from: Data(contentsOf: file))
-                setFile(&vector, file)
-                return vector
-            } catch {
-                fatalError("\(file.path) cannot be read: \(error)")
-            }
+    /// The folder `name` of Protocol/vectors; empty for the vectors directly in it.
+    public init(_ name: String = "") { self.init(at: URL(filePath: Repository.path("Protocol/vectors/\(name)"))) }
+
+    init(at folder: URL) { self.folder = folder }
+
+    /// Returns the files with a meaning, one or more, in the order of their names.
+    public func files() throws -> [URL] {
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }
+        guard !files.isEmpty else { throw IsEmpty(path: folder.path) }
+        return files
+    }
+
+    /// Decodes all vectors, one or more. `setFile` gives one the file that it was read from.
+    public func vectors<Vector: Decodable>(_ setFile: (inout Vector, URL) -> Void) throws -> [Vector] {
+        try files().map { file in
+            var vector = try JSONDecoder().decode(Vector.self, from: Data(contentsOf: file))
+            setFile(&vector, file)
+            return vector
         }
     }
 

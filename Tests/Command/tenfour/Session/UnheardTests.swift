@@ -72,7 +72,7 @@ import Testing
     @Test(.needsRoot) func theWrongPortRefuses() throws {
         try talk(to: "10.9.2.1:5006") { alice, bob in
             #expect(alice.says("10.9.2.1:5006 refuses your packets: no program receives there"), "\(alice.errors)")
-            // What Bob's program says from its own port changes nothing, and is no second cause.
+            // Reports of Bob's program from its own port change nothing, and are no second cause.
             #expect(alice.says("10.9.2.1:5004 is Bob"), "\(alice.errors)")
             #expect(bob.says("nothing has arrived from 10.9.1.1:5004 for 10 s"), "\(bob.errors)")
             #expect(alice.errors.components(separatedBy: "refuses your packets").count == 2, "\(alice.errors)")
