@@ -17,7 +17,7 @@ public struct HearingList: Hashable, Sendable {
         public var member: UInt32
         /// The SSRC of the member's media, from its info; nil if it is not known. The record does not contain it.
         public var ssrc: SSRC?
-        /// What the member has stated last; nil if it has never answered.
+        /// The last statement of the member; nil if it has never answered.
         public var statement: Statement?
 
         public init(member: UInt32, statement: Statement?) {
@@ -31,26 +31,13 @@ public struct HearingList: Hashable, Sendable {
         /// The time since the statement arrived at the relay, at most 6.2 s, in steps of 100 ms.
         public var age: Duration
         public var output: StationStatus.Output
-        /// The share of the talker's audio that was not played, and the highest number that has arrived; nil if no packet
-        /// of the talker has arrived.
-        public var playout: Playout?
+        /// The playout of the talker; nil if no packet of it has arrived.
+        public var playout: StationStatus.Playout?
 
-        public init(age: Duration, output: StationStatus.Output, playout: Playout?) {
+        public init(age: Duration, output: StationStatus.Output, playout: StationStatus.Playout?) {
             self.age = age
             self.output = output
             self.playout = playout
-        }
-    }
-
-    /// How the audio of the talker is played.
-    public struct Playout: Hashable, Sendable {
-        /// 0…1, in steps of 1/255.
-        public var missingShare: Double
-        public var highestSequenceNumber: SequenceNumber
-
-        public init(missingShare: Double, highestSequenceNumber: SequenceNumber) {
-            self.missingShare = missingShare
-            self.highestSequenceNumber = highestSequenceNumber
         }
     }
 
@@ -80,19 +67,20 @@ public struct HearingList: Hashable, Sendable {
         guard entriesByteCount >= 0, entriesByteCount % Self.entryByteCount == 0,
             entriesByteCount / Self.entryByteCount <= Self.maximumEntryCount
         else { return nil }
-        talker = SSRC(body.uint32(at: 0))
+        let talker = SSRC(body.uint32(at: 0))
+        self.talker = talker
         memberCount = Int(body.uint32(at: 4))
         entries = stride(from: Self.headByteCount, to: body.count, by: Self.entryByteCount).map {
-            Entry(member: body.uint32(at: $0), statement: Self.statement(in: body, at: $0))
+            Entry(member: body.uint32(at: $0), statement: Self.statement(about: talker, in: body, at: $0))
         }
     }
 
-    private static func statement(in body: Span<UInt8>, at start: Int) -> Statement? {
+    private static func statement(about talker: SSRC, in body: Span<UInt8>, at start: Int) -> Statement? {
         let age = body[start + 4] & ageMask
         guard age != noStatement else { return nil }
         let output = StationStatus.Output(rawValue: body[start + 4] >> 6)
-        let playout = Playout(
-            missingShare: Double(body[start + 5]) / 255,
+        let playout = StationStatus.Playout(
+            source: talker, missingShare: Double(share: body[start + 5]),
             highestSequenceNumber: SequenceNumber(rawValue: body.uint16(at: start + 6)))
         return Statement(age: ageStep * Int(age), output: output ?? .playing, playout: output.map { _ in playout })
     }
@@ -119,6 +107,11 @@ public struct HearingList: Hashable, Sendable {
             body.append(bigEndian: playout.highestSequenceNumber.rawValue)
         }
     }
+}
+
+extension Double {
+    /// The share of 0…1 that a byte stands for, in steps of 1/255.
+    init(share byte: UInt8) { self = Double(byte) / 255 }
 }
 
 extension UInt8 {

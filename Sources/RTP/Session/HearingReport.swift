@@ -22,32 +22,24 @@ public struct HearingReport: Hashable, Sendable {
     private static let urgentBit: UInt8 = 0x80
     private static let outputMask: UInt8 = 0x03
     private static let headByteCount = 1
-    private static let playoutByteCount = 8
 
     /// Reads the body of a record; nil if it is malformed, or states an unknown kind of output.
     package init?(_ body: Span<UInt8>) {
         let playoutsByteCount = body.count - Self.headByteCount
-        guard playoutsByteCount >= 0, playoutsByteCount % Self.playoutByteCount == 0,
-            playoutsByteCount / Self.playoutByteCount <= HearingRequest.maximumTalkerCount,
+        guard playoutsByteCount >= 0, playoutsByteCount % StationStatus.Playout.byteCount == 0,
+            playoutsByteCount / StationStatus.Playout.byteCount <= HearingRequest.maximumTalkerCount,
             let output = StationStatus.Output(rawValue: body[0] & Self.outputMask)
         else { return nil }
         self.output = output
         isUrgent = body[0] & Self.urgentBit != 0
-        playouts = stride(from: Self.headByteCount, to: body.count, by: Self.playoutByteCount).map {
-            StationStatus.Playout(
-                source: SSRC(body.uint32(at: $0)), missingShare: Double(body[$0 + 4]) / 255,
-                highestSequenceNumber: SequenceNumber(rawValue: body.uint16(at: $0 + 6)))
+        playouts = stride(from: Self.headByteCount, to: body.count, by: StationStatus.Playout.byteCount).map {
+            StationStatus.Playout(in: body, at: $0)
         }
     }
 
     /// Appends the body of the record, 1 to 65 bytes.
     package func write(into body: inout OutputSpan<UInt8>) {
         body.append((isUrgent ? Self.urgentBit : 0) | output.rawValue)
-        for playout in playouts.prefix(HearingRequest.maximumTalkerCount) {
-            body.append(bigEndian: playout.source.rawValue)
-            body.append(UInt8(share: playout.missingShare))
-            body.append(0)
-            body.append(bigEndian: playout.highestSequenceNumber.rawValue)
-        }
+        for playout in playouts.prefix(HearingRequest.maximumTalkerCount) { playout.write(into: &body) }
     }
 }

@@ -45,6 +45,24 @@ public struct StationStatus: Hashable, Sendable {
             self.missingShare = missingShare
             self.highestSequenceNumber = highestSequenceNumber
         }
+
+        /// The length of a playout in a packet.
+        static let byteCount = 8
+
+        /// Reads the playout that begins at index `start`. `bytes` holds it whole.
+        init(in bytes: Span<UInt8>, at start: Int) {
+            source = SSRC(bytes.uint32(at: start))
+            missingShare = Double(share: bytes[start + 4])
+            highestSequenceNumber = SequenceNumber(rawValue: bytes.uint16(at: start + 6))
+        }
+
+        /// Appends the playout.
+        func write(into bytes: inout OutputSpan<UInt8>) {
+            bytes.append(bigEndian: source.rawValue)
+            bytes.append(UInt8(share: missingShare))
+            bytes.append(0)
+            bytes.append(bigEndian: highestSequenceNumber.rawValue)
+        }
     }
 
     /// The name of the APP packet, `STAT`.
@@ -57,13 +75,12 @@ public struct StationStatus: Hashable, Sendable {
     private static let lastSentBit: UInt8 = 0x20
     private static let answerBit: UInt8 = 0x10
     private static let outputMask: UInt8 = 0x03
-    private static let playoutByteCount = 8
 
     public init() {}
 
     /// Reads the data of an APP packet; nil if it is malformed or states an unknown kind of output.
     package init?(_ data: [UInt8]) {
-        guard data.count >= 4, (data.count - 4) % Self.playoutByteCount == 0,
+        guard data.count >= 4, (data.count - 4) % Playout.byteCount == 0,
             let output = Output(rawValue: data[0] & Self.outputMask)
         else { return nil }
         isTransmitting = data[0] & Self.transmittingBit != 0
@@ -72,10 +89,8 @@ public struct StationStatus: Hashable, Sendable {
         answersGoodbye = data[0] & Self.answerBit != 0
         if data[0] & Self.lastSentBit != 0 { lastSent = SequenceNumber(rawValue: data.span.uint16(at: 2)) }
         nextReport = data[1] > 0 ? Self.step * Int(data[1]) : nil
-        playouts = stride(from: 4, to: data.count, by: Self.playoutByteCount).prefix(Self.maximumPlayoutCount).map {
-            Playout(
-                source: SSRC(data.span.uint32(at: $0)), missingShare: Double(data[$0 + 4]) / 255,
-                highestSequenceNumber: SequenceNumber(rawValue: data.span.uint16(at: $0 + 6)))
+        playouts = stride(from: 4, to: data.count, by: Playout.byteCount).prefix(Self.maximumPlayoutCount).map {
+            Playout(in: data.span, at: $0)
         }
     }
 
@@ -84,19 +99,14 @@ public struct StationStatus: Hashable, Sendable {
         // A time that does not fit is no promise.
         let steps = nextReport.flatMap { UInt8(exactly: ($0 / Self.step).rounded(.up)) } ?? 0
         let playouts = playouts.prefix(Self.maximumPlayoutCount)
-        return [UInt8](capacity: 4 + playouts.count * Self.playoutByteCount) { data in
+        return [UInt8](capacity: 4 + playouts.count * Playout.byteCount) { data in
             data.append(
                 (isTransmitting ? Self.transmittingBit : 0) | (isBrief ? Self.briefBit : 0)
                     | (lastSent != nil ? Self.lastSentBit : 0) | (answersGoodbye ? Self.answerBit : 0) | output.rawValue
             )
             data.append(steps)
             data.append(bigEndian: lastSent?.rawValue ?? 0)
-            for playout in playouts {
-                data.append(bigEndian: playout.source.rawValue)
-                data.append(UInt8(share: playout.missingShare))
-                data.append(0)
-                data.append(bigEndian: playout.highestSequenceNumber.rawValue)
-            }
+            for playout in playouts { playout.write(into: &data) }
         }
     }
 }

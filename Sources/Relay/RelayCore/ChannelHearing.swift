@@ -162,10 +162,7 @@ struct ChannelHearing: Sendable {
         let statement = listener.report.map { report in
             HearingList.Statement(
                 age: now - listener.reportedAt, output: report.output,
-                playout: report.playouts.first { $0.source == ssrc }.map {
-                    HearingList.Playout(
-                        missingShare: $0.missingShare, highestSequenceNumber: $0.highestSequenceNumber)
-                })
+                playout: report.playouts.first { $0.source == ssrc })
         }
         return HearingList.Entry(member: listener.member.rosterNumber, statement: statement)
     }

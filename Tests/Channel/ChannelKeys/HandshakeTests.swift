@@ -126,7 +126,9 @@ struct HandshakeTests {
         _ member: UInt32, _ output: StationStatus.Output, _ age: Int, _ missing: Double?, _ highest: UInt16
     ) -> HearingList.Entry {
         let playout = missing.map {
-            HearingList.Playout(missingShare: $0 / 255, highestSequenceNumber: SequenceNumber(rawValue: highest))
+            StationStatus.Playout(
+                source: SSRC(inputs.ssrc), missingShare: $0 / 255,
+                highestSequenceNumber: SequenceNumber(rawValue: highest))
         }
         return HearingList.Entry(
             member: member,
