@@ -7,8 +7,27 @@ struct CardNotices {
     private let sendsMono: Bool
     private var hasReportedPriority = false
     private var hasReportedSilence = false
-    private var isOutputLost = false
-    private var isMicrophoneLost = false
+    private var output = CardLoss(
+        lost: "the sound card is gone: you hear nothing until it is back; connect it again",
+        returned: "the sound card is back: you hear again")
+    private var microphone = CardLoss(
+        lost: "the microphone's sound card is gone: you send silence until it is back; connect it again",
+        returned: "the microphone's sound card is back: you send sound again")
+
+    /// Returns a sentence when a card is lost, and when it is back.
+    private struct CardLoss {
+        let lost, returned: String
+        private var wasLost = false
+
+        init(lost: String, returned: String) { (self.lost, self.returned) = (lost, returned) }
+
+        /// `isLost` is nil without a card.
+        mutating func notice(isLost: Bool?) -> String? {
+            guard let isLost, isLost != wasLost else { return nil }
+            wasLost = isLost
+            return isLost ? lost : returned
+        }
+    }
 
     init(_ configuration: RadioConfiguration) {
         var usesCard = false
@@ -31,20 +50,10 @@ struct CardNotices {
             hasReportedSilence = true
             notices.append(text)
         }
-        if let isLost = snapshot.playback?.isCardLost, isLost != isOutputLost {
-            isOutputLost = isLost
-            notices.append(
-                isLost
-                    ? "the sound card is gone: you hear nothing until it is back; connect it again"
-                    : "the sound card is back: you hear again")
-        }
-        if let isLost = snapshot.capture?.isCardLost, isLost != isMicrophoneLost {
-            isMicrophoneLost = isLost
-            notices.append(
-                isLost
-                    ? "the microphone's sound card is gone: you send silence until it is back; connect it again"
-                    : "the microphone's sound card is back: you send sound again")
-        }
+        notices += [
+            output.notice(isLost: snapshot.playback?.isCardLost),
+            microphone.notice(isLost: snapshot.capture?.isCardLost),
+        ].compactMap { $0 }
         return notices
     }
 
