@@ -25,8 +25,10 @@ struct ChannelStatus {
     private var talkers: [UInt64: ChannelMember] = [:]
     /// The SSRCs of talkers that are or were on the roster. The set is emptied when it is full.
     private var listedSSRCs: Set<SSRC> = []
+    /// The SSRCs of talkers whose media was refused for its time.
+    private var refusedForTime: Set<SSRC> = []
 
-    /// The maximum number of SSRCs in `listedSSRCs`, so that a peer that sends from many SSRCs cannot fill the memory.
+    /// The maximum number of SSRCs in `listedSSRCs` and in `refusedForTime`, so that a peer that sends from many SSRCs cannot fill the memory.
     private static let maximumListedCount = 1_024
 
     init(_ configuration: RadioConfiguration, isClockSynchronised: @escaping () -> Bool = { RealTimeClock.isSet }) {
@@ -68,6 +70,12 @@ struct ChannelStatus {
     /// The reason why we are not in the channel; nil while we are in it, or if the session has no channel.
     private(set) var absence: RadioError?
 
+    /// Whether a notice about the channel says why `event` happens, so that it needs none of its own: without the relay
+    /// nothing arrives, and media of another time is refused.
+    func explains(_ event: Event) -> Bool {
+        if case .mediaMissing(let ssrc) = event { !isReached || refusedForTime.contains(ssrc) } else { false }
+    }
+
     mutating func apply(_ event: ChannelEvent) {
         switch event {
         case .joined:
@@ -84,8 +92,10 @@ struct ChannelStatus {
         case .limited(let limits):
             let reason = limits.packetsPerSecond == 0 ? MediaRefusal.floor : .talkerRate
             explained.insert(reason)
-        case .ssrcIsTaken, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused:
-            break
+        case .refusedForTime(let refusal):
+            if refusedForTime.count >= Self.maximumListedCount { refusedForTime = [] }
+            refusedForTime.insert(refusal.ssrc)
+        case .ssrcIsTaken, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .mediaRefused: break
         }
     }
 

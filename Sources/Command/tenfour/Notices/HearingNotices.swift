@@ -7,8 +7,6 @@ import TenfourSession
 struct HearingNotices {
     /// The partners of which a line said that they do not hear us, or badly, with the state that it told.
     private var troubled: [Partner: HearingState] = [:]
-    /// The addresses of which a line said that they refuse our packets.
-    private var refusing: Set<Endpoint> = []
     /// The members that have heard us.
     private var heardBefore: Set<Partner> = []
     /// Whether a line said that there are more partners than are named.
@@ -19,6 +17,17 @@ struct HearingNotices {
     private enum Partner: Hashable {
         case station(SSRC)
         case member(UInt32)
+        /// A place that refuses our packets, whichever station reports from there.
+        case address(Endpoint)
+
+        init(_ hearing: Hearing) {
+            let known = hearing.member.map { Self.member($0) } ?? hearing.ssrc.map { Self.station($0) }
+            self = hearing.state == .refused ? .address(hearing.endpoint) : known ?? .address(hearing.endpoint)
+        }
+
+        func isPlace(at address: IPAddress) -> Bool {
+            if case .address(let endpoint) = self { endpoint.address == address } else { false }
+        }
     }
 
     /// The maximum number of partners and talkers that are kept, so that many SSRCs cannot fill the memory.
@@ -59,25 +68,14 @@ struct HearingNotices {
     }
 
     private mutating func line(about hearing: Hearing, _ name: String, isSample: Bool) -> String? {
-        let isNew =
-            hearing.state != .refused
-            || refusing.count < Self.maximumCount && refusing.insert(hearing.endpoint).inserted
-        guard let partner = hearing.member.map({ .member($0) }) ?? hearing.ssrc.map({ Partner.station($0) }) else {
-            return isNew ? hearing.trouble("") : nil
-        }
-        let line = line(about: hearing, of: partner, name, isSample: isSample)
-        let refusal = refusing.first { hearing.state.isHearing && $0.address == hearing.endpoint.address }
-        guard let refusal, refusing.remove(refusal) != nil else { return isNew ? line : nil }
-        return line ?? "\(name) hears you now"
-    }
-
-    private mutating func line(
-        about hearing: Hearing, of partner: Partner, _ name: String, isSample: Bool
-    ) -> String? {
+        let partner = Partner(hearing)
+        let refusals = troubled.keys.filter { hearing.state.isHearing && $0.isPlace(at: hearing.endpoint.address) }
+        for refusal in refusals { troubled[refusal] = nil }
         guard let trouble = hearing.trouble(name) else {
             guard hearing.state == .hears else { return nil }
             if heardBefore.count < Self.maximumCount { heardBefore.insert(partner) }
-            return troubled.removeValue(forKey: partner) == nil ? nil : "\(name) hears you again"
+            let wasTroubled = troubled.removeValue(forKey: partner) != nil || !refusals.isEmpty
+            return wasTroubled ? "\(name) hears you again" : nil
         }
         // In a sample, somebody is always muted or far away: a line tells what has changed.
         guard !isSample || heardBefore.contains(partner) else { return nil }
@@ -141,11 +139,10 @@ struct HearingSummary: Equatable {
     var short: StatusText?
     var tone: StatusFields.Tone
 
-    /// Nil while nothing is known, and if nobody is there. In a channel the relay may have asked only some of `memberCount`
-    /// members.
-    init?(_ hearings: [Hearing], of memberCount: Int? = nil) {
+    /// Nil while nothing is known, and if nobody is there. `isSample` says that the relay has asked only some members of the
+    /// channel.
+    init?(_ hearings: [Hearing], isSample: Bool = false) {
         guard let first = hearings.first else { return nil }
-        let isSample = memberCount.map { $0 > hearings.count } ?? false
         guard hearings.count == 1, !isSample else {
             let known = hearings.filter { $0.state != .notYetKnown && $0.state != .cannotKnow }
             guard !known.isEmpty else { return nil }

@@ -139,10 +139,8 @@ final class SessionObserver {
     func apply(_ event: Event) -> [String] {
         monitor.record(event)
         if case .hearingChanged(let hearing) = event, hearing.state == .refused { nobody?.isTold() }
-        // Without the relay nothing arrives, which another line says.
-        let isExplained = if case .mediaMissing = event { !channelStatus.isReached } else { false }
         let line =
-            isExplained
+            channelStatus.explains(event)
             ? nil
             : hearing.line(for: event, names, isSample: session.snapshot?.asksSample ?? false)
                 ?? EventNotice(names: names, channelStatus: channelStatus, verbose: verbose).line(for: event)

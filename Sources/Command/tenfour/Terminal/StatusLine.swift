@@ -154,7 +154,7 @@ struct StatusLine {
         } else {
             let state: StatusText = isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1
             fields.addPart(state, short: isSilent ? "mic off" : nil, rank: StatusFields.essential)
-            if !isSilent, let heard = HearingSummary(snapshot.hearings, of: snapshot.memberCount) {
+            if !isSilent, let heard = HearingSummary(snapshot.hearings, isSample: snapshot.asksSample) {
                 fields.add("\(heard.text)", short: heard.short, rank: StatusFields.essential, tone: heard.tone)
             }
             fields.add("\(level)", rank: 4)

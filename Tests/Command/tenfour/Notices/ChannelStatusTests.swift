@@ -8,7 +8,8 @@ import Testing
 @testable import tenfour
 
 struct ChannelStatusTests {
-    private func news(of reason: Refusal.Reason) throws -> String? {
+    /// The status of a channel whose relay is at `endpoint`.
+    private func channelStatus(_ endpoint: Endpoint) throws -> ChannelStatus {
         var randomness = CSPRNG()
         let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
         let endpoint = Endpoint(.v4(0xC000_0201), port: 5_004)
@@ -17,7 +18,26 @@ struct ChannelStatusTests {
         settings.relays = [.init(id: host.id, host: host, endpoints: [endpoint])]
         var configuration = RadioConfiguration(local: endpoint, rtpSession: RTPSessionConfiguration())
         configuration.protection = .channel(settings)
-        var channelStatus = ChannelStatus(configuration)
+        return ChannelStatus(configuration)
+    }
+
+    /// Audio that is missing because the relay is absent, or because clocks differ, is explained by another line.
+    @Test func missingAudioIsExplained() throws {
+        let endpoint = Endpoint(.v4(0xC000_0201), port: 5_004)
+        var status = try channelStatus(endpoint)
+        let missing = (1...2).map { Event.mediaMissing(SSRC($0)) }
+        status.apply(.joined(.talk, seenAt: endpoint))
+        #expect(!missing.contains(where: status.explains))
+        status.apply(.refusedForTime(TimeRefusal(of: SSRC(1), .delay(.seconds(3)))))
+        #expect(missing.map(status.explains) == [true, false])
+        status.apply(.lost)
+        #expect(missing.allSatisfy(status.explains))
+        #expect(!status.explains(.mediaReturned(SSRC(1), isArriving: true)))
+    }
+
+    private func news(of reason: Refusal.Reason) throws -> String? {
+        let endpoint = Endpoint(.v4(0xC000_0201), port: 5_004)
+        var channelStatus = try channelStatus(endpoint)
         channelStatus.apply(.joined(.talk, seenAt: endpoint))
         #expect(channelStatus.isReached)
         channelStatus.apply(.closed(reason))

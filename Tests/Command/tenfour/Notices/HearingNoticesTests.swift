@@ -63,7 +63,7 @@ struct HearingNoticesTests {
             lines([unknown, hearing(.refused), hearing(.notYetKnown), hearing(.hears), hearing(.refused)]) == [
                 refusal, nil, nil, "Bob hears you again", refusal,
             ])
-        #expect(lines([unknown, hearing(.hears), hearing(.hears)]) == [refusal, "Bob hears you now", nil])
+        #expect(lines([unknown, hearing(.hears), hearing(.hears)]) == [refusal, "Bob hears you again", nil])
     }
 
     @Test func theSameTroubleIsToldOnce() {
@@ -135,8 +135,8 @@ struct HearingNoticesTests {
     }
 
     @Test func aSampleIsNeverAll() {
-        func summary(_ states: [HearingState], of count: Int?) -> String? {
-            HearingSummary(states.enumerated().map { member(UInt32($0), $1) }, of: count)?.text
+        func summary(_ states: [HearingState], of count: Int) -> String? {
+            HearingSummary(states.enumerated().map { member(UInt32($0), $1) }, isSample: count > states.count)?.text
         }
         #expect(summary([.hears, .hears, .hearsNothing, .hears], of: 4) == "3 of 4 hear you")
         #expect(summary([.hears, .muted], of: 900) == "1 of 2 asked hear you")
