@@ -1,3 +1,4 @@
+import Glibc
 public import TenfourSession
 
 /// Counts of the datagrams of one `UDPSocket` since it was opened.
@@ -18,6 +19,12 @@ public struct SocketStatistics: Equatable, Sendable {
     public var failures: [Int32: Int] = [:]
     /// The failure that was counted last; nil if there was none.
     public var lastFailure: Failure?
+
+    /// The number of refused datagrams (ECONNREFUSED) of each of the first 32 destinations that refused any.
+    public private(set) var refusals: [Endpoint: Int] = [:]
+
+    /// The maximum number of `refusals`.
+    private static let maximumRefusalCount = 32
 
     public init() {}
 
@@ -50,10 +57,16 @@ public struct SocketStatistics: Equatable, Sendable {
         truncated += other.truncated
         failures.merge(other.failures, uniquingKeysWith: +)
         lastFailure = lastFailure ?? other.lastFailure
+        for (destination, count) in other.refusals { countRefusals(count, by: destination) }
     }
 
-    mutating func countFailure(_ code: Int32, to destination: Endpoint?, isOfNetwork: Bool = false) {
+    package mutating func countFailure(_ code: Int32, to destination: Endpoint?, isOfNetwork: Bool = false) {
         failures[code, default: 0] += 1
+        if code == ECONNREFUSED, let destination { countRefusals(1, by: destination) }
         lastFailure = Failure(destination: destination, code: code, isOfNetwork: isOfNetwork)
+    }
+    private mutating func countRefusals(_ count: Int, by destination: Endpoint) {
+        guard refusals[destination] != nil || refusals.count < Self.maximumRefusalCount else { return }
+        refusals[destination, default: 0] += count
     }
 }

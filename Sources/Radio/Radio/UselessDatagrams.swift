@@ -1,4 +1,3 @@
-import Glibc
 internal import TenfourAudioCore
 internal import TenfourPackets
 internal import TenfourSession
@@ -10,7 +9,8 @@ struct UselessDatagrams {
     private var unopenedRemoteCount = 0
     /// The time of the first one from a configured remote.
     private var firstUnopened: Instant?
-    private var refusedCount = 0
+    /// The number of datagrams that each endpoint had refused at the last call of `update`.
+    private var refusals: [Endpoint: Int] = [:]
 
     /// The time between two datagrams from which the remote certainly has another key.
     private static let certainty = Duration.milliseconds(200)
@@ -31,13 +31,13 @@ struct UselessDatagrams {
     mutating func update(
         _ session: inout RTPSession, _ snapshot: inout RadioSnapshot, _ statistics: SocketStatistics, at now: Instant
     ) {
-        let count = statistics.failures[ECONNREFUSED] ?? 0
-        if count > refusedCount, let failure = statistics.lastFailure, failure.code == ECONNREFUSED,
-            let endpoint = failure.destination
-        {
-            session.datagramRefused(by: endpoint, at: now)
+        if statistics.refusals != refusals {
+            for remote in session.configuration.remotes
+            where statistics.refusals[remote] ?? 0 > refusals[remote] ?? 0 {
+                session.datagramRefused(by: remote, at: now)
+            }
+            refusals = statistics.refusals
         }
-        refusedCount = count
         (snapshot.network, snapshot.unopenedCount) = (statistics, unopenedCount)
         snapshot.unopenedRemoteCount = unopenedRemoteCount
     }

@@ -137,6 +137,7 @@ struct UDPSocketTests {
         socket.send([1], to: closedV6)
         try run(loop) { socket.statistics.failed == 2 }
         #expect(socket.statistics.lastFailure == .init(destination: closedV6, code: ECONNREFUSED, isOfNetwork: true))
+        #expect(socket.statistics.refusals == [closed: 1, closedV6: 1])
     }
 
     @Test func aReportFromTheNetworkDoesNotKeepTheProcessorBusy() throws {
