@@ -87,11 +87,7 @@ struct HearingMonitor: Sendable {
         (partners[index].hasReported, partners[index].hasNews) = (true, true)
         (partners[index].lastReport, partners[index].lastHeard) = (now, now)
         partners[index].roundTrip = report.roundTrip ?? partners[index].roundTrip
-        partners[index].isConfigured = report.isFromConfigured
-        if let status = report.status {
-            partners[index].isStated = true
-            (partners[index].nextReport, partners[index].output) = (status.nextReport, status.output)
-        }
+        partners[index].read(report.status, isFromConfigured: report.isFromConfigured)
         if report.lossShare > 0 || report.missingShare ?? 0 > 0 { partners[index].lastLoss = now }
         if let behind = report.sentAfterHighest {
             partners[index].reached = max(partners[index].reached, sent.count - behind)

@@ -11,17 +11,19 @@ struct HearingPartner: Sendable {
     /// The state that was returned last.
     var told: HearingState?
     private var firstReport: Instant
-    var isStated = false
-    var isConfigured = false
+    /// Whether a report of a reporter has stated a status.
+    private var hasStatus = false
+    /// Whether the last report of a reporter came from a configured endpoint.
+    private var isAtRemote = false
     /// The time of the last datagram of any kind.
     var lastHeard: Instant
     var lastReport: Instant
     /// The number of the newest of our packets that has arrived, counted like `SentTimes.count`.
     var reached = 0
     var reportInterval: Duration?
-    var nextReport: Duration?
+    private var nextReport: Duration?
     var roundTrip: Duration?
-    var output = StationStatus.Output.playing
+    private var output = StationStatus.Output.playing
     var missingShare = 0.0
     var hasReported = false
     /// The time of the last report that told of lost packets; nil before it.
@@ -74,6 +76,8 @@ struct HearingPartner: Sendable {
     /// The missing shares from which a partner hears badly, below which it hears well again, and from which it plays
     /// nothing.
     private static let (badShare, goodShare, nothingShare) = (0.1, 0.05, 0.9)
+    /// The time of a transmission that a report must cover before a share of missing audio means anything.
+    private static let shareBasis = Duration.seconds(1)
 
     init(_ identifier: Identifier, ssrc: SSRC?, endpoint: Endpoint, at now: Instant) {
         self.identifier = identifier
@@ -83,6 +87,20 @@ struct HearingPartner: Sendable {
     }
 
     var isMember: Bool { if case .member = identifier { true } else { false } }
+
+    /// Whether it states its output: what the relay knows of a member always does.
+    private var isStated: Bool { isMember || hasStatus }
+
+    /// Whether our packets go where it receives: the relay sends them to each member.
+    var isConfigured: Bool { isMember || isAtRemote }
+
+    /// Reads where a report has come from, and the status in it, if it has one.
+    mutating func read(_ status: StationStatus?, isFromConfigured: Bool) {
+        isAtRemote = isFromConfigured
+        guard let status else { return }
+        hasStatus = true
+        (nextReport, output) = (status.nextReport, status.output)
+    }
 
     /// Whether it answers our BYE with a last report.
     var answersGoodbye: Bool { isStated && isConfigured && !isMember }
@@ -117,7 +135,7 @@ struct HearingPartner: Sendable {
         }
         if hasReported, time - max(lastReport, begin) >= Self.lossyGap { lastLoss = now }
         if !hasReported { firstReport = time }
-        (hasReported, hasNews, isStated, isConfigured) = (true, true, true, true)
+        (hasReported, hasNews) = (true, true)
         (lastReport, lastHeard, output) = (time, time, statement.output)
         guard let playout = statement.playout else { return }
         missingShare = playout.missingShare
@@ -169,7 +187,11 @@ struct HearingPartner: Sendable {
         }
         if missingShare >= Self.nothingShare { return (.playsNothing, nil) }
         let isBad =
-            if case .hearsBadly = before { missingShare >= Self.goodShare } else { missingShare >= Self.badShare }
+            if case .hearsBadly = before {
+                missingShare >= Self.goodShare
+            } else {
+                missingShare >= Self.badShare && covered - begin.at >= Self.shareBasis
+            }
         return (isBad ? .hearsBadly(missingShare: missingShare) : .hears, nil)
     }
 }

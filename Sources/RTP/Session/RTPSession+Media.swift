@@ -45,13 +45,16 @@ extension RTPSession {
             let origin = members[index].packetArrived(
                 &header, media.encoding, media.frameCount, byteCount: datagram.count, hasWaited: hasWaited(at: now),
                 at: now)
-            if let rate = members[index].clock.newWrongRate() { events.post(.sourceClockIsWrong(header.ssrc, rate)) }
             if members[index].pacing.isNewlyTooFast() {
                 events.post(.sourceSendsTooFast(header.ssrc, interval: media.frameCount.duration()))
             }
             if let toc = media.toc, !members[index].payloadDetector.accepts(toc) {
                 if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
+            }
+            // The durations that encrypted packets seem to have say nothing about the clock.
+            if !members[index].looksEncrypted, let rate = members[index].clock.newWrongRate() {
+                events.post(.sourceClockIsWrong(header.ssrc, rate))
             }
             var packet = MediaPacket(
                 header: header, sequenceNumber: members[index].numbering.number(of: header.sequenceNumber),

@@ -32,6 +32,20 @@ struct EncryptedPayloadDetectorTests {
         #expect(reception.cumulativeLost == 0 && reception.receivedCount > 150, "the network has lost none of it")
     }
 
+    /// Each of these payloads seems to last 40 ms, at intervals of 20 ms.
+    @Test func encryptedPayloadsSayNothingAboutTheClock() {
+        var listener = session()
+        let first: [UInt8] = [2 << 3, 6 << 3, 10 << 3, 1 << 3 | 1, 5 << 3 | 1, 9 << 3 | 1, 13 << 3 | 1, 15 << 3 | 1]
+        for number in 0..<100 {
+            let payload = [first[number % first.count]] + [UInt8](repeating: 7, count: 80)
+            _ = listener.receive(
+                media(SSRC(9), number, payload: payload), from: alice, at: seconds(0.02 * Double(number)))
+        }
+        let events = listener.takeEvents()
+        #expect(events.contains(.sourceLooksEncrypted(SSRC(9))))
+        #expect(!events.contains { if case .sourceClockIsWrong = $0 { true } else { false } }, "\(events)")
+    }
+
     /// Every mode and bandwidth in turn, as an encoder goes through them that is told to.
     @Test func anEncoderThatChangesItsModeEveryThirdPacketIsPlayed() {
         var listener = session()

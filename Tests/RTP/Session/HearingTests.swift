@@ -15,7 +15,7 @@ struct HearingTests {
         var told: [(at: Double, state: HearingState)] = []
         /// The times at which the right end was told that audio is missing (true) or is not any more.
         var missing: [(at: Double, isMissing: Bool)] = []
-        /// What the right end's playout reports: the shares of due audio that is concealed and missing.
+        /// The share of due audio that the right end's playout reports as concealed.
         var concealedShare = 0.0
         private var due = FrameCount.zero
         private var concealed = 0.0
@@ -52,7 +52,7 @@ struct HearingTests {
             eventCounts = [link.left.events.count, link.right.events.count]
         }
 
-        /// What the left end is told after `time`.
+        /// Returns the states of which the left end is told after `time`.
         func told(after time: Double) -> [(at: Double, state: HearingState)] { told.filter { $0.at > time } }
         var hearings: [HearingState] { link.left.session.hearings(at: link.now).map(\.state) }
     }
@@ -193,7 +193,17 @@ struct HearingTests {
         #expect(pair.hearings == [.hears])
     }
 
-    /// What the gap has cost is counted when the next packets arrive, and says nothing about the time after it.
+    /// A share of the first few hundred milliseconds exaggerates: 100 ms are a fifth of them.
+    @Test func theBeginningSaysLittleAboutWhatIsMissing() {
+        let pair = Pair()
+        pair.concealedShare = 1
+        pair.run(until: 0.1)
+        pair.concealedShare = 0
+        pair.run(until: 5)
+        #expect(pair.told.map(\.state) == [.hears], "\(pair.told)")
+    }
+
+    /// The audio that a gap has cost is counted when the next packets arrive, and says nothing about the time after it.
     @Test func aGapThatIsOverIsForgotten() {
         let pair = Pair()
         pair.run(until: 5)
