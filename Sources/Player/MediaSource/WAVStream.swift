@@ -135,7 +135,9 @@ struct WAVStream {
         guard let statedByteCount, byteSource.state.isSeekable else { return false }
         var parser = WAVHeaderParser()
         if let sizesOffset {
-            guard let sizes = Self.bytes(of: byteSource, at: sizesOffset, count: Self.sizesByteCount) else { return false }
+            guard let sizes = Self.bytes(of: byteSource, at: sizesOffset, count: Self.sizesByteCount) else {
+                return false
+            }
             parser.parseSizes(sizes.span)
         }
         guard let size = Self.bytes(of: byteSource, at: begin - 4, count: 4) else { return false }

@@ -14,7 +14,8 @@ extension RTPSession {
         let membership = membership
         return StatusSchedule.Situation(
             hasReaders: members.hasStated, lastArrival: members.lastArrival, missingSince: members.missingSince,
-            silenceBegin: status.silence.begin(configuration.remotes, since: status.schedule.begin),
+            silenceBegin: configuration.remotes.count == 1
+                ? status.schedule.silenceBegin(after: status.lastDatagram) : nil,
             lastSent: sendStream.lastSent, isLossy: sender.isLossy(at: now), memberCount: membership.memberCount,
             fairInterval: schedule.fairInterval(of: membership))
     }

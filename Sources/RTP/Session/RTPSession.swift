@@ -104,9 +104,7 @@ public struct RTPSession: ~Copyable, Sendable {
         if case .discarded(let reason) = reception { discards.count(reason) }
         // Nothing of interest is in what was discarded, apart from RTCP of which a part was read.
         if !reception.isDiscarded || reception == .discarded(.malformedRTCP) {
-            if statesStatus, configuration.isRemote(sender) {
-                status.silence.datagramArrived(from: sender.address, at: now)
-            }
+            if statesStatus { status.lastDatagram = now }
             statusDeadline = statusDeadline(at: now)
         }
         return reception
@@ -159,7 +157,7 @@ public struct RTPSession: ~Copyable, Sendable {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
         status.monitor.partnerMoved(to: remote.address)
-        status.silence.keep(configuration.remotes)
+        status.lastDatagram = nil
         expediteReport(at: now)
         statusDeadline = statusDeadline(at: now)
     }

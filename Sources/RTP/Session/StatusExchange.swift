@@ -6,7 +6,8 @@ internal import TenfourPackets
 struct StatusExchange: Sendable {
     var monitor = HearingMonitor()
     var schedule: StatusSchedule
-    var silence = RemoteSilence()
+    /// The time of the last datagram that was not discarded; nil before the first from the present remote.
+    var lastDatagram: Instant?
     /// Bounds the answers to BYE: an attacker that sends with the address of a partner can invent sources that leave.
     var answers = TokenBucket(perSecond: 10, most: 32)
     /// In a channel: what its relay has asked us about the talkers.

@@ -22,7 +22,7 @@ struct StatusSchedule: Sendable {
         var lastArrival: Instant?
         /// The time since which the audio of a participant that says that it transmits is missing; nil if none is.
         var missingSince: Instant?
-        /// The time since which a configured remote is not heard, maybe a future one; nil without remotes.
+        /// The time since which the only configured remote is not heard, maybe a future one; nil if there are several or none.
         var silenceBegin: Instant?
         /// The time of our last packet; nil before the first.
         var lastSent: Instant?
@@ -41,12 +41,18 @@ struct StatusSchedule: Sendable {
     /// The interval while a remote is not heard. A talker needs two reports, 1.5 s apart or more, to conclude that it
     /// is not heard, and has them within 2.9 s.
     private static let silentInterval = Duration.milliseconds(700)
+    /// The time without a datagram after which a remote is not heard: the longest regular interval of reports is 6.16 s.
+    private static let silenceTimeout = Duration.seconds(7)
     /// The time for which reports follow the last packet of a source, so that it learns that nothing arrives.
     private static let followUp = Duration.seconds(5)
     /// The time for which they follow where a source says that it transmits.
     private static let missingFollowUp = Duration.seconds(60)
 
     init(at now: Instant) { begin = now }
+
+    /// The time after which nobody is heard, if the last datagram came at `last`, or none has come: a partner that does not
+    /// reach us, or receives nothing of ours and waits for us.
+    func silenceBegin(after last: Instant?) -> Instant { last.map { $0 + Self.silenceTimeout } ?? begin }
 
     /// Whether any report was sent.
     var hasReported: Bool { last != nil }

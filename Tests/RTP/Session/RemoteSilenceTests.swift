@@ -52,4 +52,12 @@ struct RemoteSilenceTests {
         }
         #expect(listener.takeDatagrams().count <= 60 / 2)
     }
+
+    /// One of nine stations is off: the others do not report more often for it.
+    @Test func severalRemotesAreReportedToAsUsual() {
+        let others = (1...8).map { Endpoint(.v4(0x0A00_0000 + UInt32($0)), port: 5_004) }
+        var listener = session(1, RTPSessionConfiguration(remotes: others))
+        listener.wait(until: seconds(60))
+        #expect(listener.takeDatagrams().count <= 8 * 60 / 2)
+    }
 }
