@@ -65,6 +65,7 @@ public struct SocketStatistics: Equatable, Sendable {
         if code == ECONNREFUSED, let destination { countRefusals(1, by: destination) }
         lastFailure = Failure(destination: destination, code: code, isOfNetwork: isOfNetwork)
     }
+
     private mutating func countRefusals(_ count: Int, by destination: Endpoint) {
         guard refusals[destination] != nil || refusals.count < Self.maximumRefusalCount else { return }
         refusals[destination, default: 0] += count

@@ -211,7 +211,7 @@ struct PlayoutController: ~Copyable, Sendable {
     private mutating func beginTalkspurt(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         if join.awaitsNetwork(at: now) { return wanted }
         let target = joinDelay(at: now) ?? targetDelay(at: now)
-        // What a talker captured before it sent is not old because of a stall.
+        // No stall has made the first packets of a new talkspurt old: the talker may have captured them before it sent.
         var longest = delay.longestStall
         if let talkspurtStart, talkspurtStart >= last?.end ?? talkspurtStart { longest = Self.longestPreRoll }
         longest = max(target, (delay.base ?? .zero) + longest)

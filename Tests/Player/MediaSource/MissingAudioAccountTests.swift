@@ -2,7 +2,7 @@ import Testing
 
 @testable import TenfourMediaSource
 
-/// What several stages find is one account.
+/// A demuxer and a decoder record in one account what they miss.
 @Suite struct MissingAudioAccountTests {
     private static func text(_ holes: [(begin: Double, length: Double, end: Double?)]) -> String {
         var missing = MissingAudio()
