@@ -12,6 +12,7 @@ struct ParticipantTable: Sendable {
     /// The time at which the next participant may time out; nil while there are no participants.
     private(set) var deadline: Instant?
     private var reporters = Reporters()
+    private var named = NamedTalkers()
     private var listeners = Listeners()
     private var restarts = RestartDetector()
     /// Limits the rate of new reporters at addresses that are not configured remotes.
@@ -90,7 +91,8 @@ struct ParticipantTable: Sendable {
             sources[index].transmission.end()
         }
         var source = Source(ssrc: ssrc, endpoint: sender, at: now)
-        if let stated = reporters.transmission(of: ssrc, at: sender.address) { source.transmission = stated }
+        let stated = reporters.transmission(of: ssrc, at: sender.address) ?? named.remove(ssrc)
+        if let stated { source.transmission = stated }
         let known = reporters.remove(ssrc, at: sender.address)
         if let known { (source.since, source.name) = (known.since, known.name) }
         sources.append(source)
@@ -198,14 +200,15 @@ struct ParticipantTable: Sendable {
         }
     }
 
-    /// Records which sources transmit through the relay of our channel.
-    mutating func relayStated(_ talkers: [SSRC], at now: Instant) {
+    /// Records which of the others transmit through the relay of our channel.
+    mutating func relayStated(_ talkers: [SSRC], _ events: inout EventQueue, at now: Instant) {
         for index in sources.indices { sources[index].relayStated(talkers.contains(sources[index].ssrc), at: now) }
+        for event in named.named(talkers.filter { index(of: $0) == nil }, at: now) { events.post(event) }
     }
 
     /// The time at which the audio of a participant that says that it transmits will be missing.
     func missingDeadline(at now: Instant) -> Instant? {
-        sources.reduce(reporters.missingDeadline) { deadline, source in
+        sources.reduce(earlier(reporters.missingDeadline, named.missingDeadline)) { deadline, source in
             guard source.goodbye == nil else { return deadline }
             return earlier(
                 deadline,
@@ -215,7 +218,7 @@ struct ParticipantTable: Sendable {
 
     /// Posts an event for each participant whose audio has begun to be missing, or arrives again. Returns whether any has.
     mutating func updateMissing(_ events: inout EventQueue, at now: Instant) -> Bool {
-        var changed = reporters.updateMissing(at: now)
+        var changed = reporters.updateMissing(at: now) + named.updateMissing(at: now)
         for index in sources.indices where sources[index].goodbye == nil {
             guard sources[index].updateMissing(at: now) else { continue }
             changed.append(sources[index].transmission.event(of: sources[index].ssrc))

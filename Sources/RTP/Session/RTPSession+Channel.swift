@@ -14,7 +14,7 @@ extension RTPSession {
     public mutating func hearingRequested(_ request: HearingRequest, at now: Instant) {
         guard isInChannel else { return }
         status.reporter.requestArrived(request, own: ssrc, at: now)
-        members.relayStated(request.talkers, at: now)
+        members.relayStated(request.talkers.filter { $0 != ssrc }, &events, at: now)
         updateChannelStatus(at: now)
     }
 
@@ -29,7 +29,7 @@ extension RTPSession {
     public mutating func channelJoined(at now: Instant) {
         status.monitor.removeMembers()
         status.reporter = HearingReporter()
-        members.relayStated([], at: now)
+        members.relayStated([], &events, at: now)
         updateChannelStatus(at: now)
     }
 

@@ -16,7 +16,7 @@ struct HearingTests {
         let talker: Member
         let listeners: [Member]
         let relay = RealRelay()
-        /// What the talker has learnt, with the time in seconds.
+        /// The states that the talker has learnt, with the time in seconds.
         private(set) var learnt: [(at: Double, hearing: Hearing)] = []
         /// The members whose media from the relay is dropped.
         var deaf: Set<Int> = []
@@ -186,6 +186,30 @@ struct HearingTests {
         station.run(until: 4)
         #expect(station.states.filter { $0 == .hearsNothing }.count == 1, "\(station.states)")
         #expect(station.states.filter { $0 == .hears }.count == 1)
+    }
+
+    /// The relay names a talker of whom nothing has ever come.
+    @Test func aTalkerOfWhomNothingEverCameIsMissing() {
+        let station = Station(2)
+        station.deaf = [1]
+        station.run(until: 6)
+        #expect(station.missed.map(\.listener) == [1] && station.missed.allSatisfy { $0.isMissing && $0.at <= 3.5 })
+        station.deaf = []
+        station.run(until: 10)
+        #expect(station.missed.map(\.isMissing) == [true, false], "\(station.missed)")
+        #expect(station.missed.last.map { $0.at <= 6.2 } ?? false, "\(station.missed)")
+    }
+
+    /// The relay names the talker no more.
+    @Test func theEndOfATalkerOfWhomNothingEverCameIsRead() {
+        let station = Station(2)
+        station.deaf = [1]
+        station.run(until: 6)
+        station.talker.speech = nil
+        station.run(until: 10)
+        #expect(station.missed.map(\.isMissing) == [true, false], "\(station.missed)")
+        station.run(until: 30)
+        #expect(station.missed.count == 2, "\(station.missed)")
     }
 
     @Test func aListenerThatDoesNotPlayIsNoListener() {
