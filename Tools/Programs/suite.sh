@@ -4,7 +4,7 @@
 suite_packages=("${build_packages[@]}" gcc make python3 alsa-utils sox ffmpeg opus-tools mpv vlc-bin vlc-plugin-base tmux man-db groff zsh fish gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-alsa dbus-daemon python3-dbusmock chromium chromium-driver icecast2
     nats-server openssl prometheus systemd avahi-daemon iproute2 nftables libevdev2 libgpiod-dev playerctl
-    musepack-tools)
+    musepack-tools bzip2 xz-utils)
 
 # After a crash the run must end, without a backtracer that holds its output.
 export SWIFT_BACKTRACE=enable=no

@@ -44,6 +44,7 @@
     F(av_strerror) \
     F(avcodec_alloc_context3) \
     F(avcodec_find_decoder) \
+    F(avcodec_find_decoder_by_name) \
     F(avcodec_flush_buffers) \
     F(avcodec_free_context) \
     F(avcodec_get_name) \

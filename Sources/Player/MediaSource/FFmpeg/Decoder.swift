@@ -13,7 +13,7 @@
 
         init(_ parameters: CodecParameters, timeBase: AVRational) throws(ReaderError) {
             let name = parameters.name
-            guard let codec = unsafe av.avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
+            guard let codec = unsafe Self.find(parameters.handle.pointee.codec_id) else {
                 throw .undecodable(
                     parameters.isKnown
                         ? "the installed FFmpeg has no decoder for \(name): convert the file to another format"
@@ -48,6 +48,13 @@
 
         /// The codecs whose damaged frames would be noise at full scale, and have a checksum by which they are recognised.
         private static let checksummed = [AV_CODEC_ID_FLAC, AV_CODEC_ID_WAVPACK, AV_CODEC_ID_TTA]
+
+        /// Returns the decoder of a codec. For Speex it is that of libspeex where the installed FFmpeg has it: FFmpeg's own in
+        /// version 7.1 returns each wideband frame twice.
+        private static func find(_ codec: AVCodecID) -> UnsafePointer<AVCodec>? {
+            let preferred = codec == AV_CODEC_ID_SPEEX ? unsafe av.avcodec_find_decoder_by_name("libspeex") : nil
+            return unsafe preferred ?? av.avcodec_find_decoder(codec)
+        }
 
         deinit {
             var handle: UnsafeMutablePointer<AVCodecContext>? = unsafe handle

@@ -17,9 +17,8 @@
         private var converter: Converter?
         private var state = State.reading
         private var damagedInARow = 0
-        /// The position of the first packet that was not decoded since the last frame, and the length of all if each is as
-        /// long as that frame; nil if there is none.
-        private var undecoded: (begin: Duration, length: Duration)?
+        /// The packets that were not decoded since the last frame; nil if there is none.
+        private var undecoded: Undecoded?
         /// The length of the last frame, zero before the first one.
         private var frameLength = Duration.zero
         private var hasDecoded = false
@@ -30,6 +29,17 @@
         private let converted: ConvertedAudio
 
         private enum State { case reading, draining, ended }
+
+        /// Packets that were not decoded. Not every packet states its duration, and one may state that of all.
+        private struct Undecoded {
+            /// The position of the first one.
+            var begin: Duration
+            /// The sum of their durations.
+            var stated = Duration.zero
+            /// The same if each is as long as the frame before them.
+            var likely = Duration.zero
+            var length: Duration { max(stated, likely) }
+        }
 
         /// The number of consecutive undecodable packets after which reading fails.
         private static let damageLimit = 2_000
@@ -144,8 +154,9 @@
         private func countDamage() throws(ReaderError) {
             damagedPacketCount += 1
             damagedInARow += 1
-            let length = max(packetDuration, frameLength)
-            undecoded = (undecoded?.begin ?? converted.position, (undecoded?.length ?? .zero) + length)
+            let before = undecoded ?? Undecoded(begin: converted.position)
+            undecoded = Undecoded(
+                begin: before.begin, stated: before.stated + packetDuration, likely: before.likely + frameLength)
             guard state == .reading else {
                 state = .ended
                 return
