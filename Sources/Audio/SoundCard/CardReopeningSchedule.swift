@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 
 /// The schedule for reopening a lost card. The first attempt is made 0.25 s after the loss. The pause after a failed
-/// attempt is 0.5 s at first, and doubles with each further failure, up to 5 s.
+/// attempt is 0.5 s at first, and 0.75 s later.
 struct CardReopeningSchedule {
     /// The pauses between a failed attempt and the next attempt.
-    private var backoff = Backoff(first: .milliseconds(500), longest: .seconds(5))
+    private var backoff = Backoff(first: .milliseconds(500), longest: .milliseconds(750))
     /// The time of the next attempt, in nanoseconds.
     private(set) var nextAttempt: Int64
     private var isOpening = false

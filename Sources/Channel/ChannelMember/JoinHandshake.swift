@@ -24,6 +24,9 @@ struct JoinHandshake: Sendable {
     /// The number of relays that have been given up since the last pause.
     private var givenUpCount = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
+    /// The time until which pauses are short, because a relay that had answered was lost: the network may be back at any
+    /// moment, and somebody waits to hear again.
+    private var shortPauseEnd: Instant?
 
     /// An attempt to join one relay.
     struct Attempt: Sendable {
@@ -36,6 +39,10 @@ struct JoinHandshake: Sendable {
     /// The longest pause between two attempts to join, before it is multiplied by a random factor of 0.5 to 1.5. It is
     /// short, so that a relay that has restarted is found soon.
     static let longestPause = Duration.seconds(4)
+    /// The longest of the short pauses after the loss of a relay, with its random factor, and the time in which they are
+    /// used.
+    private static let shortPause = Duration.milliseconds(600)
+    private static let shortPauses = Duration.seconds(120)
     /// The pause after a refusal for the reason `refused`, `rekeyed` or `notAdmitted`, before it is multiplied by a random factor of
     /// 0.5 to 1.5. It is long, because a person has to change something first.
     static let longPause = Duration.seconds(10)
@@ -94,6 +101,9 @@ struct JoinHandshake: Sendable {
             // The relay that sent a cookie may only be slow, so its WELCOME is accepted during the pause.
             if hasCookie, let tried = attempt?.relay { passOver(tried, relays) }
             rest(at: now, using: &generator)
+            if let end = shortPauseEnd, now < end {
+                self.deadline = now + Self.shortPause * Double.random(in: 0.3...1, using: &generator)
+            }
             return false
         }
         if attempt == nil || isPausing {
@@ -210,7 +220,7 @@ struct JoinHandshake: Sendable {
         using generator: inout CSPRNG
     ) {
         guard !isActive else { return }
-        if hadAnswer { givenUpCount = 0 }
+        if hadAnswer { (givenUpCount, shortPauseEnd) = (0, now + Self.shortPauses) }
         if relays.count > 1, changeOver(from: relay, relays, at: now, using: &generator) { return }
         if hadAnswer {
             begin(at: now + Self.rejoinSpread * Double.random(in: 0...1, using: &generator))

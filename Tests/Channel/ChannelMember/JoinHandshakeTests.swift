@@ -131,6 +131,16 @@ struct JoinHandshakeTests {
         #expect(handshake.deadline.map { $0 - .start >= .milliseconds(500) } == true)
     }
 
+    @Test mutating func aRelayThatWasLostIsAskedWithoutLongPausesForTwoMinutes() {
+        func gaps(_ sent: [Int]) -> [Int] { zip(sent, sent.dropFirst()).map { $1 - $0 } }
+        rejoin(hadAnswer: true)
+        let early = gaps(run(until: 119_000).map(\.at))
+        #expect(early.count > 200 && early.allSatisfy { $0 <= 850 }, "\(early)")
+        let late = gaps(run(until: 200_000).map(\.at))
+        #expect(late.contains { $0 > 2_000 }, "\(late)")
+        #expect(handshake.hasFailed)
+    }
+
     private mutating func rejoin(hadAnswer: Bool) {
         handshake.rejoin(
             from: configuration.relays[0], configuration.relays, hadAnswer: hadAnswer, at: .start, using: &generator)
