@@ -18,6 +18,9 @@ package struct NetworkHost {
         ])
     }
 
+    /// Runs commands of ip(8) and nft(8) there.
+    package func set(up lines: [String]) throws { try NetworkNamespace.set(up: lines.map(inside)) }
+
     private func inside(_ command: String) -> String { "nsenter --net --target \(first.processID) \(command)" }
 
     package func run(_ name: String, _ arguments: String...) throws -> Program { try run(name, arguments) }

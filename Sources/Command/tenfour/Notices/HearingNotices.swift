@@ -105,8 +105,8 @@ extension Hearing {
         case .hearsBadly(let share):
             "\(name) hears you badly: \(decimal(share * 100, places: 0))% of your audio is missing there"
         case .hearsNothing where member != nil:
-            "\(name) has heard nothing from you\(time), and still reaches the relay: only the direction from the relay to "
-                + "\(name) fails; check the firewall there"
+            "\(name) has heard nothing from you\(time), but still reaches the relay; check the firewall there, "
+                + "and the clock"
         case .hearsNothing:
             "\(name) has heard nothing from you\(time), while packets from there arrive: only the direction to \(name) fails; "
                 + "check the port and the firewall there, and whether one here forbids sending"

@@ -113,8 +113,7 @@ struct HearingNoticesTests {
         #expect(
             told == [
                 nil,
-                "Bob has heard nothing from you for 3 s, and still reaches the relay: only the direction from the relay to Bob "
-                    + "fails; check the firewall there",
+                "Bob has heard nothing from you for 3 s, but still reaches the relay; check the firewall there, and the clock",
                 "a listener receives you, but the speaker there is muted",
                 "Bob has not answered the relay for 3 s, so it is not known whether you are heard; check the network there",
                 "Bob hears you again", nil,

@@ -20,40 +20,39 @@ import Testing
             in: folder, environment: ["TENFOUR_LINK": link])
     }
 
-    /// Waits until a station has said a text this often.
-    private func says(_ station: Program, _ text: String, _ count: Int, _ location: SourceLocation = #_sourceLocation) {
-        let hasSaid = station.wait(.seconds(60)) { station.errors.components(separatedBy: text).count > count }
-        #expect(hasSaid, "\(count) × \(text): \(station.errors)", sourceLocation: location)
-    }
-
-    @Test func bothReadThatTheRelayIsGoneAndThatItIsBack() throws {
+    @Test(arguments: [false, true]) func bothReadThatTheRelayIsGoneAndThatItIsBack(isKilled: Bool) throws {
         try folder.writeTone()
         let new = try tenfour(["channel", "new", "family", "--relay", "127.0.0.1:\(port)"]).output
         let lines = new.split(separator: "\n").map(String.init)
         try #require(lines.count == 3)
         folder.write("bind 127.0.0.1:\(port)\n\(lines[2])\n", to: "relay.conf")
+        let reactions = Reactions(isKilled ? "the relay is killed" : "the relay is stopped")
+        for _ in 0..<Reactions.rounds { try bothRead(link: lines[0], isKilled: isKilled, reactions) }
+    }
+
+    private func bothRead(link: String, isKilled: Bool, _ reactions: Reactions) throws {
         var relay = try relay()
-        let bob = try station("Bob", lines[0])
+        let bob = try station("Bob", link)
         try #require(bob.says("in the channel"), "\(bob.errors)")
-        let alice = try station("Alice", lines[0], ["--open"])
-        says(bob, "Alice is here", 1)
+        let alice = try station("Alice", link, ["--open"])
+        try #require(bob.says("Alice is here"), "\(bob.errors)")
+        try #require(bob.says(" talks"), "\(bob.errors)")
+
+        reactions.change([alice, bob]) {
+            relay.send(isKilled ? SIGKILL : SIGSTOP)
+            if isKilled { relay.wait() }
+        }
         let gone = "nobody answers at 127.0.0.1:\(port) any more; trying again until somebody answers"
-
-        relay.send(SIGKILL)
-        relay.wait()
-        for station in [alice, bob] { says(station, gone, 1) }
-        says(bob, " has stopped", 1)
-        relay = try self.relay()
-        for station in [alice, bob] { says(station, "in the channel", 2) }
-        says(bob, " talks", 2)
-
-        relay.send(SIGSTOP)
-        for station in [alice, bob] { says(station, gone, 2) }
-        // Otherwise her transmission goes on where it was, and bob need not say that she talks.
-        says(bob, " has stopped", 2)
-        relay.send(SIGCONT)
-        for station in [alice, bob] { says(station, "in the channel", 3) }
-        says(bob, " talks", 3)
+        reactions.expect(
+            .init(gone, of: alice, within: .seconds(3)), .init(gone, of: bob, within: .seconds(3)),
+            // Otherwise her transmission goes on where it was, and bob need not say that she talks.
+            .init(" has stopped", of: bob, within: .seconds(3)))
+        try reactions.change([alice, bob]) {
+            if isKilled { relay = try self.relay() } else { relay.send(SIGCONT) }
+        }
+        reactions.expect(
+            .init("in the channel", of: alice, within: .seconds(2)),
+            .init("in the channel", of: bob, within: .seconds(2)), .init(" talks", of: bob, within: .seconds(2)))
         RoutedHosts.end([alice, bob, relay])
     }
 }
