@@ -46,7 +46,8 @@ import Testing
         for station in stations {
             try #require(station.says("hearing ", within: .seconds(60)), "\(station.errors)")
         }
-        for name in listeners { try #require(alice.says(name, within: .seconds(60)), "\(alice.errors)") }
+        // A line names three members at most. Of more, alice learns the names before the change, which comes later.
+        for name in listeners where listeners.count <= 3 { try #require(alice.says(name), "\(alice.errors)") }
         let (name, listener) = (listeners[hindered], stations[hindered])
         try reactions.change([alice] + stations) {
             try RoutedHosts.firewall(

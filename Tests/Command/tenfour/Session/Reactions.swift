@@ -73,10 +73,10 @@ final class Reactions: @unchecked Sendable {
             return !times.contains(nil)
         }
         for (line, time) in zip(lines, times) {
-            #expect(time != nil, "“\(line.text)”: \(line.program.errors)", sourceLocation: location)
+            let words = "\(title): “\(line.text)”"
+            #expect(time != nil, "\(words) of \(line.program.errors)", sourceLocation: location)
             guard Self.isLong, let time else { continue }
-            let words = line.program.errors.suffix(1_000)
-            #expect(time <= line.limit, "“\(line.text)” took \(time): \(words)", sourceLocation: location)
+            #expect(time <= line.limit, "\(words) after \(time) of \(line.program.errors)", sourceLocation: location)
             let index = tallies.firstIndex { $0.text == line.text && $0.limit == line.limit }
             if index == nil { tallies.append(Tally(text: line.text, limit: line.limit)) }
             tallies[index ?? tallies.endIndex - 1].times.append(time)

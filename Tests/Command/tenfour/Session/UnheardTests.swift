@@ -93,7 +93,8 @@ import Testing
     @Test(.needsRoot) func theWrongPortIsDropped() throws {
         let reactions = Reactions("the wrong port is dropped")
         try talk(reactions, to: "10.9.2.1:5006", dropping: "udp dport 5006") { alice, bob, _ in
-            reactions.expect(.init("Bob has heard nothing from you for ", of: alice, within: .seconds(3)))
+            // Half a second is for the start of her program.
+            reactions.expect(.init("Bob has heard nothing from you for ", of: alice, within: .seconds(3.5)))
             #expect(alice.errors.contains("check the port and the firewall there"), "\(alice.errors)")
             RoutedHosts.end([alice, bob])
         }
