@@ -39,6 +39,10 @@ struct MissingAudio {
         if stated - end >= Self.shortestEnd { cut = (end, stated) }
     }
 
+    /// Records that the audio ends at `end`, while there are `share` times as many bytes as were read. A hostile server states
+    /// any number of bytes.
+    mutating func endEarly(at end: Duration, share: Double) { endEarly(at: end, stated: end * min(share, 10_000)) }
+
     /// Records bytes after the end of the audio that belong to nothing in the file, such as a second file.
     mutating func leaveOut(_ byteCount: Int, at begin: Duration) { rest = (begin, byteCount) }
 

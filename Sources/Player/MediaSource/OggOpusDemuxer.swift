@@ -148,7 +148,7 @@ public final class OggOpusDemuxer: PacketDecoding, MissingAudioReporting {
         let end = FrameCount(max(frame(at: packets.granule), 0)).duration()
         if byteCount < stated, !packets.hasLast {
             let share = Double(stated - firstPage) / Double(byteCount - firstPage)
-            missing.endEarly(at: end, stated: end * min(share, 10_000))
+            missing.endEarly(at: end, share: share)
         }
     }
 

@@ -166,7 +166,9 @@ struct RelayCommand: ParsableCommand {
         _ feeds: IcecastFeeds,
         on loop: EventLoop, _ log: RelayLog
     ) throws(NetworkError) {
-        if !socket.isNamed { StatusSocket.makeFolder(of: socket.path) }
+        if !socket.isNamed, let reason = StatusSocket.makeFolder(of: socket.path) {
+            return log.write("there is no status socket: \(reason), or choose another path with --status-socket")
+        }
         do throws(NetworkError) {
             _ = try LocalSocket(on: loop, listeningAt: socket.path) { [unowned server] in
                 RelayReport(server.status, gateway?.listenerCounts ?? [:], feeds.statuses).answer

@@ -15,9 +15,15 @@ enum StatusSocket {
     private static let name = "/tenfour/relay.sock"
     private static let ofSystem = "/run" + name
 
-    /// Creates the socket's directory. Ignores errors; opening the socket reports them.
-    static func makeFolder(of path: String) {
+    /// Creates the directory of the default path. Returns why it cannot be used: another user could change it; nil for other
+    /// errors, which the opening of the socket reports.
+    static func makeFolder(of path: String) -> String? {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        _ = unsafe mkdir(folder, 0o700)
+        guard unsafe mkdir(folder, 0o700) != 0, errno == EEXIST else { return nil }
+        var status = stat()
+        guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            status.st_mode & 0o022 == 0
+        else { return "\(folder) is not a directory that only this user can change: remove it" }
+        return nil
     }
 }

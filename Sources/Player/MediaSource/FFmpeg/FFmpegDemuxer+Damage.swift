@@ -43,8 +43,7 @@
             else { return }
             if byteCount < openedByteCount {
                 let share = Double(openedByteCount - stream.start) / Double(max(byteCount - stream.start, 1))
-                // A hostile server states any size.
-                missing.endEarly(at: duration(of: lastEnd), stated: duration(of: lastEnd) * min(share, 10_000))
+                missing.endEarly(at: duration(of: lastEnd), share: share)
             }
             switch container {
             case .wav: findEndOfWAV()

@@ -31,6 +31,25 @@ import Testing
         return relay
     }
 
+    /// The directory of the default path is a link that another user may have laid there.
+    @Test func noStatusSocketIsMadeBehindASymbolicLink() throws {
+        configure([try Channel("family", port: port).line])
+        try tool("mkdir", "elsewhere", "runtime")
+        try tool("ln", "-s", "../elsewhere", "runtime/tenfour")
+        let relay = try Program(
+            "tenfour", ["relay", "--config", "relay.conf"], in: folder,
+            environment: ["XDG_RUNTIME_DIR": folder("runtime")])
+        try #require(relay.says("there is no status socket: "), "\(relay.errors)")
+        #expect(relay.errors.contains("choose another path with --status-socket"), "\(relay.errors)")
+        try #require(relay.says("relaying on 127.0.0.1:\(port)"), "\(relay.errors)")
+        #expect(try Program.run("ls", ["elsewhere"], in: folder).output.isEmpty)
+        RoutedHosts.end([relay])
+    }
+
+    private func tool(_ name: String, _ arguments: String...) throws {
+        #expect(try Program.run(name, arguments, in: folder).end == .code(0))
+    }
+
     @Test func inATerminalKeysHelpAndStopIt() throws {
         configure([try Channel("family", port: port).line])
         let terminal = Terminal()
