@@ -150,7 +150,7 @@ let package = Package(
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
         module("Audio/SignalTones", uses: ["AudioCore"]),
-        module("Audio/AudioFile", uses: ["AudioCore"], others: ["CSndFile"]),
+        module("Audio/AudioFile", uses: ["PrivateFiles", "AudioCore"], others: ["CSndFile"]),
         module(
             "Audio/SoundCard", uses: ["Threads", "DBus", "Pacing", "Clocks", "AudioCore"], others: ["CALSA", "CLinux"]),
         module("Audio/VoiceProcessing", uses: ["Rings", "AudioCore"], others: ["CSpeexDSP"]),
@@ -232,8 +232,10 @@ let package = Package(
             others: ["CEvdev", "CGPIOD", "CLinux"]),
         module(
             "Radio/Transmissions",
-            uses: ["Rings", "Threads", "Processes", "Inotify", "Clocks", "AudioCore", "Packets", "OggOpus", "UV"],
-            others: ["CLinux"]),
+            uses: [
+                "Rings", "Threads", "Processes", "Inotify", "PrivateFiles", "Pacing", "Clocks", "AudioCore", "Packets",
+                "OggOpus", "UV",
+            ], others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module("Radio/Call", uses: ["AudioCore", "Session", "ChannelKeys"]),
         module(
@@ -362,6 +364,7 @@ let package = Package(
             swiftSettings: settings),
 
         .target(name: "CAllocations", path: "Tests/TestSupport/CAllocations"),
+        .target(name: "CFileSyncs", path: "Tests/TestSupport/CFileSyncs"),
         .target(name: "CMACs", path: "Tests/TestSupport/CMACs"),
         .target(
             name: "TestSupport",
@@ -404,7 +407,8 @@ let package = Package(
             isOptimized: true),
         tests("Audio/SignalTones", uses: ["AudioCore", "SignalTones"], isOptimized: true),
         tests(
-            "Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"], isOptimized: true),
+            "Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"],
+            others: ["CFileSyncs"], isOptimized: true),
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
         tests(
             "Audio/VoiceProcessing", uses: ["SeededRandom", "Rings", "AudioCore", "VoiceProcessing"],
@@ -482,7 +486,7 @@ let package = Package(
                 "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones", "AudioFile", "SoundCard",
                 "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel",
                 "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions", "PushToTalk", "Radio",
-            ], others: ["CAllocations"]),
+            ], others: ["CAllocations", "CFileSyncs"]),
         tests(
             "Radio/PushToTalkDevices",
             uses: ["SeededRandom", "Threads", "Inotify", "Clocks", "AudioCore", "PushToTalkDevices"]),
@@ -491,7 +495,7 @@ let package = Package(
         tests(
             "Radio/Transmissions",
             uses: ["SeededRandom", "Clocks", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],
-            others: ["CAllocations"], isOptimized: true),
+            others: ["CAllocations", "CFileSyncs"], isOptimized: true),
         tests(
             "Radio/Simulation",
             uses: [

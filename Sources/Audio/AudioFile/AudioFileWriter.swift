@@ -98,7 +98,11 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         frameCount += FrameCount(samples.count / format.channelCount)
     }
 
-    /// Completes and closes the file. Throws if the last bytes cannot be written: some disks report only now that they
+    /// Waits until the audio so far is on the disk, where a power cut does not take it: after one, a WAV file plays at least
+    /// that. A pipe and a device have nothing to wait for.
+    public mutating func synchronize() throws(AudioFileError) { try file.synchronize() }
+
+    /// Completes and closes the file, and waits until it is on the disk. Throws if the last bytes cannot be written: some disks report only now that they
     /// are full. A second call does nothing.
     public mutating func close() throws(AudioFileError) {
         guard !isClosed else { return }

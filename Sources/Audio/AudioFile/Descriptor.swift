@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourPrivateFiles
 
 /// A file descriptor. Reading and writing block until all bytes are transferred, and are retried after EINTR.
 internal struct Descriptor {
@@ -86,6 +87,12 @@ internal struct Descriptor {
             _ = unsafe poll(&state, 1, -1)
         case let code: throw AudioFileError(errno: code, in: call, name: name, isWriting: events == POLLOUT)
         }
+    }
+
+    /// Waits until what was written is on the disk. A pipe and a device have nothing to wait for.
+    func synchronize() throws(AudioFileError) {
+        let code = DiskSync.wait(for: number)
+        guard code == 0 else { throw AudioFileError(errno: code, in: "fsync", name: name, isWriting: true) }
     }
 
     /// Closes the descriptor. Throws if the last bytes could not be written.

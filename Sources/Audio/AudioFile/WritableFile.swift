@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TenfourPrivateFiles
 
 /// A file or pipe that is opened for writing. A file that exists stays unchanged until `begin`, and a new file is removed
 /// if `begin` was never called.
@@ -16,6 +17,7 @@ package struct WritableFile: ~Copyable, Sendable {
     private var isClosed = false
     /// The path of a file that did not exist before; nil for any other file.
     private let newPath: String?
+    private var isNameOnDisk = false
 
     /// Opens the file at `path`, or creates it. `-` is standard output.
     package init(path: String) throws(AudioFileError) {
@@ -51,12 +53,26 @@ package struct WritableFile: ~Copyable, Sendable {
 
     package func write(_ bytes: Span<UInt8>) throws(AudioFileError) { try descriptor.write(bytes.count, of: bytes) }
 
-    /// Closes the file. Throws if the last bytes cannot be written: some disks report only now that they are full. A
-    /// second call does nothing.
+    /// Waits until what was written, and the name of a new file, are on the disk, so that a power cut does not take them.
+    package mutating func synchronize() throws(AudioFileError) {
+        guard hasBegun else { return }
+        try descriptor.synchronize()
+        guard let newPath, !isNameOnDisk else { return }
+        let code = DiskSync.wait(forFolderOf: newPath)
+        guard code == 0 else { throw AudioFileError(errno: code, in: "fsync", name: name, isWriting: true) }
+        isNameOnDisk = true
+    }
+
+    /// Synchronizes and closes the file. Throws if the last bytes cannot be written: some disks report only now that they
+    /// are full. A second call does nothing.
     package mutating func close() throws(AudioFileError) {
         guard !isClosed else { return }
         isClosed = true
         if let newPath, !hasBegun { unsafe unlink(newPath) }
+        do throws(AudioFileError) { try synchronize() } catch {
+            if isOwned { try? descriptor.close() }
+            throw error
+        }
         if isOwned { try descriptor.close() }
     }
 }

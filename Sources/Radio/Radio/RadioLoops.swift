@@ -221,8 +221,9 @@ struct RadioLoops: ~Copyable, Sendable {
         _ configuration: RadioConfiguration, format: LPCMFormat, _ state: RadioState, _ loops: inout RadioLoops
     ) throws(RadioError) -> RingBufferProducer<RecordedAudio>? {
         guard let recording = configuration.recording else { return nil }
-        let pieces = RingBuffer(
-            capacity: Recorder.capacity(period: configuration.playout.period, format: format), filler: RecordedAudio())
+        let capacity = Recorder.capacity(
+            period: configuration.playout.period, format: format, seconds: Recorder.longestWrite)
+        let pieces = RingBuffer(capacity: capacity, filler: RecordedAudio())
         switch recording {
         case .closure(let closure):
             loops.recorder = Recorder(

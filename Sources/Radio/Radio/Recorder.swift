@@ -15,12 +15,15 @@ struct RecordedAudio: BitwiseCopyable, Sendable {
 
 /// Writes received audio to a file or a closure, on a thread that may block.
 struct Recorder: ~Copyable, Sendable {
-    /// The number of pieces that the ring buffer between the playback thread and the recorder thread holds: at least
+    /// The number of pieces that the ring buffer between the playback thread and the recorder thread holds, by default for
     /// two seconds. A piece contains a period of the card, or as much of the period as fits.
-    static func capacity(period: Duration, format: LPCMFormat) -> Int {
+    static func capacity(period: Duration, format: LPCMFormat, seconds: Double = 2.5) -> Int {
         let full = Double(RecordedAudio().samples.count) / Double(format.rate.hertz * format.channelCount)
-        return Int(2.5 / min(period / .seconds(1), full))
+        return Int(seconds / min(period / .seconds(1), full))
     }
+
+    /// The time for which the disk may be busy without a gap in the recording. A slow card needs seconds for a `fsync`.
+    static let longestWrite = 10.0
 
     private var file: AudioFileWriter?
     private let closure: (@Sendable ([Float], LPCMFormat) -> Void)?
@@ -31,6 +34,8 @@ struct Recorder: ~Copyable, Sendable {
     private let failed: @Sendable (RadioError) -> Void
 
     private static let interval: UInt32 = 20_000
+    /// The number of intervals after which the audio is brought to the disk: 2 s, so that a power cut takes less than five.
+    private static let synchronizationInterval = 100
 
     /// Creates a recorder that writes to a file or to a closure, in `format`.
     init(
@@ -49,9 +54,12 @@ struct Recorder: ~Copyable, Sendable {
         blockBrokenPipes()
         do throws(AudioFileError) {
             var isLast = false
+            var round = 0
             while !isLast {
                 isLast = isOver()
                 try write(gather(), unless: isOver)
+                round += 1
+                if round % Self.synchronizationInterval == 0 { try file?.synchronize() }
                 if !isLast { usleep(Self.interval) }
             }
             try file?.close()

@@ -1,2 +1,2 @@
 // Files of mode 0600, which only their owner may read: they are read with their mode checked, and written in one piece.
-// This module does not know what the files hold.
+// `DiskSync` waits for the disk, for any file. This module does not know what the files hold.

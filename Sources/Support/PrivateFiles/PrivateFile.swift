@@ -126,7 +126,7 @@ package enum PrivateFile {
             guard count >= 0 else { return errno }
             written += count
         }
-        return fsync(file) == 0 ? 0 : errno
+        return DiskSync.wait(for: file)
     }
 
     /// Writes zeros over the content of an open file. Ignores errors: the content is then what it was.

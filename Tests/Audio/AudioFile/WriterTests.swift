@@ -1,3 +1,4 @@
+import CFileSyncs
 import Glibc
 import TenfourAudioCore
 import TenfourAudioFile
@@ -138,4 +139,56 @@ import Testing
     try writer.write(([0.5] as [Float]).span)
     close(descriptor)
     #expect(bytes(ofFile: folder.file("a")) == wav(size: 0xFFFF_FFFF, little(0x4000, 2)))
+}
+
+/// After a power cut the header may be newer than the samples.
+@Test func aFileThatIsShorterThanItsHeaderStatesPlays() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("cut.wav")
+    var writer = try AudioFileWriter(path: path, format: .mono)
+    try writer.write([Float](repeating: 0.25, count: 9_600).span)
+    try writer.synchronize()
+    let isCut = unsafe truncate(path, 44 + 2 * 4_096) == 0
+    try #require(isCut)
+    var reader = try AudioFileReader(path: path)
+    #expect(try reader.all() == [Float](repeating: 0.25, count: 4_096))
+}
+
+/// A file that exists has its name on the disk already.
+@Test func aNewFileAndItsNameAreBroughtToTheDisk() throws {
+    let folder = TemporaryFolder()
+    for (path, count) in [(folder.file("new.wav"), UInt(2)), (folder.file("old.wav", of: [1]), 1)] {
+        let before = syncs_of_this_thread()
+        var writer = try AudioFileWriter(path: path, format: .mono, createsOnFirstWrite: true)
+        try writer.synchronize()
+        #expect(syncs_of_this_thread() == before, "nothing is written yet")
+        try writer.write([0.5, 0.5].span)
+        try writer.close()
+        #expect(syncs_of_this_thread() - before == count)
+    }
+}
+
+@Test func whatIsNoFileOnADiskIsNoError() throws {
+    var ends: [Int32] = [0, 0]
+    unsafe #expect(pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    for path in ["/dev/null", "/dev/fd/\(ends[1])"] {
+        var writer = try AudioFileWriter(path: path, format: .mono)
+        try writer.write([0.5, 0.5].span)
+        try writer.synchronize()
+        try writer.close()
+    }
+}
+
+@Test(arguments: [EINVAL, EROFS, ENOTSUP, EIO]) func onlyADiskThatFailsIsAnError(code: Int32) throws {
+    let folder = TemporaryFolder()
+    var writer = try AudioFileWriter(path: folder.file("a.wav"), format: .mono)
+    fail_syncs_of_this_thread(code)
+    defer { fail_syncs_of_this_thread(0) }
+    do throws(AudioFileError) {
+        try writer.close()
+        #expect(code != EIO)
+    } catch {
+        #expect(code == EIO && error.reason == .failed(call: "fsync", code: EIO))
+    }
 }

@@ -1,3 +1,4 @@
+import CFileSyncs
 import Foundation
 import Synchronization
 import TenfourAudioCore
@@ -47,6 +48,24 @@ import Testing
         var span = samples.mutableSpan
         _ = try reader.read(into: &span)
         #expect(samples == (0..<4_800).map { Float($0) / 65_536 })
+    }
+
+    /// By the thread that runs the recorder.
+    @Test func aFileIsBroughtToTheDiskWhileItIsWrittenAndAtItsEnd() throws {
+        let folder = Folder()
+        let heard = Heard()
+        let writer = try AudioFileWriter(path: folder("heard.wav"), format: .mono, createsOnFirstWrite: true)
+        let recorder = Recorder(file: writer, closure: nil, format: .mono, filled(20), failed: heard.fail)
+        let before = syncs_of_this_thread()
+        var (rounds, counts) = (0, [UInt]())
+        recorder.run {
+            rounds += 1
+            counts.append(syncs_of_this_thread() - before)
+            return rounds == 110
+        }
+        // The file and its folder after two seconds, and the file at the end.
+        #expect(counts[50] == 0 && counts.last == 2 && syncs_of_this_thread() - before == 3)
+        #expect(heard.failure == nil)
     }
 
     @Test func aFullDiskIsReportedOnceAndEndsIt() throws {

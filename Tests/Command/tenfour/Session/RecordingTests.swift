@@ -64,6 +64,15 @@ import Testing
         }
     }
 
+    /// A device cannot be brought to the disk.
+    @Test func aDeviceIsWrittenLikeAFile() throws {
+        try receive(["-o", "/dev/null"]) { receiver in
+            receiver.wait(.milliseconds(1_500)) { false }
+            receiver.send(SIGINT)
+            #expect(receiver.wait(.seconds(20)) == .code(0), "\(receiver.errors)")
+        }
+    }
+
     /// The reader closes the pipe early, as in `| head -c 1000`.
     @Test func aReaderThatLeavesEndsIt() throws {
         var pipe = Pipe()
