@@ -1,12 +1,14 @@
-/// How much a directory of recordings may hold. The oldest recordings are removed.
+/// How much a directory of recordings may hold. Of those who talked most, the oldest recordings are removed first.
 public struct RecordLimit: Hashable, Sendable, CustomStringConvertible {
     /// The size of all recordings, in bytes; nil for no limit.
     public var byteCount: Int?
     /// The age of the oldest recording, in seconds; nil for no limit.
     public var age: Int?
+    /// The number of recordings, which limits the memory for their names.
+    var fileCount = 100_000
 
-    /// 1 GB and 30 days.
-    public static let usual = Self(byteCount: 1_000_000_000, age: 30 * 86_400)
+    /// 1 GB of any age.
+    public static let usual = Self(byteCount: 1_000_000_000, age: nil)
     /// The smallest size: about two minutes of speech.
     public static let smallestByteCount = 1_000_000
 
@@ -38,6 +40,12 @@ public struct RecordLimit: Hashable, Sendable, CustomStringConvertible {
 
     private static let bytes: [Character: Double] = ["k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12]
     private static let seconds: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+
+    /// The limits as a sentence.
+    package var sentence: String {
+        let text = byteCount == nil && age == nil ? "" : "\(self) in "
+        return "the directory may hold at most \(text)\(fileCount) files (--record-limit)"
+    }
 
     public var description: String {
         let size = byteCount.map { $0 % 1_000_000_000 == 0 ? "\($0 / 1_000_000_000)G" : "\($0 / 1_000_000)M" }

@@ -45,6 +45,8 @@ public enum RecorderEvent: Hashable, Sendable {
     case notRecorded(AudioEncoding)
     /// Something is missing from the recordings. Reported again only after a minute without such a loss.
     case lost(RecorderLoss)
+    /// Recordings were removed for the limits; their number. Reported once a minute at most.
+    case removed(Int)
     /// A hook could not be started. Reported once for each message. The text is the whole message.
     case hookFailed(String)
 }

@@ -10,6 +10,23 @@ public enum RecorderLoss: Hashable, Sendable, CaseIterable {
     case hooks
 }
 
+/// Decides when it is reported that recordings were removed for the limits: once a minute at most, with their number.
+struct RecorderRemovals: Sendable {
+    private var count = 0
+    private var lastReport: Instant?
+
+    private static let pause = Duration.seconds(60)
+
+    mutating func add(_ count: Int) { self.count += count }
+
+    /// Returns the number to report now; nil for none. With `isLast` there is no later report.
+    mutating func news(at now: Instant, isLast: Bool = false) -> Int? {
+        guard count > 0, isLast || lastReport.map({ now - $0 >= Self.pause }) ?? true else { return nil }
+        defer { (count, lastReport) = (0, now) }
+        return count
+    }
+}
+
 /// Decides which losses are news: one is if its count rises after a minute in which it did not.
 struct RecorderLosses: Sendable {
     private var counts: [RecorderLoss: Int] = [:]

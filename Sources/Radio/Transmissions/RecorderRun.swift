@@ -19,6 +19,10 @@ struct RecorderRun: ~Copyable {
     /// The number of packets that were not recorded, because too many others talked.
     private var unrecordedCount = 0
     private var losses = RecorderLosses()
+    /// Files that have ended and may not be on the disk yet.
+    private var ended: [RecordingFile] = []
+    private var lastSynchronization = Instant.start
+    private var removals = RecorderRemovals()
     private let isClockSet: @Sendable () -> Bool
     private var randomness: any RandomNumberGenerator
 
@@ -45,6 +49,9 @@ struct RecorderRun: ~Copyable {
     private static let retryPause = Duration.seconds(10)
     private static let scanPause = Duration.seconds(60)
     private static let maximumReportedHooks = 16
+    /// The time after which open recordings are brought to the disk again. With the second for which packets wait for those
+    /// before them, a page, and the disk's own time, a power cut takes less than five seconds.
+    static let synchronizationPause = Duration.seconds(2)
 
     /// Opens the directory. `isClockSet` says whether the wall clock is right, so that recordings may be removed by their
     /// age. `randomness` makes the numbers of the Ogg streams.
@@ -57,7 +64,7 @@ struct RecorderRun: ~Copyable {
         self.randomness = randomness
         self.isClockSet = isClockSet
         directory = try RecordingDirectory(configuration.directory, configuration.limit)
-        _ = directory.prune(at: now, seconds: seconds, isClockSet: isClockSet)
+        prune(at: now, seconds: seconds)
     }
 
     /// Whether a recording is open or a hook runs, so that `advance` is to be called every 100 ms.
@@ -110,16 +117,9 @@ struct RecorderRun: ~Copyable {
         while index < unnamed.count {
             if mayWait(unnamed[index], at: now) { index += 1 } else { complete(unnamed.remove(at: index), at: now) }
         }
-        // A recording that is larger than the limit continues in another file, and its first part is removed.
-        while !directory.prune(at: now, seconds: seconds, isClockSet: isClockSet) {
-            if !unnamed.isEmpty {
-                complete(unnamed.removeFirst(), at: now)
-            } else if !open.isEmpty {
-                end(0, at: now, mayWait: false)
-            } else {
-                break
-            }
-        }
+        prune(at: now, seconds: seconds)
+        if let count = removals.news(at: now) { configuration.report(.removed(count)) }
+        synchronize(at: now)
         if let message = hooks.poll(at: now), reportedHooks.count < Self.maximumReportedHooks,
             reportedHooks.insert(message).inserted
         {
@@ -138,7 +138,9 @@ struct RecorderRun: ~Copyable {
     mutating func finish(_ clock: () -> Instant, seconds: Int) {
         while !unnamed.isEmpty { complete(unnamed.removeFirst(), at: clock()) }
         while !open.isEmpty { end(0, at: clock(), mayWait: false) }
-        _ = directory.prune(at: clock(), seconds: seconds, isClockSet: isClockSet)
+        prune(at: clock(), seconds: seconds)
+        if let count = removals.news(at: clock(), isLast: true) { configuration.report(.removed(count)) }
+        synchronize(at: clock())
         hooks.finish(clock)
     }
 
@@ -146,7 +148,37 @@ struct RecorderRun: ~Copyable {
         now - recording.lastSpeech >= TransmissionRule.pause || now - recording.begin >= Self.longestRecording
     }
 
+    // MARK: Limits
+
+    /// Removes what exceeds the limits. A recording that takes the most space continues in another file, and its first part
+    /// is removed.
+    private mutating func prune(at now: Instant, seconds: Int) {
+        while let name = directory.prune(at: now, seconds: seconds, isClockSet: isClockSet) {
+            if let index = unnamed.firstIndex(where: { $0.file.name == name }) {
+                complete(unnamed.remove(at: index), at: now)
+            } else if let index = open.firstIndex(where: { $0.file.name == name }) {
+                end(index, at: now, mayWait: false)
+            } else {
+                break
+            }
+        }
+        removals.add(directory.takeRemovedCount())
+    }
+
     // MARK: Files
+
+    /// Brings to the disk what has ended, and every two seconds what is open.
+    private mutating func synchronize(at now: Instant) {
+        let isDue = now - lastSynchronization >= Self.synchronizationPause
+        guard isDue || !ended.isEmpty else { return }
+        if isDue { lastSynchronization = now }
+        let files = ended + (isDue ? open.map(\.file) : [])
+        ended = []
+        for file in files {
+            do throws(RecordingError) { try file.synchronize() } catch { fail(error, at: now) }
+        }
+        do throws(RecordingError) { try directory.synchronize() } catch { fail(error, at: now) }
+    }
 
     /// Begins a recording and returns its index; nil if too many are open, or if no file can be made.
     private mutating func begin(_ ssrc: SSRC, at now: Instant, seconds: Int) -> Int? {
@@ -164,7 +196,11 @@ struct RecorderRun: ~Copyable {
         let ogg = OggTransmission(transmission, serial: UInt32.random(in: 0 ... .max, using: &randomness))
         do throws(RecordingError) {
             // A directory that was removed is made again.
-            if retry != nil { directory = try RecordingDirectory(configuration.directory, configuration.limit) }
+            if retry != nil {
+                let again = try RecordingDirectory(configuration.directory, configuration.limit)
+                again.adopt(directory)
+                directory = again
+            }
             if retry != nil || lastScan.map({ now - $0 >= Self.scanPause }) ?? false {
                 directory.scan(open: (open + unnamed).map(\.file.name))
                 lastScan = now
@@ -216,6 +252,7 @@ struct RecorderRun: ~Copyable {
         guard mayWait, self.mayWait(recording, at: now) else { return complete(recording, at: now) }
         if unnamed.count >= Self.maximumOpenCount { complete(unnamed.removeFirst(), at: now) }
         unnamed.append(recording)
+        ended.append(recording.file)
     }
 
     /// Whether the talker of a recording has no name, and one may still come.
@@ -243,6 +280,7 @@ struct RecorderRun: ~Copyable {
 
     private mutating func close(_ recording: OpenRecording) {
         directory.setByteCount(recording.file.byteCount, of: recording.file.name, isOpen: false)
+        ended.append(recording.file)
         var transmission = recording.ogg.transmission
         transmission.duration = transmission.duration ?? recording.ogg.duration
         configuration.report(.ended(transmission, path: recording.file.path))
@@ -258,19 +296,4 @@ struct RecorderRun: ~Copyable {
         guard let hook = configuration.hook else { return }
         hooks.add(RecordingHook.Run(hook, event, transmission, path: file.path))
     }
-}
-
-/// The state of a recorder.
-public struct RecorderStatus: Hashable, Sendable {
-    /// The number of talkers that are being recorded.
-    public var openCount = 0
-    /// The number of recordings in the directory, and their size in bytes.
-    public var recordingCount = 0
-    public var byteCount = 0
-    /// The number of hooks that were not run, because too many waited.
-    public var droppedHookCount = 0
-    /// The number of packets that were dropped, because the disk was too slow.
-    public var droppedPacketCount = 0
-    /// Whether the last file could not be written.
-    public var hasFailed = false
 }

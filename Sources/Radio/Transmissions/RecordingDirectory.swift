@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
+internal import TenfourPrivateFiles
 
 /// A directory of recordings, and its limits. Only files whose names are those of recordings are counted and removed.
 ///
@@ -11,6 +12,11 @@ final class RecordingDirectory {
     /// The recordings, oldest first.
     private(set) var files: [File] = []
     private(set) var byteCount = 0
+    /// The number of recordings that were removed for the limits since it was last taken.
+    private var removedCount = 0
+    private var shares = RecordingShares()
+    /// Whether the directory was made, and whether names were added to it, since they were brought to the disk.
+    private var (isNew, hasNewNames) = (false, false)
 
     struct File: Hashable, Sendable {
         var name: String
@@ -22,14 +28,15 @@ final class RecordingDirectory {
         var begun: Instant?
     }
 
-    /// The largest number of recordings, which limits the memory for their names.
-    private static let maximumCount = 100_000
+    /// The start of 2020, in seconds since 1970. A recording that seems older was made while the clock was not set.
+    private static let earliestStart = 1_577_836_800
     /// The largest number of attempts to find a name that no file has.
     private static let attempts = 100
 
     /// Opens the directory, and makes it, for this user only, if it is missing. Its parent must exist.
     init(_ path: String, _ limit: RecordLimit) throws(RecordingError) {
-        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw RecordingError(path, errno) }
+        isNew = unsafe mkdir(path, 0o700) == 0
+        if !isNew, errno != EEXIST { throw RecordingError(path, errno) }
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw RecordingError(path, errno) }
         (self.path, self.limit) = (path, limit)
@@ -38,6 +45,12 @@ final class RecordingDirectory {
     }
 
     deinit { close(descriptor) }
+
+    /// Takes over what is known of the recordings that were in the directory before it was opened anew.
+    func adopt(_ earlier: RecordingDirectory) {
+        (files, shares, removedCount) = (earlier.files, earlier.shares, earlier.removedCount)
+        scan(open: files.filter(\.isOpen).map(\.name))
+    }
 
     /// Reads the directory again, because another program may write or remove recordings. `open` are the names of those
     /// that are being written.
@@ -68,6 +81,7 @@ final class RecordingDirectory {
                 let place = before.map { $0 + 1 } ?? 0
                 files.insert(
                     File(name: text, start: name.start, byteCount: 0, isOpen: true, begun: now), at: place)
+                hasNewNames = true
                 return RecordingFile(descriptor: file, name: text, path: "\(path)/\(text)")
             }
             guard errno == EEXIST || errno == ELOOP else { throw RecordingError("\(path)/\(text)", errno) }
@@ -91,6 +105,7 @@ final class RecordingDirectory {
             if let index = files.lastIndex(where: { $0.name == file.name }) { files[index].name = text }
             files.sort { RecordingName.areInOrder(($0.start, $0.name), ($1.start, $1.name)) }
             (file.name, file.path) = (text, "\(path)/\(text)")
+            hasNewNames = true
             return true
         }
         return false
@@ -103,36 +118,66 @@ final class RecordingDirectory {
         (files[index].byteCount, files[index].isOpen) = (count, isOpen)
     }
 
-    /// Removes the oldest recordings until the directory is within its limits. Returns false if it is not, because the
-    /// recordings that are being written are too large.
-    ///
-    /// - `now`: the monotonic clock's time, by which the age of a file of this process is told.
-    /// - `seconds`: the time in seconds since 1970, by which the age of other files is told.
-    /// - `isClockSet`: whether `seconds` is right. If it is not, no file of another process is too old: a clock that
-    ///   leaps ahead would remove them all.
-    func prune(at now: Instant, seconds: Int, isClockSet: () -> Bool) -> Bool {
-        var index = 0
-        while index < files.count {
-            let isTooLarge = limit.byteCount.map { byteCount > $0 } ?? false
-            let looksOld = limit.age.map { files[index].start < seconds - $0 } ?? false
-            guard isTooLarge || looksOld || files.count > Self.maximumCount else { break }
-            let isTooOld = looksOld && isOld(files[index], at: now, isClockSet)
-            guard !files[index].isOpen, isTooLarge || isTooOld || files.count > Self.maximumCount else {
-                index += 1
-                continue
-            }
-            // What cannot be removed is not counted any more, so that it does not cost all others.
-            _ = unsafe unlinkat(descriptor, files[index].name, 0)
-            byteCount -= files[index].byteCount
-            files.remove(at: index)
-        }
-        return limit.byteCount.map { byteCount <= $0 } ?? true
+    /// Brings new names of files to the disk, and that of the directory. The C function is `fsync`.
+    func synchronize() throws(RecordingError) {
+        guard hasNewNames else { return }
+        var code = DiskSync.wait(for: descriptor)
+        if isNew, code == 0 { code = DiskSync.wait(forFolderOf: "\(path)/../.") }
+        guard code == 0 else { throw RecordingError(path, code) }
+        (isNew, hasNewNames) = (false, false)
     }
 
-    /// Whether a file that looks too old by its name is. It is not if the wall clock was set forward after its beginning.
-    private func isOld(_ file: File, at now: Instant, _ isClockSet: () -> Bool) -> Bool {
-        guard let begun = file.begun, let age = limit.age else { return isClockSet() }
-        return now - begun >= .seconds(age)
+    /// Removes recordings until the directory is within its limits: those that are too old, then those that
+    /// `RecordingShares` chooses. Returns nil then, and else the name of a recording that is being written and takes the
+    /// most space: call it again when that has ended.
+    ///
+    /// - `now`: the monotonic clock's time, by which the age of a file of this process is known.
+    /// - `seconds`: the time in seconds since 1970, by which the age of other files is known.
+    /// - `isClockSet`: whether `seconds` is right. If it is not, no file is too old: a clock that leaps ahead would remove
+    ///   them all.
+    func prune(at now: Instant, seconds: Int, isClockSet: () -> Bool) -> String? {
+        removeOld(at: now, seconds: seconds, isClockSet)
+        shares.advance(to: now)
+        if let bytes = limit.byteCount, byteCount > bytes, let name = makeSpace(bytes, at: now, size: \.byteCount) {
+            return name
+        }
+        return files.count > limit.fileCount ? makeSpace(limit.fileCount, at: now) { _ in 1 } : nil
+    }
+
+    /// Returns the number of recordings that were removed for the limits since the last call.
+    func takeRemovedCount() -> Int {
+        defer { removedCount = 0 }
+        return removedCount
+    }
+
+    private func removeOld(at now: Instant, seconds: Int, _ isClockSet: () -> Bool) {
+        guard let age = limit.age else { return }
+        let latest = seconds - age
+        let old = files.indices.prefix { files[$0].start < latest }.filter {
+            let file = files[$0]
+            guard !file.isOpen, file.start >= Self.earliestStart else { return false }
+            // A file of this process is not old because the wall clock was set forward after its beginning.
+            return file.begun.map { now - $0 >= .seconds(age) } ?? true
+        }
+        if !old.isEmpty, isClockSet() { remove(old) }
+    }
+
+    private func makeSpace(_ limit: Int, at now: Instant, size: (File) -> Int) -> String? {
+        let choice = shares.choose(from: files, limit: limit, at: now, size: size)
+        let ending = choice.ending.map { files[$0].name }
+        remove(choice.removed)
+        return ending
+    }
+
+    /// Removes files. One that cannot be removed is not counted any more, so that it does not cost all others.
+    private func remove(_ indices: [Int]) {
+        guard !indices.isEmpty else { return }
+        for index in indices {
+            if unsafe unlinkat(descriptor, files[index].name, 0) == 0 { removedCount += 1 }
+            byteCount -= files[index].byteCount
+        }
+        let removed = Set(indices)
+        files = files.indices.filter { !removed.contains($0) }.map { files[$0] }
     }
 
     /// Removes a recording that has no audio.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TenfourPrivateFiles
 
 /// A recording's file, which is appended to page by page. Whatever happens, the file ends with a whole page, except when
 /// the machine fails in the middle of a write.
@@ -7,6 +8,8 @@ final class RecordingFile {
     var name: String
     var path: String
     private(set) var byteCount = 0
+    /// Whether a power cut would take something that was written.
+    private(set) var isUnsynchronized = false
     private let descriptor: Int32
 
     /// Takes the ownership of the descriptor.
@@ -35,6 +38,7 @@ final class RecordingFile {
             written += count
         }
         byteCount += pages.count
+        isUnsynchronized = true
     }
 
     /// Writes the beginning anew, in one piece. It lies in the file's first block of 4 096 bytes, so that another program
@@ -43,5 +47,14 @@ final class RecordingFile {
         precondition(bytes.count <= byteCount, "longer than the file")
         let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         guard count == bytes.count else { throw RecordingError(path, count < 0 ? errno : EIO) }
+        isUnsynchronized = true
+    }
+
+    /// Brings what was written to the disk. The C function is `fsync`.
+    func synchronize() throws(RecordingError) {
+        guard isUnsynchronized else { return }
+        isUnsynchronized = false
+        let code = DiskSync.wait(for: descriptor)
+        guard code == 0 else { throw RecordingError(path, code) }
     }
 }

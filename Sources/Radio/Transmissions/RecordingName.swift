@@ -9,6 +9,8 @@ struct RecordingName: Hashable, Sendable {
     var talker: String
 
     static let ending = ".opus"
+    /// The length of the start, which is ASCII text.
+    private static let timeByteCount = 20
     /// The names of a channel and of a talker that state none.
     private static let (noChannel, noTalker) = ("call", "somebody")
     /// The longest channel or talker in a name, in bytes. File systems allow names of 255 bytes.
@@ -35,6 +37,9 @@ struct RecordingName: Hashable, Sendable {
         }
         (start, channel, talker) = (time.seconds, String(parts[1]), String(parts[2]))
     }
+
+    /// Returns the channel and the talker in the name of a recording, such as `family_alice`.
+    static func talker(in name: String) -> Substring { name.dropFirst(timeByteCount + 1).dropLast(ending.count) }
 
     /// Whether the recording `one` comes before `other` in a directory: by its start, then by its name without the ending,
     /// so that `alice-2` comes after `alice`.

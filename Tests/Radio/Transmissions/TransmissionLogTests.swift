@@ -99,6 +99,8 @@ import Testing
         scene.talk(&bob, for: .seconds(1))
         #expect(watch.next(within: 0) == nil)
         scene.leave(2)
+        // It is closed when it is on the disk.
+        scene.pass(.milliseconds(100))
         #expect(watch.next(within: 10_000) == .completed(["2026-11-22T10-03-17Z_family_bob.opus"]))
     }
 

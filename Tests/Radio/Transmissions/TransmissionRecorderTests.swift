@@ -1,4 +1,5 @@
 import CAllocations
+import CFileSyncs
 import Glibc
 import Synchronization
 import TenfourAudioCore
@@ -28,6 +29,7 @@ import Testing
         let events = EventList()
         let recorder = try TransmissionRecorder(configuration(events))
         var alice = SimulatedSpeaker(1)
+        let synced = syncs_of_this_thread()
         for round in 0..<3 {
             for index in 0..<50 {
                 let sent = alice.next()
@@ -42,6 +44,7 @@ import Testing
             while events.count < 2 * round + 2, ContinuousClock.now < deadline { usleep(5_000) }
         }
         #expect(events.count == 6 && recorder.status.droppedPacketCount == 0)
+        #expect(syncs_of_this_thread() == synced, "the network thread does not wait for the disk")
         let log = try TransmissionLog(folder.path).entries()
         #expect(
             log.map(\.transmission.duration) == [Duration](repeating: FrameCount(48_000 - 312).duration(), count: 3))

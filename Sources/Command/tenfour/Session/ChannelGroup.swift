@@ -102,13 +102,13 @@ final class ChannelGroup {
     func stop() { for monitor in monitors { monitor.session.stop() } }
 
     /// Waits for the end of the monitored channels, and completes their recordings. Returns lines about those that have
-    /// failed.
+    /// failed, and about the recordings.
     func close() -> [String] {
-        monitors.compactMap { monitor in
+        monitors.flatMap { monitor in
             let end = Result { () throws(RadioError) in try monitor.session.wait() }
-            monitor.channel.recording?.close()
-            guard case .failure(let error) = end else { return nil }
-            return "\(monitor.channel.name): \(error)"
+            let notices = monitor.channel.recording?.close() ?? []
+            guard case .failure(let error) = end else { return notices }
+            return notices + ["\(monitor.channel.name): \(error)"]
         }
     }
 

@@ -23,7 +23,7 @@ final class SessionRecording: PacketTap {
         var configuration = RecorderConfiguration(
             directory: directory, channel: channel, talkerName: { ssrc in names.withLock { $0.name(of: ssrc) } },
             report: { event in
-                guard let notice = Self.notice(of: event) else { return }
+                guard let notice = Self.notice(of: event, limit) else { return }
                 waiting.withLock { if $0.count < Self.maximumCount { $0.append(notice) } }
             })
         configuration.talkerPlace = { ssrc in names.withLock { $0[ssrc] } }
@@ -61,10 +61,14 @@ final class SessionRecording: PacketTap {
         }
     }
 
-    /// Completes all files, which takes as long as the disk, and at most ten seconds for the hook.
-    func close() { recorder.close() }
+    /// Completes all files, which takes as long as the disk, and at most ten seconds for the hook. Returns the last notices.
+    func close() -> [String] {
+        recorder.close()
+        return takeNotices()
+    }
 
-    private static func notice(of event: RecorderEvent) -> String? {
+    /// Returns the line about an event; nil if it needs none.
+    static func notice(of event: RecorderEvent, _ limit: RecordLimit) -> String? {
         switch event {
         case .began, .ended: nil
         case .failed(let error): "\(error)"
@@ -73,6 +77,8 @@ final class SessionRecording: PacketTap {
         case .lost(.packets): "the disk is too slow: packets are missing from the recordings"
         case .lost(.talkers): "more than 16 talk at once: the others are not recorded"
         case .lost(.hooks): "--record-hook is too slow: it was not run for some recordings"
+        case .removed(let count):
+            "\(count == 1 ? "1 recording was" : "\(count) recordings were") removed: \(limit.sentence)"
         case .hookFailed(let message): message
         }
     }

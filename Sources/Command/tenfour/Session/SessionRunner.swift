@@ -91,7 +91,7 @@ struct SessionRunner {
         {
             log("ended after \(decimal(duration / .seconds(1), places: 1, trimming: true)) s, as --duration says")
         }
-        recording?.close()
+        for line in recording?.close() ?? [] { log(line) }
         if let snapshot = session.snapshot {
             _ = observer.update(with: snapshot)
             let hasWorked = !snapshot.talkers.isEmpty || snapshot.sendStream.packetCount > 0

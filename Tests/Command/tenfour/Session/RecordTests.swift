@@ -1,5 +1,6 @@
 import Glibc
 import TenfourSignalTones
+import TenfourTransmissions
 import TestSupport
 import Testing
 
@@ -47,6 +48,15 @@ import Testing
         let log = try tenfour(["log", "--json", "--record", "radio"], in: folder)
         #expect(log.output.contains("\"rtp\"") && log.output.split(separator: "\n").count == 1, "\(log.output)")
         #expect(Folder.text(of: folder("hook.txt")) == "start rtp\nend rtp\n")
+    }
+
+    @Test func whatIsRemovedIsSaid() {
+        #expect(
+            SessionRecording.notice(of: .removed(37), .usual)
+                == "37 recordings were removed: the directory may hold at most 1G in 100000 files (--record-limit)")
+        #expect(
+            SessionRecording.notice(of: .removed(1), RecordLimit(byteCount: nil, age: nil))
+                == "1 recording was removed: the directory may hold at most 100000 files (--record-limit)")
     }
 
     @Test func whatCannotBeRecordedIsSaidFirst() throws {
