@@ -21,7 +21,9 @@ struct RecorderRun: ~Copyable {
     private var losses = RecorderLosses()
     /// Files that have ended and may not be on the disk yet.
     private var ended: [RecordingFile] = []
-    private var lastSynchronization = Instant.start
+    /// The times at which all files, and those that had ended, were brought to the disk last.
+    private var (lastSynchronization, lastEnding) = (Instant.start, Instant.start)
+    private var hasReportedDisk = false
     private var removals = RecorderRemovals()
     private let isClockSet: @Sendable () -> Bool
     private var randomness: any RandomNumberGenerator
@@ -52,6 +54,8 @@ struct RecorderRun: ~Copyable {
     /// The time after which open recordings are brought to the disk again. With the second for which packets wait for those
     /// before them, a page, and the disk's own time, a power cut takes less than five seconds.
     static let synchronizationPause = Duration.seconds(2)
+    /// The same for recordings that have ended: many short ones must not keep a slow disk busy.
+    private static let endingPause = Duration.milliseconds(500)
 
     /// Opens the directory. `isClockSet` says whether the wall clock is right, so that recordings may be removed by their
     /// age. `randomness` makes the numbers of the Ogg streams.
@@ -140,7 +144,7 @@ struct RecorderRun: ~Copyable {
         while !open.isEmpty { end(0, at: clock(), mayWait: false) }
         prune(at: clock(), seconds: seconds)
         if let count = removals.news(at: clock(), isLast: true) { configuration.report(.removed(count)) }
-        synchronize(at: clock())
+        synchronize(at: clock(), isLast: true)
         hooks.finish(clock)
     }
 
@@ -167,17 +171,25 @@ struct RecorderRun: ~Copyable {
 
     // MARK: Files
 
-    /// Brings to the disk what has ended, and every two seconds what is open.
-    private mutating func synchronize(at now: Instant) {
+    /// Brings to the disk what has ended, after half a second, and every two seconds what is open. Recording goes on if the disk
+    /// cannot be waited for.
+    private mutating func synchronize(at now: Instant, isLast: Bool = false) {
         let isDue = now - lastSynchronization >= Self.synchronizationPause
-        guard isDue || !ended.isEmpty else { return }
+        guard isDue || isLast || !ended.isEmpty && now - lastEnding >= Self.endingPause else { return }
         if isDue { lastSynchronization = now }
+        lastEnding = now
         let files = ended + (isDue ? open.map(\.file) : [])
         ended = []
         for file in files {
-            do throws(RecordingError) { try file.synchronize() } catch { fail(error, at: now) }
+            do throws(RecordingError) { try file.synchronize() } catch { reportDisk(error) }
         }
-        do throws(RecordingError) { try directory.synchronize() } catch { fail(error, at: now) }
+        do throws(RecordingError) { try directory.synchronize() } catch { reportDisk(error) }
+    }
+
+    /// Reports once that the disk does not confirm what was written.
+    private mutating func reportDisk(_ error: RecordingError) {
+        if !hasReportedDisk { configuration.report(.failed(error)) }
+        hasReportedDisk = true
     }
 
     /// Begins a recording and returns its index; nil if too many are open, or if no file can be made.

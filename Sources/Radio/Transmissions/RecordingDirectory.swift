@@ -121,10 +121,12 @@ final class RecordingDirectory {
     /// Brings new names of files to the disk, and that of the directory. The C function is `fsync`.
     func synchronize() throws(RecordingError) {
         guard hasNewNames else { return }
+        // What cannot be brought to the disk now is not tried again and again.
+        hasNewNames = false
         var code = DiskSync.wait(for: descriptor)
         if isNew, code == 0 { code = DiskSync.wait(forFolderOf: "\(path)/../.") }
         guard code == 0 else { throw RecordingError(path, code) }
-        (isNew, hasNewNames) = (false, false)
+        isNew = false
     }
 
     /// Removes recordings until the directory is within its limits: those that are too old, then those that

@@ -8,7 +8,7 @@ package enum DiskSync {
         while fsync(descriptor) != 0 {
             switch errno {
             case EINTR: continue
-            case EINVAL, EROFS, ENOTSUP: return 0
+            case EINVAL, EROFS, ENOTSUP, ENOSYS: return 0
             case let code: return code
             }
         }
