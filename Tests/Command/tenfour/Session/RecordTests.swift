@@ -59,6 +59,21 @@ import Testing
                 == "1 recording was removed: the directory may hold at most 100000 files (--record-limit)")
     }
 
+    @Test func whatExceedsTheLimitIsRemovedAndSaid() throws {
+        for minute in 0..<60 {
+            let name = "2026-11-21T10-\(minute / 10)\(minute % 10)-00Z_rtp_\(minute < 10 ? "alice" : "bob").opus"
+            folder.write([UInt8](repeating: 0, count: 20_000), to: name)
+        }
+        let receiver = try Program(
+            "tenfour",
+            ["recv", "-p", "\(UDPPort.free())", "-o", "heard.wav", "--record", ".", "--record-limit", "1M"], in: folder)
+        #expect(
+            receiver.says("11 recordings were removed: the directory may hold at most 1M in 100000 files"),
+            "\(receiver.errors)")
+        let names = Folder.entries(of: folder.path).filter { $0.hasSuffix(".opus") }
+        #expect(names.count == 49 && names.count { $0.hasSuffix("_alice.opus") } == 10)
+    }
+
     @Test func whatCannotBeRecordedIsSaidFirst() throws {
         folder.write("", to: "file")
         let result = try tenfour(["recv", "-o", "heard.wav", "--record", "file/radio"], in: folder)
