@@ -11,7 +11,7 @@ extension FloorArbiter {
         precondition(talker == nil, "two grants at a time")
         talker = Talker(
             member: id, ssrc: ssrc, priority: priority, isUnaware: isUnaware, number: number,
-            end: isUnaware ? nil : configuration.longestTalk.map { now + $0 }, lastHeard: now)
+            end: configuration.longestTalk.map { now + $0 }, lastHeard: now)
         revision.state &+= 1
         if priority == .emergency { members[id]?.nextEmergency = now + FloorTiming.emergencyInterval }
         if isUnaware { nextGrant = nil } else { sendGrant(at: now) }

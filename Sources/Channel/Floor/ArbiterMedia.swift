@@ -20,12 +20,23 @@ extension FloorArbiter {
                 members[id]!.counts.unpermittedPacketCount += 1
                 return false
             }
-            guard member.mayTalk else { return !configuration.isRequired }
+            guard member.mayTalk, !isPausing(id, at: now) else {
+                members[id]!.counts.unpermittedPacketCount += 1
+                return !configuration.isRequired
+            }
             if let end = takeoverEnd, now < end { return true }
             begin(id, 0, ssrc, .normal, isUnaware: true, at: now)
             return true
         }
         members[id]!.counts.unpermittedPacketCount += 1
         return !configuration.isRequired
+    }
+
+    /// Whether a member that knows no floor control has talked too long, and has not been silent since. It cannot release its
+    /// key for the arbiter to see, so the pause lasts until nothing has come from it for longer than between packets of speech.
+    private mutating func isPausing(_ id: FloorMemberID, at now: Instant) -> Bool {
+        guard let end = members[id]?.pausedUntil, now < end else { return false }
+        members[id]!.pausedUntil = max(end, now + FloorTiming.quietTalker)
+        return true
     }
 }

@@ -29,6 +29,8 @@ public struct ChannelFloor: Sendable {
     struct HeardTalker {
         var ssrc: SSRC
         var priority: FloorPriority
+        /// The time at which this relay learned of it.
+        var since: Instant
     }
 
     /// A member of another relay, while this relay arbitrates.
@@ -62,6 +64,9 @@ public struct ChannelFloor: Sendable {
     var remoteTalker: HeardTalker?
     /// The talker that has released the floor last, and the time until which its last packets are forwarded.
     var remoteTail: (ssrc: SSRC, end: Instant)?
+    /// The talker by another relay's arbiter that has talked too long, and the time until which it must be silent if it knows no
+    /// floor control.
+    var remotePause: (ssrc: SSRC, end: Instant)?
     /// Whether somebody has requested the floor, or the channel requires it. Before that, one who is heard is not taken
     /// for a talker that knows no floor control: in most channels nobody ever uses the floor.
     public internal(set) var isInUse: Bool

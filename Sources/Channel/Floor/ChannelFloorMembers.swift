@@ -56,10 +56,14 @@ extension ChannelFloor {
     }
 
     /// Whether a packet of a member is forwarded in a channel that requires the floor, while another relay arbitrates.
-    private func mayPass(_ ssrc: SSRC, from member: UInt32, at now: Instant) -> Bool {
+    private mutating func mayPass(_ ssrc: SSRC, from member: UInt32, at now: Instant) -> Bool {
         if let remoteTalker { return remoteTalker.ssrc == ssrc }
         // The arbiter gives an idle floor to a station that knows no floor control, once it hears it.
-        guard participants.contains(member) else { return true }
+        guard participants.contains(member) else {
+            guard let pause = remotePause, pause.ssrc == ssrc, now < pause.end else { return true }
+            remotePause?.end = max(pause.end, now + FloorTiming.quietTalker)
+            return false
+        }
         return remoteTail.map { $0.ssrc == ssrc && now < $0.end } ?? false
     }
 
@@ -163,9 +167,16 @@ extension ChannelFloor {
         switch message {
         case .taken(_, let ssrc, let priority, _, _, _), .granted(_, let ssrc, let priority, _, _, _):
             isInUse = true
-            remoteTalker = HeardTalker(ssrc: ssrc, priority: priority)
+            let since = remoteTalker.flatMap { $0.ssrc == ssrc ? $0.since : nil } ?? now
+            remoteTalker = HeardTalker(ssrc: ssrc, priority: priority, since: since)
         case .idle:
-            if let former = remoteTalker { remoteTail = (former.ssrc, now + FloorTiming.tail) }
+            if let former = remoteTalker {
+                remoteTail = (former.ssrc, now + FloorTiming.tail)
+                // Of the messages about its begin and its end, one may have been slower than the other.
+                if let longest = configuration.longestTalk, now - former.since + FloorTiming.tail >= longest {
+                    remotePause = (former.ssrc, now + FloorTiming.pauseAfterTooLong)
+                }
+            }
             remoteTalker = nil
         case .denied, .revoke, .queuePosition: isInUse = true
         case .request, .release, .queuePositionRequest: break

@@ -63,19 +63,20 @@ extension RadioError {
 }
 
 extension MediaRefusal {
-    /// Returns the sentence, with the remedy, about `count` packets that the relay has refused.
-    public func sentence(_ count: Int) -> String {
-        "the relay refused \(count) of your packets: \(cause)"
+    /// Returns the sentence, with the remedy, about `count` packets that the relay has refused. `talker` is the name of the one
+    /// who has the floor; nil if that is unknown.
+    public func sentence(_ count: Int, talker: String? = nil) -> String {
+        "the relay refused \(count) of your packets: \(cause(talker))"
     }
 
-    private var cause: String {
+    private func cause(_ talker: String?) -> String {
         switch self {
         case .talkerRate:
             "they are more than it accepts from a talker; use a longer --frame or a lower --bitrate, or ask its operator for a higher limit"
         case .channelRate:
             "all talkers of the channel together send more than it accepts; use a lower --bitrate, let fewer talk at a time, or ask its operator for a higher limit"
         case .floor:
-            "one talks at a time in this channel, and another did; begin to talk when the floor is free (--floor asks for it)"
+            "one talks at a time in this channel, and \(talker.map { "\($0) has the floor" } ?? "another did"); begin to talk when the floor is free (--floor asks for it)"
         case .takenSSRC:
             "another member uses this station's SSRC; it takes another one at most once a minute: if it lasts, start it anew"
         case .unannounced:

@@ -41,6 +41,9 @@ struct ChannelTable: Sendable {
         channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true
     }
 
+    /// Whether somebody has requested the channel's floor, or the channel requires it.
+    func usesFloor(in channel: ChannelIndex) -> Bool { channels[channel.number]?.floor?.isInUse ?? false }
+
     /// Takes note of a packet of a member for the channel's floor. Returns whether it may be forwarded.
     mutating func heardMedia(
         of ssrc: SSRC, from member: MemberID, in channel: ChannelIndex, at now: Instant

@@ -55,16 +55,37 @@ extension Relay {
         sendFloorMessages(of: channel)
     }
 
-    /// Whether a talker's packet may be forwarded. A station that knows no floor control is told when it may not.
-    mutating func mayTalk(_ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, at now: Instant) -> Bool {
+    /// Returns the reason to drop a talker's packet in a channel whose floor is in use; nil if it may be forwarded. The floor is
+    /// asked only about a packet of the SSRC that the talker has announced, with room for audio. A station that knows no floor control is told when it may not
+    /// talk.
+    mutating func floorRefusal(
+        _ datagram: Span<UInt8>, _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, at now: Instant
+    ) -> RelayDiscard? {
         let channel = sessions.channel(of: member)
+        guard channels.usesFloor(in: channel) else { return nil }
+        guard talkers.hasClaimed(ssrc, index) else { return .unannounced }
+        guard isSRTP(datagram) else { return .malformedMedia }
         let mayTalk = channels.heardMedia(of: ssrc, from: member, in: channel, at: now)
         if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel) }
         if !mayTalk, channels[channel]?.floor?.isParticipant(member.floorNumber) == false {
             sendLimits(0, 0, to: index, at: now)
         }
-        return mayTalk
+        return mayTalk ? nil : .withoutFloor
     }
+
+    /// Whether a datagram has the length of an SRTP packet with a payload, after all that its header announces. The rest is
+    /// encrypted.
+    private func isSRTP(_ datagram: Span<UInt8>) -> Bool {
+        var headerByteCount = RTPHeader.byteCount + 4 * Int(datagram[0] & 0x0F)
+        if datagram[0] & 0x10 != 0 {
+            guard datagram.count >= headerByteCount + 4 else { return false }
+            headerByteCount += 4 + 4 * Int(datagram.uint16(at: headerByteCount + 2))
+        }
+        return datagram.count > headerByteCount + Self.shortestTagByteCount
+    }
+
+    /// The length of the shortest authentication tag, that of AES_CM_128_HMAC_SHA1_80.
+    private static let shortestTagByteCount = 10
 
     mutating func pollFloors(at now: Instant) {
         guard let due = floors.next, due <= now else { return }
@@ -121,7 +142,6 @@ extension RelayedChannel {
     }
 
     mutating func heardMedia(of ssrc: SSRC, from member: MemberID, at now: Instant) -> Bool {
-        guard floor?.isInUse ?? false else { return true }
         floor?.join(member.floorNumber, mayTalk: true, at: now)
         return floor?.heardMedia(of: ssrc, from: member.floorNumber, at: now) ?? true
     }

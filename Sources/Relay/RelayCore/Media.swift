@@ -26,7 +26,9 @@ extension Relay {
         guard let index = sessions.talker(of: member) else { return .discarded(.listenerMedia) }
         if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(index, of: member, datagram.count, at: now) { return refuse(reason, of: index, at: now) }
-        if !mayTalk(index, member, ssrc, at: now) { return refuse(.withoutFloor, of: index, at: now) }
+        if let reason = floorRefusal(datagram.extracting(..<byteCount), index, member, ssrc, at: now) {
+            return refuse(reason, of: index, at: now)
+        }
         if let reason = boundStream(index, of: member, ssrc, byteCount, at: now) {
             return refuse(reason, of: index, at: now)
         }

@@ -28,6 +28,9 @@ struct TalkerRegistry: Sendable {
         try talkers[index.number]?.checker.check(datagram)
     }
 
+    /// Whether the talker has registered `ssrc`.
+    func hasClaimed(_ ssrc: SSRC, _ index: TalkerIndex) -> Bool { talkers[index.number]?.claim == ssrc }
+
     /// Counts a datagram against the limits of its talker. Returns the reason to drop the datagram if it exceeds a
     /// limit; nil if it does not.
     mutating func spend(_ byteCount: Int, of index: TalkerIndex, at now: Instant) -> RelayDiscard? {

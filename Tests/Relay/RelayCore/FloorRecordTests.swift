@@ -102,6 +102,36 @@ struct FloorRecordTests {
         #expect(older.records(room).records == [.limited(packetsPerSecond: 0, bitsPerSecond: 0)])
     }
 
+    /// Media under an SSRC that a member has not announced is none of the floor's.
+    @Test(arguments: [SSRC(4_711), nil]) func garbageDoesNotTakeTheFloor(ssrc: SSRC?) {
+        listener.say(.floor(.queuePositionRequest(number: 0, listener.ssrc)), room)
+        _ = messages(listener)
+        let garbage = older.tagged(older.packet(ssrc ?? anna.ssrc, byteCount: 40))
+        #expect(room.receive(garbage, from: older.endpoint) == .discarded(.unannounced))
+        #expect(room.relay.status.channels[0].floor?.talker == nil)
+        let short = older.tagged(older.packet(byteCount: RTPHeader.byteCount + 10))
+        #expect(room.receive(short, from: older.endpoint) == .discarded(.malformedMedia))
+        #expect(room.relay.status.channels[0].floor?.talker == nil)
+        request(anna, 1)
+        #expect(isForwarded(anna.talk(room)))
+        let told = messages(listener).compactMap { if case .taken(_, let ssrc, _, _, _, _) = $0 { ssrc } else { nil } }
+        #expect(Set(told) == [anna.ssrc])
+    }
+
+    @Test func aTalkerThatKnowsNoFloorControlHasTheSameLongestTalk() {
+        var forwardedCount = 0
+        for _ in 0..<50 * 25 {
+            if isForwarded(older.talk(room)) { forwardedCount += 1 }
+            room.run(.milliseconds(20))
+        }
+        #expect((50 * 20...50 * 20 + 1).contains(forwardedCount), "20 s, and not again while it goes on")
+        request(anna, 1)
+        #expect(isForwarded(anna.talk(room)))
+        anna.say(.floor(.release(number: 1, anna.ssrc)), room)
+        room.run(.milliseconds(510))
+        #expect(isForwarded(older.talk(room)), "it was silent")
+    }
+
     @Test func aListenerIsDeniedAndIsToldWhoTalks() {
         listener.say(.floor(.queuePositionRequest(number: 0, listener.ssrc)), room)
         #expect(messages(listener).contains(.idle(answering: 0, FloorRevision(term: 1, state: 0), .isRequired)))

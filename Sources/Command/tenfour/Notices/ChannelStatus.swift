@@ -130,9 +130,9 @@ struct ChannelStatus {
         }
     }
 
-    /// Returns the notice about our own joining, leaving and limits in the channel, and about clocks. Call this after
-    /// `apply(event)`.
-    func notice(for event: ChannelEvent, _ names: TalkerNames, verbose: Bool) -> String? {
+    /// Returns the notice about our own joining, leaving and limits in the channel, and about clocks. `talker` is
+    /// the other station that has the floor. Call this after `apply(event)`.
+    func notice(for event: ChannelEvent, _ names: TalkerNames, talker: SSRC? = nil, verbose: Bool) -> String? {
         switch event {
         case .joined(let role, let endpoint):
             (role == .talk ? "in the channel" : "in the channel, listening only")
@@ -155,14 +155,17 @@ struct ChannelStatus {
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .managed(let event): ManagedNotice(event, channel: channelName).text
-        case .mediaRefused(let reason, let count): explained.contains(reason) ? nil : reason.sentence(count)
+        case .mediaRefused(let reason, let count):
+            explained.contains(reason) ? nil : reason.sentence(count, talker: talker.map { names[$0] })
         case .relayClockDiffers(let difference):
             difference.sentence(relay: place ?? "the relay", isSynchronised: isClockSynchronised())
         case .relayClockAgrees: ClockDifference.agreement(with: place ?? "the relay")
         case .refusedForTime(let refusal):
             refusal.cause.sentence(of: names[refusal.ssrc], isSynchronised: isClockSynchronised())
         case .limited(let limits) where limits.packetsPerSecond == 0:
-            "one talks at a time in this channel, and another does: what you send meanwhile is not heard"
+            "one talks at a time in this channel, and "
+                + (talker.map { "\(names[$0]) has the floor" } ?? "another does, or you have talked for too long")
+                + ": what you send meanwhile is not heard"
         case .limited(let limits):
             """
             the relay accepts \(limits.packetsPerSecond) packets and \(limits.bitsPerSecond / 1_000) kbit per second from a talker and drops \

@@ -131,7 +131,9 @@ final class SessionObserver {
         monitor.record(event)
         names.apply(event)
         events?.apply(event)
-        let line = notice ?? channelStatus.notice(for: event, names, verbose: verbose)
+        let line =
+            notice
+            ?? channelStatus.notice(for: event, names, talker: session.snapshot?.floor?.talker, verbose: verbose)
         return line.map { [$0] } ?? who.lines(of: event)
     }
 

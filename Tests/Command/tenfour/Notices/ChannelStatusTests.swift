@@ -75,8 +75,9 @@ struct ChannelStatusTests {
 
     /// Returns what is said in a channel whose relay is `relay.example`, if the kernel says that the clock is synchronised,
     /// or not.
-    private func words(_ event: ChannelEvent, isSynchronised: Bool, names: TalkerNames = TalkerNames()) throws -> String
-    {
+    private func words(
+        _ event: ChannelEvent, isSynchronised: Bool, names: TalkerNames = TalkerNames(), talker: SSRC? = nil
+    ) throws -> String {
         var randomness = CSPRNG()
         let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
         let host = try RelayHost("relay.example")
@@ -86,7 +87,16 @@ struct ChannelStatusTests {
             ChannelSettings(
                 keys: keys, role: .listen, relays: [.init(id: host.id, host: host, endpoints: [endpoint])]))
         let status = ChannelStatus(configuration) { isSynchronised }
-        return try #require(status.notice(for: event, names, verbose: false))
+        return try #require(status.notice(for: event, names, talker: talker, verbose: false))
+    }
+
+    @Test func aRefusedTalkerReadsWhoHasTheFloor() throws {
+        let limited = ChannelEvent.limited(.init(packetsPerSecond: 0, bitsPerSecond: 0))
+        let line = try words(limited, isSynchronised: true, talker: SSRC(9))
+        #expect(line.contains("\(TalkerNames()[SSRC(9)]) has the floor") && !line.contains("--frame"))
+        let refused = try words(.mediaRefused(.floor, count: 30), isSynchronised: true, talker: SSRC(9))
+        #expect(refused.contains("\(TalkerNames()[SSRC(9)]) has the floor") && !refused.contains("--frame"))
+        #expect(try words(limited, isSynchronised: true).contains("another does"))
     }
 
     /// A clock is called wrong only if its own kernel doubts it.
