@@ -73,15 +73,6 @@ struct AddressLimits: Sendable {
 }
 
 extension IPAddress {
-    /// The prefix that identifies one host: the IPv4 address, or the upper 64 bits of an IPv6 address. An IPv4 prefix
-    /// lies in the multicast range ff00::/8, so it equals the prefix of no IPv6 host.
-    var hostPrefix: UInt64 {
-        switch self {
-        case .v4(let number): 0xFFFF_FFFF_0000_0000 | UInt64(number)
-        case .v6(let high, _, _): high
-        }
-    }
-
     /// The prefix that identifies one access line or office: 24 bits of an IPv4 address, 64 bits of an IPv6 address.
     var linePrefix: UInt64 {
         switch self {

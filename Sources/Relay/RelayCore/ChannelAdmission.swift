@@ -38,11 +38,9 @@ extension Relay {
         return false
     }
 
-    /// Whether a newcomer from `address` may displace a listener of the network with the most listeners: that network
-    /// has at least two listeners, and more than twice as many as the newcomer's network has members.
+    /// Whether a newcomer from `address` may displace a listener of the network with the most listeners.
     private func mayDisplace(in channel: ChannelIndex, from address: IPAddress) -> Bool {
-        guard let networks = channels[channel]?.networks, networks.mostListeners >= 2 else { return false }
-        return networks.memberCount(near: address) * 2 < networks.mostListeners
+        channels[channel]?.networks.mayDisplace(from: address) ?? false
     }
 
     /// Makes room for a member that has sent its first record, by displacing a listener if necessary. Returns false if
