@@ -291,7 +291,7 @@ let package = Package(
                     "Session",
                     "JitterBuffer",
                     "CallQuality", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore",
-                    "RelayCluster", "NATS",
+                    "RelayCluster", "NATS", "HTTPServer",
                     "RelayServer",
                     "UV", "MediaSource",
                     "Player", "MPRIS", "SleepInhibitor", "PushToTalk", "PushToTalkDevices", "Call", "Lobby", "DNSSD",
@@ -525,7 +525,7 @@ let package = Package(
         tests(
             "Web/LiveStream",
             uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "Session", "LiveStream"]),
-        tests("Web/WebGateway", uses: ["AudioCore", "WebGateway"]),
+        tests("Web/WebGateway", uses: ["AudioCore", "Session", "HTTPServer", "WebGateway"]),
         tests("Web/Icecast", uses: ["Icecast"]),
         tests(
             "Web/Metrics",

@@ -15,6 +15,7 @@
     F(MHD_get_connection_values) \
     F(MHD_get_daemon_info) \
     F(MHD_get_timeout) \
+    F(MHD_get_version) \
     F(MHD_queue_response) \
     F(MHD_resume_connection) \
     F(MHD_run) \
@@ -64,6 +65,12 @@ static inline int tenfour_microhttpd_epoll(struct tenfour_microhttpd library, st
 static inline void *tenfour_microhttpd_context(struct tenfour_microhttpd library, struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = library.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
+}
+
+/* Returns the length of the request's header, from the method to the empty line; 0 if it is not known. */
+static inline size_t tenfour_microhttpd_header_size(struct tenfour_microhttpd library, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = library.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
 }
 
 /* Makes the end of the connection the end of the body: no chunks, no further request. */

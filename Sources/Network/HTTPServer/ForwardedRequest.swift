@@ -7,8 +7,7 @@ extension HTTPRequest {
         guard isProxy(remote.address) else { return nil }
         // Each proxy appends the address from which it has the request. Only what trusted proxies have appended is
         // believed, because the client can write the rest.
-        let lists = fields.filter { $0.name.lowercased() == "x-forwarded-for" }.map(\.value)
-        for entry in lists.flatMap({ $0.split { ", \t".contains($0) } }).reversed() {
+        for entry in values(of: "X-Forwarded-For").flatMap({ $0.split { ", \t".contains($0) } }).reversed() {
             guard let address = IPAddress(entry) else { return nil }
             if !isProxy(address) { return address }
         }

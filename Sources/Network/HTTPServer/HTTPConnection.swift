@@ -20,16 +20,22 @@ import TenfourSession
     var target = ReceivedTarget()
     /// The present request, once its header is complete and good.
     var request: HTTPRequest?
-    /// The client that a trusted proxy names for the present request, counted in the limit per address.
+    /// The address for which the connection counts: the other end's, or that of the client which a trusted proxy names for
+    /// the present request. It is nil while a proxy's connection waits for a request.
     var client: IPAddress?
+    /// Whether the other end is a trusted proxy.
+    let isProxy: Bool
+    /// Counts the server's connections.
+    var number = 0
     /// The stream to which the present request's answer belongs.
     private(set) var stream: HTTPStream?
     private var isSuspended = false
     private var isEnding = false
 
-    init(descriptor: Int32, remote: Endpoint, server: HTTPServer, deadline: Instant) {
+    init(descriptor: Int32, remote: Endpoint, isProxy: Bool, server: HTTPServer, deadline: Instant) {
         self.descriptor = descriptor
         self.remote = remote
+        self.isProxy = isProxy
         unsafe self.server = server
         self.deadline = deadline
     }

@@ -34,6 +34,12 @@ public struct HTTPRequest: Sendable {
         return fields.first { $0.name.lowercased() == name }?.value
     }
 
+    /// The values of all header fields with this name, in any case.
+    func values(of name: String) -> [String] {
+        let name = name.lowercased()
+        return fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
     /// The Host field: a name or address, and a port if it is not 80. It is nil only for HTTP/1.0.
     public var host: String? { field("Host") }
 }

@@ -12,15 +12,13 @@ public import TenfourUV
     /// The address at which it listens, with the port that the kernel has chosen if 0 was asked for.
     public var endpoint: Endpoint { listener!.endpoint }
     /// The number of open connections.
-    public var connectionCount: Int { connections.count }
-    /// The number of connections that were closed at once because there were too many.
-    public private(set) var refusedConnectionCount = 0
-    /// The number of connections that were closed because their request or answer took too long.
-    public private(set) var expiredConnectionCount = 0
-    /// The number of requests that the server's owner has answered.
-    public private(set) var requestCount = 0
-    /// The number of requests that were refused, because they were malformed, too long, or neither GET nor HEAD.
-    public private(set) var refusedRequestCount = 0
+    public var connectionCount: Int { shares.count }
+    /// What the server has done.
+    public var status: HTTPServerStatus {
+        var status = counts
+        status.connectionCount = shares.count
+        return status
+    }
 
     private let loop: EventLoop
     /// The limits of connections and requests from now on. A raised `connectionCount` has no effect.
@@ -31,11 +29,16 @@ public import TenfourUV
     private var readable: LoopHandle?
     private var runTimer: LoopTimer?
     private var sweepTimer: LoopTimer?
-    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
-    /// The connections by address, of IPv6 by /64.
-    private var connectionCounts: [IPAddress: Int] = [:]
+    private var shares = ConnectionShares()
+    /// Displaced connections that libmicrohttpd has not closed yet.
+    private var leaving: [ObjectIdentifier: HTTPConnection] = [:]
+    private var counts = HTTPServerStatus()
     /// The connection that is being given to libmicrohttpd.
     private var arriving: HTTPConnection?
+
+    /// The number of connections that may be open beyond the limit: displaced ones that end, and those of proxies whose
+    /// client is not known yet.
+    private static let surplus = 64
 
     /// Listens at `endpoint`. `answer` is called for each well-formed request, and must not block. Throws if
     /// libmicrohttpd is missing or if the address cannot be used.
@@ -63,7 +66,7 @@ public import TenfourUV
 
     /// Closes the socket and all connections. No request is answered afterwards.
     public func close() {
-        for connection in connections.values { connection.leaveStream() }
+        for connection in shares.connections.values { connection.leaveStream() }
         readable?.close()
         runTimer?.close()
         sweepTimer?.close()
@@ -74,7 +77,7 @@ public import TenfourUV
 
     private func startDaemon() throws(HTTPServerError) {
         unsafe daemon = tenfour_microhttpd_start(
-            microHTTPD, callbacks(of: self), UInt32(limits.connectionCount + 16), 8 << 10)
+            microHTTPD, callbacks(of: self), UInt32(limits.connectionCount + 2 * Self.surplus), 8 << 10)
         guard let daemon = unsafe daemon else { throw .refused }
         do throws(NetworkError) {
             readable = try loop.onReadable(unsafe tenfour_microhttpd_epoll(microHTTPD, daemon)) { [unowned self] in
@@ -103,15 +106,20 @@ public import TenfourUV
 
     /// Serves a connection, whose descriptor belongs to the server from then on.
     package func accept(_ descriptor: Int32, _ peer: Endpoint) {
-        guard limits.isProxy(peer.address) || hasRoom(for: peer.address), connections.count < limits.connectionCount,
+        let isProxy = limits.isProxy(peer.address)
+        guard isProxy || hasRoom(for: peer.address),
+            makeRoom(for: isProxy ? nil : peer.address, within: limits.connectionCount + (isProxy ? Self.surplus : 0)),
             let daemon = unsafe daemon
         else {
-            refusedConnectionCount += 1
+            counts.refusedConnectionCount += 1
             Glibc.close(descriptor)
             return
         }
         arriving = HTTPConnection(
-            descriptor: descriptor, remote: peer, server: self, deadline: loop.now + limits.requestTime)
+            descriptor: descriptor, remote: peer, isProxy: isProxy, server: self,
+            deadline: loop.now + limits.requestTime)
+        // Ends the displaced ones, which count for libmicrohttpd until then.
+        if !leaving.isEmpty { run() }
         var unused = sockaddr_in()
         unused.sin_family = sa_family_t(AF_INET)
         let result = unsafe withUnsafeBytes(of: &unused) { bytes in
@@ -119,7 +127,7 @@ public import TenfourUV
             return unsafe microHTTPD.MHD_add_connection(daemon, descriptor, address, socklen_t(bytes.count))
         }
         // From version 1.0 on, libmicrohttpd takes the connection over when it runs next.
-        if result == MHD_Result.YES, arriving != nil { run() }
+        if result != MHD_Result.YES { counts.refusedConnectionCount += 1 } else if arriving != nil { run() }
         arriving = nil
         if let sweepTimer, sweepTimer.deadline == nil { sweepTimer.arm(at: loop.now + .seconds(1)) }
     }
@@ -128,9 +136,9 @@ public import TenfourUV
     /// connection listens, and misses the end of a connection that comes together with half a header.
     private func sweep() {
         let now = loop.now
-        for connection in Array(connections.values) {
+        for connection in Array(shares.connections.values) {
             if let deadline = connection.deadline, deadline <= now {
-                expiredConnectionCount += 1
+                counts.expiredConnectionCount += 1
                 connection.deadline = nil
                 connection.dropsUnsentBytes()
                 connection.shutDown()
@@ -140,7 +148,7 @@ public import TenfourUV
                 connection.shutDown()
             }
         }
-        if !connections.isEmpty { sweepTimer?.arm(at: now + .seconds(1)) }
+        if shares.count > 0 { sweepTimer?.arm(at: now + .seconds(1)) }
     }
 
     // MARK: libmicrohttpd's callbacks
@@ -149,22 +157,20 @@ public import TenfourUV
         guard let connection = arriving else { return nil }
         arriving = nil
         unsafe connection.handle = handle
-        connections[ObjectIdentifier(connection)] = connection
-        count(1, for: connection.remote.address)
+        shares.add(connection, of: connection.isProxy ? nil : connection.remote.address)
         return connection
     }
 
     func removed(_ connection: HTTPConnection) {
         connection.stream?.leave(connection)
-        connections[ObjectIdentifier(connection)] = nil
         unsafe connection.server = nil
-        count(-1, for: connection.remote.address)
-        release(connection)
+        shares.remove(connection)
+        leaving[ObjectIdentifier(connection)] = nil
     }
 
     func completed(_ connection: HTTPConnection) {
         connection.stream?.leave(connection)
-        release(connection)
+        if connection.isProxy { shares.set(nil, of: connection) }
         connection.requestEnded(nextBefore: loop.now + limits.requestTime)
     }
 
@@ -173,52 +179,54 @@ public import TenfourUV
     func ready(_ received: ReceivedRequest, of connection: HTTPConnection) -> MHD_Result {
         connection.deadline = loop.now + limits.answerTime
         if let request = connection.request {
-            requestCount += 1
+            counts.requestCount += 1
             return unsafe answer(request).queue(to: connection, received.handle)
         }
         do throws(HTTPRefusal) {
             let request = try received.checked(connection.target, from: connection.remote, limits)
-            try admit(request.client(trusting: limits.isProxy), on: connection)
+            if connection.isProxy, let client = request.client(trusting: limits.isProxy) {
+                try admit(client, on: connection)
+            } else if !connection.isProxy, request.field("X-Forwarded-For") != nil {
+                noteProxy(connection.remote.address)
+            }
             connection.request = request
             return MHD_Result.YES
         } catch {
-            refusedRequestCount += 1
-            return unsafe error.answer.queue(to: connection, received.handle)
+            counts.refusals[error, default: 0] += 1
+            let host = received.host
+            if error == .hostNotAccepted { counts.lastRefusedHost = host.flatMap { hostName(of: $0) }.map(String.init) }
+            return unsafe error.answer(to: host).queue(to: connection, received.handle)
         }
     }
 
-    // MARK: The limit per address
+    // MARK: Shares of the connections
 
     private func hasRoom(for address: IPAddress) -> Bool {
-        connectionCounts[address.ofCustomer, default: 0] < limits.connectionCountPerAddress
+        shares.count(ofHost: address) < limits.connectionCountPerAddress
     }
 
-    private func count(_ change: Int, for address: IPAddress) {
-        let count = connectionCounts[address.ofCustomer, default: 0] + change
-        connectionCounts[address.ofCustomer] = count > 0 ? count : nil
+    /// Makes room for a connection of `address`, or of a proxy whose client is not known yet, so that there are at most
+    /// `limit` with the connection `own`. Returns false if there is none.
+    private func makeRoom(for address: IPAddress?, within limit: Int, besides own: HTTPConnection? = nil) -> Bool {
+        guard shares.count >= limit + (own == nil ? 0 : 1) else { return true }
+        guard let connection = shares.displaceable(by: address, besides: own) else { return false }
+        counts.displacedConnectionCount += 1
+        shares.remove(connection)
+        leaving[ObjectIdentifier(connection)] = connection
+        connection.dropsUnsentBytes()
+        if connection.isListening { connection.leaveStream() } else { connection.shutDown() }
+        return true
     }
 
     /// Counts a proxy's connection for the client of its present request.
-    private func admit(_ client: IPAddress?, on connection: HTTPConnection) throws(HTTPRefusal) {
-        guard let client else { return }
+    private func admit(_ client: IPAddress, on connection: HTTPConnection) throws(HTTPRefusal) {
         guard hasRoom(for: client) else { throw .tooManyConnections }
-        count(1, for: client)
-        connection.client = client
+        guard makeRoom(for: client, within: limits.connectionCount, besides: connection) else { throw .serverFull }
+        shares.set(client, of: connection)
     }
 
-    private func release(_ connection: HTTPConnection) {
-        guard let client = connection.client else { return }
-        count(-1, for: client)
-        connection.client = nil
-    }
-}
-
-extension IPAddress {
-    /// The address, or of an IPv6 address its /64, which belongs to one customer.
-    fileprivate var ofCustomer: IPAddress {
-        switch self {
-        case .v4: self
-        case .v6(let high, _, let scope): .v6(high: high, low: 0, scope: scope)
-        }
+    /// Keeps the address of a proxy that the operator may have forgotten.
+    private func noteProxy(_ address: IPAddress) {
+        if address.isLoopback || address.isPrivate { counts.ignoredProxy = address }
     }
 }

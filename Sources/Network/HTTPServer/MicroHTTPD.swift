@@ -5,6 +5,11 @@ internal import CMicroHTTPD
 /// `try!` cannot fail after `loadMicroHTTPD` has returned, and `HTTPServer` calls it first.
 nonisolated(unsafe) let microHTTPD = unsafe try! opened.get()
 
+/// Whether libmicrohttpd accepts a NUL in a header field, as it does before version 1.0. The C function is
+/// `MHD_get_version`.
+let microHTTPDAcceptsNUL =
+    unsafe microHTTPD.MHD_get_version().map { unsafe String(cString: $0).hasPrefix("0.") } ?? true
+
 /// Loads libmicrohttpd on the first call, from any thread. Throws if it is not installed.
 func loadMicroHTTPD() throws(HTTPServerError) { _ = unsafe try opened.get() }
 

@@ -220,12 +220,11 @@ extension RelayFile {
             guard path.utf8.count <= 107 else { throw RelayFileError(place, .value("status-socket", .path)) }
             statusSocket = path
         case "name":
-            let text = try value(.host)
-            do throws(ChannelLinkError) {
-                configuration.relay.names.append(try RelayHost(text).id)
-            } catch {
+            guard let host = try? RelayHost(try value(.host)) else {
                 throw RelayFileError(place, .value("name", .host))
             }
+            configuration.relay.names.append(host.id)
+            configuration.web.names.insert(host.name)
         case "relay-key":
             let path = try value(.path)
             guard keyFile == nil else { throw RelayFileError(place, .again("relay-key")) }
@@ -243,7 +242,7 @@ extension RelayFile {
         case "talker-bits": configuration.relay.limits.talkerBitsPerSecond = try number(Ranges.talkerBits)
         case "plain-packets": plainLimits.packetsPerSecond = try number(1...1_000_000)
         case "plain-bits": plainLimits.bitsPerSecond = try number(1_000...10_000_000_000)
-        case "http", "web", "web-address", "web-proxy": try addWeb(words, place)
+        case "http", "http-host", "web", "web-address", "web-proxy": try addWeb(words, place)
         case "nats", "cluster-key", "nats-ca", "nats-cert", "nats-key", "nats-credentials":
             try addCluster(words, place)
         case "icecast": try addIcecast(try value(.icecast), place)

@@ -83,9 +83,13 @@ extension RelayFile {
         # The page's address as listeners type it, for links and QR codes.
         #web-address https://radio.example.org/
 
-        # TLS proxies on other machines. The relay accepts 64 HTTP connections from one IP address; for a connection from one of
-        # these proxies, or from a proxy on this machine, it counts the address in X-Forwarded-For instead.
-        #web-proxy 10.0.0.5
+        # The names by which browsers may reach the HTTP server and the metrics, besides IP addresses, localhost, and the names
+        # that web-address, name and the links have. Requests for other names are refused (DNS rebinding).
+        #http-host radio.lan
+
+        # TLS proxies in front of the HTTP server, also those on this machine. The relay accepts 64 HTTP connections from one IP
+        # address; for a connection from one of these proxies, it counts the address in X-Forwarded-For instead.
+        #web-proxy 127.0.0.1
 
         # A cluster: relays that have the same NATS servers, cluster key and channels act as one relay, and members may join any
         # of them. Make the key with (umask 077; openssl rand -hex 32 > cluster.key). The first line of the credentials file is

@@ -2,7 +2,7 @@ internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourSession
 
-/// Parses the lines about listening over HTTP: `http`, `web`, `web-address` and `web-proxy`.
+/// Parses the lines about listening over HTTP: `http`, `http-host`, `web`, `web-address` and `web-proxy`.
 extension RelayFile {
     /// Parses one of the lines. As a command-line option, `web` has commas between its words.
     mutating func addWeb(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
@@ -21,11 +21,21 @@ extension RelayFile {
             }
             guard configuration.web.address == nil else { throw RelayFileError(place, .again("web-address")) }
             configuration.web.address = address
+        case "http-host":
+            let names = words.dropFirst().map { WebConfiguration.hostName($0) }
+            guard !names.isEmpty, !names.contains(nil) else {
+                throw RelayFileError(
+                    place,
+                    .message(
+                        "http-host needs host names without a port, such as radio.example.org; IP addresses need no line"
+                    ))
+            }
+            configuration.web.names.formUnion(names.compactMap(\.self))
         case "web-proxy":
             let addresses = words.dropFirst().map { IPAddress($0) }
             guard !addresses.isEmpty, !addresses.contains(nil) else {
                 throw RelayFileError(
-                    place, .message("web-proxy needs addresses of proxies on other machines, such as 10.0.0.5"))
+                    place, .message("web-proxy needs addresses of proxies, such as 127.0.0.1 or 10.0.0.5"))
             }
             configuration.web.proxies.formUnion(addresses.compactMap(\.self))
         default:

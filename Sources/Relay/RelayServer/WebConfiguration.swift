@@ -8,11 +8,33 @@ public struct WebConfiguration: Sendable, Equatable {
     /// The address of the page as listeners type it, with a slash at the end: `https://radio.example.org/`. If it is
     /// nil, the Host of each request takes its place.
     public var address: String?
-    /// The addresses of proxies on other machines, which name their clients in X-Forwarded-For. Proxies on this machine
-    /// need not be named.
+    /// The addresses of proxies, which name their clients in X-Forwarded-For.
     public var proxies: Set<IPAddress> = []
+    /// The names of this machine that the lines `http-host` and `name` have, in small letters.
+    public var names: Set<String> = []
     /// The channels that the gateway receives, to serve them over HTTP or to feed an Icecast server.
     public var channels: [Channel] = []
+
+    /// The names for which the HTTP server and the server of the metrics answer: those that the operator has written, for
+    /// this purpose or as the page's address, the relay's name, or the relay in a link.
+    public var hostNames: Set<String> {
+        let links = channels.compactMap(\.membership).flatMap(\.link.relays)
+        return names.union((links + (address.flatMap { Self.host(of: $0) }.map { [$0] } ?? [])).map(\.name))
+    }
+
+    /// The host of a URL of HTTP.
+    private static func host(of address: String) -> RelayHost? {
+        guard let scheme = address.firstRange(of: "://") else { return nil }
+        return try? RelayHost(String(address[scheme.upperBound...].prefix { $0 != "/" }))
+    }
+
+    /// Returns a host name of `http-host` in small letters, without a dot at its end; nil if `text` is no name, or is an
+    /// address, which needs none.
+    public static func hostName(_ text: String) -> String? {
+        let name = (text.hasSuffix(".") ? String(text.dropLast()) : text).lowercased()
+        guard 1...253 ~= name.utf8.count, IPAddress(name) == nil, name.utf8.allSatisfy(isNameByte) else { return nil }
+        return name
+    }
 
     /// A channel that can be heard over HTTP or from an Icecast server.
     public struct Channel: Sendable, Equatable {
@@ -55,4 +77,11 @@ public struct WebConfiguration: Sendable, Equatable {
     }
 
     public init() {}
+}
+
+private func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+    default: false
+    }
 }

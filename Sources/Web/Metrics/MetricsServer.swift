@@ -12,6 +12,7 @@ public final class MetricsServer: Sendable {
     public let endpoint: Endpoint
 
     private let wakeup: Wakeup
+    private let names: Locked<Set<String>>
     /// Nil after `stop`.
     private let thread: Locked<WorkerThread?>
 
@@ -29,10 +30,15 @@ public final class MetricsServer: Sendable {
     /// The time without work after which a loop counts as stuck. A loop publishes its state at least once per second.
     static let patience = Duration.seconds(3)
 
-    /// Opens the address and starts the thread. Throws if the address cannot be used or a library is missing.
-    public init(listeningAt address: Endpoint, _ subject: Subject) throws(MetricsServerError) {
+    /// Opens the address and starts the thread. Requests are answered if they name an IP address, localhost, or one of
+    /// `names` as their Host. Throws if the address cannot be used or a library is missing.
+    public init(
+        listeningAt address: Endpoint, names: Set<String> = [], _ subject: Subject
+    ) throws(MetricsServerError) {
+        let names = Locked(names)
+        self.names = names
         let serving: Serving
-        do throws(HTTPServerError) { serving = try Serving(address, subject) } catch {
+        do throws(HTTPServerError) { serving = try Serving(address, names, subject) } catch {
             throw MetricsServerError(description: "cannot serve metrics at \(address): \(error)")
         }
         endpoint = serving.endpoint
@@ -44,6 +50,9 @@ public final class MetricsServer: Sendable {
     }
 
     deinit { stop() }
+
+    /// Sets the names for which requests are answered, at most a second later.
+    public func answer(for names: Set<String>) { self.names.withLock { $0 = names } }
 
     /// Stops answering, and returns when the thread has ended.
     public func stop() {
@@ -66,10 +75,14 @@ private final class Serving: @unchecked Sendable {
     let wakeup: Wakeup
     private let loop: EventLoop
     private let server: HTTPServer
+    private let names: Locked<Set<String>>
     private let subject: MetricsServer.Subject
     private var timer: LoopTimer?
 
-    init(_ address: Endpoint, _ subject: MetricsServer.Subject) throws(HTTPServerError) {
+    init(
+        _ address: Endpoint, _ names: Locked<Set<String>>, _ subject: MetricsServer.Subject
+    ) throws(HTTPServerError) {
+        self.names = names
         self.subject = subject
         do throws(NetworkError) {
             let loop = try EventLoop()
@@ -82,11 +95,13 @@ private final class Serving: @unchecked Sendable {
             Self.answer(request.path, subject, at: loop.now)
         }
         endpoint = server.endpoint
+        server.limits.hosts = HTTPHosts(names.withLock(\.self))
     }
 
     func run() {
         timer = try? loop.makeTimer { [unowned self] in
             subject.update()
+            server.limits.hosts = HTTPHosts(names.withLock(\.self))
             timer?.arm(at: loop.now + .seconds(1))
         }
         timer?.arm(at: loop.now)

@@ -1,4 +1,5 @@
 internal import TenfourFloor
+public import TenfourHTTPServer
 internal import TenfourRelayCore
 public import TenfourRelayServer
 internal import TenfourUV
@@ -23,6 +24,20 @@ extension MetricsText {
         add(
             "tenfour_http_listeners", .gauge, "Listeners over HTTP.",
             counts.sorted { $0.key < $1.key }.map { Sample($0.value, (.channel, $0.key)) })
+    }
+
+    /// Adds what the HTTP server has done.
+    public mutating func addHTTP(_ status: HTTPServerStatus) {
+        add(
+            "tenfour_http_connections", .gauge, "Open connections to the HTTP server.",
+            Double(status.connectionCount))
+        add(
+            "tenfour_http_requests_total", .counter, "Requests over HTTP that were answered.",
+            [Sample(status.requestCount)])
+        add(
+            "tenfour_http_refusals_total", .counter,
+            "Requests and connections over HTTP that were refused, or closed early, by reason.",
+            status.counts.map { Sample($0.count, (.reason, $0.reason)) })
     }
 
     private mutating func addChannels(_ channels: [RelayChannelCounts]) {

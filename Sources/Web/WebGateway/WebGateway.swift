@@ -1,5 +1,5 @@
 internal import TenfourAudioCore
-internal import TenfourHTTPServer
+public import TenfourHTTPServer
 internal import TenfourRelayCore
 public import TenfourRelayServer
 internal import TenfourRings
@@ -32,6 +32,7 @@ import TenfourUV
 
     // The rest belongs to the gateway's thread, and before `start` to the thread that creates the gateway.
     private var server: HTTPServer?
+    private var httpNotices = HTTPNotices()
     private var routes = WebRoutes()
     private var relay: (server: RelayServer, endpoint: Endpoint)?
     private var nextPoll: Instant
@@ -44,6 +45,7 @@ import TenfourUV
         var adoption:
             (configuration: RelayServerConfiguration, completed: @Sendable (RelayServerConfiguration) -> Void)?
         var listenerCounts: [String: Int] = [:]
+        var http: HTTPServerStatus?
     }
 
     /// Opens the HTTP server that `configuration` names. Returns nil if nothing can be heard over HTTP or from an Icecast
@@ -120,6 +122,9 @@ import TenfourUV
     /// The number of listeners over HTTP of each channel, at most one tenth of a second old.
     public var listenerCounts: [String: Int] { shared.withLock { $0.listenerCounts } }
 
+    /// What the HTTP server has done, at most one second old; nil if there is none.
+    public var httpStatus: HTTPServerStatus? { shared.withLock { $0.http } }
+
     /// The address of this machine at which the relay at `endpoint` and the gateway reach each other.
     private static func local(_ endpoint: Endpoint) -> IPAddress {
         endpoint.address.isUnspecified ? .loopbackV4 : endpoint.address
@@ -158,10 +163,17 @@ extension WebGateway {
             defer { shared.listenerCounts = counts }
             return shared.listenerCounts != counts
         }
+        if now >= nextPoll { reportHTTP(at: now) }
         if areOld || now >= nextPoll { exchangeListeners(at: now) }
         // Keeps to multiples of the period, and skips those that have passed.
         while nextTick <= now { nextTick = nextTick + WebChannel.period }
         timer?.arm(at: nextTick)
+    }
+
+    private func reportHTTP(at now: Instant) {
+        guard let status = server?.status else { return }
+        shared.withLock { $0.http = status }
+        for notice in httpNotices.notices(of: status, at: now) { notices(notice) }
     }
 
     /// Tells the relay the numbers of listeners over HTTP, which members see, and asks it for those of members.
@@ -184,7 +196,8 @@ extension WebGateway {
     /// Opens and closes channels, and returns the configuration with the addresses of plain channels.
     private func change(to new: RelayServerConfiguration) -> RelayServerConfiguration {
         if new.web.bind != bind { notices(.waitsForRestart) }
-        server?.limits.isProxy = { [proxies = new.web.proxies] in $0.isLoopback || proxies.contains($0) }
+        server?.limits.isProxy = { [proxies = new.web.proxies] in proxies.contains($0) }
+        server?.limits.hosts = HTTPHosts(new.web.hostNames)
         var new = new
         var kept: [String: WebChannel] = [:]
         let wanted = new.web.channels.map {

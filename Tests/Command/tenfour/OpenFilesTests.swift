@@ -16,7 +16,7 @@ import Testing
                 "--nofile=\(limit)", "--", try Program.path(of: "tenfour"), "relay", "--bind", "127.0.0.1:0",
                 "--rtp-in",
                 "studio=127.0.0.1:\(plain)", "--rtp-out", "studio=127.0.0.1:9", "--http", "127.0.0.1:\(http)", "--web",
-                "studio", "--status-socket", "relay.sock",
+                "studio", "--web-proxy", "127.0.0.1", "--status-socket", "relay.sock",
             ] + options, in: folder)
         try #require(relay.says("listeners over HTTP connect to"), "\(relay.errors)")
         return relay
@@ -67,7 +67,7 @@ import Testing
                 listeners = []
                 for _ in range(1100):
                     listeners.append(socket.create_connection(("127.0.0.1", \(http))))
-                    listeners[-1].sendall(b"GET /studio.ogg HTTP/1.1\\r\\nHost: here\\r\\n\\r\\n")
+                    listeners[-1].sendall(b"GET /studio.ogg HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
                     assert listeners[-1].recv(12).endswith(b"200")
                 print("all listen", file=sys.stderr, flush=True)
                 time.sleep(60)

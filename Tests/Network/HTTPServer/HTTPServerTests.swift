@@ -32,7 +32,7 @@ import Testing
             #expect(client.read { $0.hasSuffix("relay\n") }.hasSuffix("hello \(name) at relay\n"))
         }
         #expect(server.perform { $0.server.connectionCount } == 1)
-        #expect(server.perform { $0.server.requestCount } == 3)
+        #expect(server.perform { $0.server.status.requestCount } == 3)
     }
 
     @Test func version1_0NeedsNoHostAndEndsTheConnection() {
@@ -67,13 +67,25 @@ import Testing
         "GET /hello HTTP/1.1\r\nHost: <script>", "GET /hello HTTP/1.1\r\nHost: relay\r\nContent-Length: 5",
         "GET /hello HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked", "GET hello HTTP/1.1\r\nHost: relay",
         "GET * HTTP/1.1\r\nHost: relay",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nContent-Length: 0\r\nContent-Length: 5",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nContent-Length: 0\r\nContent-Length: 0",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nContent-Length: +0",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nContent-Length : 5",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nX Y: 5", "GET /hello HTTP/1.1\r\nHost : relay",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nX\t: 5", "GET /hello HTTP/1.1\r\nHost: relay\r\n: 5",
+        "GET /hello HTTP/1.1\r\nHost: relay\u{0}.evil.example", "GET /hello HTTP/1.1\r\nHost: relay\r\nX: a\u{0}b",
+        "GET /hello HTTP/1.1\r\nX: a\u{0}b\r\nHost: relay", "GET /hello HTTP/1.1\r\nX:\u{0} b\r\nHost: relay",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nX\u{0}Y: b", "GET /hello HTTP/1.1\r\nHost: relay\r\n\u{0}X: b",
+        "GET /hello HTTP/1.1\u{0}\r\nHost: relay", "GET /hello HTTP/1.0\u{0}\r\n",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nX: a\r\n folded",
+        "GET /hello HTTP/1.1\r\nHost: relay\r\nHost: relay", "GET /hello HTTP/1.1\r\nHost:",
     ])
     func malformedRequestIsRefused(_ request: String) {
         let answer = answer(to: request + "\r\n\r\n")
-        // libmicrohttpd 1.0 closes the connection at a NUL, without an answer.
+        // libmicrohttpd closes the connection without an answer at a line without a colon, and from 1.0 on at a NUL.
         let isClosed = answer.isEmpty && request.contains("\u{0}")
         #expect(answer.hasPrefix("HTTP/1.1 400 ") || isClosed, "\(answer.prefix(60))")
-        #expect(server.perform { $0.server.requestCount } == 0)
+        #expect(server.perform { $0.server.status.requestCount } == 0)
     }
 
     @Test func longTargetIsRefused() {

@@ -74,7 +74,10 @@ import Testing
         let loop = try EventLoop()
         defer { loop.closeAll() }
         let events = try HTTPStream(on: loop, period: .zero, beginning: .nextAppend) { [] }
-        var server: HTTPServer? = try HTTPServer(on: loop, listeningAt: Endpoint(.loopbackV4, port: 0)) { _ in
+        var limits = HTTPLimits()
+        limits.hosts = HTTPHosts(["relay"])
+        let any = Endpoint(.loopbackV4, port: 0)
+        var server: HTTPServer? = try HTTPServer(on: loop, listeningAt: any, limits: limits) { _ in
             .stream(events, contentType: "text/event-stream")
         }
         let client = Client(try #require(server).endpoint.port)

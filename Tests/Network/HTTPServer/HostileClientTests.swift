@@ -13,6 +13,8 @@ import Testing
         var limits = HTTPLimits()
         limits.requestTime = .seconds(2)
         limits.answerTime = .seconds(2)
+        // All clients have the same address here.
+        limits.connectionCountPerAddress = limits.connectionCount
         server = try RunningServer(limits: limits, capacity: 1 << 17)
         listener = Client(server.port)
         listener.get("/live")
@@ -73,7 +75,7 @@ import Testing
             if client.isClosed(within: 0.1) { break }
         }
         #expect(BareClock.now - start < 4)
-        #expect(server.perform { $0.server.expiredConnectionCount } == 1)
+        #expect(server.perform { $0.server.status.expiredConnectionCount } == 1)
     }
 
     @Test func answerThatIsNotReadIsCutOff() {
@@ -106,7 +108,7 @@ import Testing
             #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer.prefix(40))")
             expectPunctual()
         }
-        #expect(server.perform { $0.server.requestCount } == 1)
+        #expect(server.perform { $0.server.status.requestCount } == 1)
     }
 
     @Test func randomBytesAreRefused() {
@@ -122,20 +124,19 @@ import Testing
             let answer = client.read(seconds: 5)
             #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer.prefix(40))")
         }
-        #expect(server.perform { $0.server.requestCount } == 1)
+        #expect(server.perform { $0.server.status.requestCount } == 1)
         expectPunctual()
     }
 
     @Test func addressHasItsShareOfConnections() throws {
         var limits = HTTPLimits()
         limits.connectionCountPerAddress = 3
-        limits.isProxy = { _ in false }
         let strict = try RunningServer(limits: limits)
         let clients = (0..<3).map { _ in Client(strict.port) }
         clients[0].get("/hello")
         #expect(clients[0].read { $0.hasSuffix("relay\n") }.hasPrefix("HTTP/1.1 200"))
         #expect(Client(strict.port).isClosed(within: 3))
-        #expect(strict.perform { $0.server.refusedConnectionCount } == 1)
+        #expect(strict.perform { $0.server.status.refusedConnectionCount } == 1)
         withExtendedLifetime(clients) {}
     }
 }

@@ -46,7 +46,9 @@ final class RunningServer: Sendable {
         let waiting = Mutex<[@Sendable (Parts) -> Void]>([])
     }
 
+    /// Also answers for the names `relay` and `radio.example`.
     init(limits: HTTPLimits = HTTPLimits(), capacity: Int = 65_536) throws {
+        let limits = limits.answering(for: ["relay", "Radio.Example."])
         let jobs = Jobs()
         let box = Started()
         thread = try WorkerThread {
@@ -103,6 +105,14 @@ final class RunningServer: Sendable {
     }
 }
 
+extension HTTPLimits {
+    fileprivate func answering(for names: Set<String>) -> HTTPLimits {
+        var limits = self
+        limits.hosts = HTTPHosts(names)
+        return limits
+    }
+}
+
 /// A blocking TCP client.
 final class Client {
     let descriptor: Int32
@@ -126,6 +136,9 @@ final class Client {
                 descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t(bytes.count))
         }
     }
+
+    /// Takes over a connected socket.
+    init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 

@@ -31,12 +31,15 @@ struct RelayFileWebTests {
             web-address https://radio.example.org/listen
             web-proxy 10.0.0.5 fd00::5
             web-proxy 10.0.0.6
+            http-host Radio.lan my_proxy
+            http-host pi.local.
             web family link=keys/family.link token=family.token show-link
             web News token=/etc/tenfour/token
             """)
         #expect(web.bind == Endpoint(.anyV4, port: 8_080))
         #expect(web.address == "https://radio.example.org/listen/")
         #expect(web.proxies == Set(["10.0.0.5", "fd00::5", "10.0.0.6"].compactMap { IPAddress($0) }))
+        #expect(web.hostNames == ["radio.example.org", "radio.lan", "my_proxy", "pi.local"])
         #expect(web.channels.map(\.name) == ["family", "news"])
         #expect(web.channels.map(\.linkFile) == ["keys/family.link", nil])
         #expect(web.channels.map(\.tokenFile) == ["family.token", "/etc/tenfour/token"])
@@ -81,6 +84,11 @@ struct RelayFileWebTests {
         ("http 127.0.0.1:8080\nweb news\nweb-address http://a/?b", "line 6: web-address needs", "https://"),
         ("http 127.0.0.1:8080\nweb news\nweb-address http:///a", "line 6: web-address needs", "https://"),
         ("http 127.0.0.1:8080\nweb news\nweb-proxy", "line 6: web-proxy needs addresses", "10.0.0.5"),
+        ("http-host", "line 4: http-host needs host names", "radio.example.org"),
+        ("http-host radio.lan:8080", "line 4: http-host needs host names", "without a port"),
+        ("http-host radio.lan 192.0.2.1", "line 4: http-host needs host names", "IP addresses need no line"),
+        ("http-host [::1]", "line 4: http-host needs host names", "IP addresses need no line"),
+        ("http-host http://radio.lan/", "line 4: http-host needs host names", "without a port"),
         ("http 127.0.0.1:8080\nweb news\nweb-proxy 10.0.0.5 proxy", "line 6: web-proxy needs addresses", "10.0.0.5"),
         (
             "rtp-in a.ogg=127.0.0.1:7002\nhttp 127.0.0.1:8080\nweb news\nweb a.ogg",
@@ -99,6 +107,18 @@ struct RelayFileWebTests {
             #expect(error.description.contains(what) && error.description.contains(remedy), "\(error)")
             #expect(error.count == 1, "\(error)")
         }
+    }
+
+    /// The operator has written these names already.
+    @Test func namesOfThePageOfTheRelayAndOfLinksAreAnswered() throws {
+        var web = try read(
+            "name Radio.example.org:5006\nhttp 127.0.0.1:8080\nweb family\nweb-address https://page.example/x/\n")
+        #expect(web.hostNames == ["radio.example.org", "page.example"])
+        var randomness = SeededRandom(seed: 3)
+        let secret = Secret(.listen, using: &randomness)
+        let link = try ChannelLink(host: "home.example", port: 5006, name: "family", opening: .secret(secret))
+        web.channels[0].membership = try WebConfiguration.Membership(link)
+        #expect(web.hostNames == ["radio.example.org", "page.example", "home.example"])
     }
 
     @Test func aTalkLinkIsNeverShown() throws {

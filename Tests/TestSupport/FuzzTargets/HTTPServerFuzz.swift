@@ -28,7 +28,9 @@ private final class FuzzedServer {
             [UInt8]("header".utf8)
         }
         self.stream = stream
-        server = try HTTPServer(on: loop, listeningAt: Endpoint(.loopbackV4, port: 0)) { request in
+        var limits = HTTPLimits()
+        limits.hosts = HTTPHosts(["relay"])
+        server = try HTTPServer(on: loop, listeningAt: Endpoint(.loopbackV4, port: 0), limits: limits) { request in
             check(request)
             return request.path == "/live" ? .stream(stream, contentType: "audio/ogg") : .text("found")
         }
@@ -67,4 +69,5 @@ private func check(_ request: HTTPRequest) {
     let components = request.path.utf8.split(separator: UInt8(ascii: "/"))
     precondition(!components.contains { $0.elementsEqual("..".utf8) || $0.elementsEqual(".".utf8) })
     precondition(request.host?.contains { $0.isWhitespace || $0 == "/" || $0 == "<" } != true)
+    precondition(request.fields.filter { $0.name.lowercased() == "host" }.count <= 1)
 }

@@ -6,8 +6,9 @@ import Glibc
     private var bytes: [UInt8] = []
     public private(set) var isClosed = false
 
-    /// Connects to `port` of 127.0.0.1 and sends a request for `target`. The answer is a 503 if nobody listens.
-    public init(_ target: String, port: UInt16, host: String = "radio.example.org") {
+    /// Connects to `port` of 127.0.0.1 and sends a request for `target`, with more header `fields`, each with the end of its
+    /// line. The answer is a 503 if nobody listens.
+    public init(_ target: String, port: UInt16, host: String = "127.0.0.1", fields: String = "") {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -22,7 +23,7 @@ import Glibc
             isClosed = true
             return
         }
-        let request = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
+        let request = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(fields)Connection: close\r\n\r\n".utf8)
         _ = unsafe request.withUnsafeBytes {
             unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
@@ -61,7 +62,7 @@ import Glibc
     private var bodyStart: Int? { bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound }
 
     /// Returns the whole answer to a request.
-    public static func get(_ target: String, port: UInt16, host: String = "radio.example.org") -> HTTPExchange {
+    public static func get(_ target: String, port: UInt16, host: String = "127.0.0.1") -> HTTPExchange {
         let exchange = HTTPExchange(target, port: port, host: host)
         exchange.read()
         return exchange

@@ -128,7 +128,7 @@ def run(table, extent):
 
 def relay_command(status):
     return [TENFOUR, "relay", "--rtp-in", f"bench=127.0.0.1:{PLAIN}", "--web", "bench", "--http", f"127.0.0.1:{HTTP}",
-            "--bind", f"127.0.0.1:{PLAIN + 10}", "--status-socket", status]
+            "--web-proxy", "127.0.0.1", "--bind", f"127.0.0.1:{PLAIN + 10}", "--status-socket", status]
 
 
 def compare(table, extent, folder):
@@ -166,7 +166,7 @@ def members(table, extent):
     packets = 50 * extent.seconds
     command = JOINED.command(1, MEMBERS)
     file = pathlib.Path(command[command.index("--config") + 1])
-    file.write_text(file.read_text() + f"\nrtp-in bench=127.0.0.1:{PLAIN}\nweb bench\nhttp 127.0.0.1:{HTTP}\n")
+    file.write_text(file.read_text() + f"\nrtp-in bench=127.0.0.1:{PLAIN}\nweb bench\nhttp 127.0.0.1:{HTTP}\nweb-proxy 127.0.0.1\n")
     with speech(600) as said:
         pairs = [(delay(command, said.name, 0, packets), delay(command, said.name, LISTENERS, packets)) for _ in range(extent.turns)]
     quiet, loaded = zip(*pairs)

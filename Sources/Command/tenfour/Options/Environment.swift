@@ -13,11 +13,11 @@ enum Environment {
         "echo-cancel", "no-echo-cancel", "denoise", "agc", "dtx", "floor", "floor-queue",
     ]
     /// The options that take several values. The variable contains the values separated by spaces.
-    private static let lists: Set = ["rtp-in", "rtp-out", "web", "icecast", "ptt", "monitor"]
+    private static let lists: Set = ["rtp-in", "rtp-out", "web", "http-host", "web-proxy", "icecast", "ptt", "monitor"]
     /// The options of all sessions.
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "plain", "name", "anonymous", "rtcp", "interface", "duration",
-        "defence", "report", "metrics",
+        "defence", "report", "metrics", "http-host",
     ]
     private static let coding: Set = [
         "codec", "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
@@ -27,7 +27,7 @@ enum Environment {
     private static let playing: Set = ["jitter", "period-time", "max-latency", "decoder"]
     private static let relaying: Set = [
         "config", "bind", "workers", "rtp-in", "rtp-out", "http", "web", "web-address", "icecast", "status-socket",
-        "nats", "cluster-key", "metrics", "quiet",
+        "nats", "cluster-key", "metrics", "quiet", "http-host", "web-proxy",
     ]
     private static let recording: Set = ["record", "record-limit", "no-history"]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http", "ca-file"]

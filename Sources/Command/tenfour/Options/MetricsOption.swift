@@ -2,6 +2,7 @@ import ArgumentParser
 import TenfourChannelKeys
 import TenfourMetrics
 import TenfourRadio
+import TenfourRelayServer
 import TenfourSession
 
 /// The address at which a relay or a station serves its metrics.
@@ -18,10 +19,41 @@ struct MetricsAddress: ExpressibleByArgument {
         valueName: "address:port")
 }
 
+/// A host name for which a relay or a station answers over HTTP.
+struct HTTPHostName: ExpressibleByArgument {
+    let name: String
+
+    init?(argument: String) {
+        guard let name = WebConfiguration.hostName(argument) else { return nil }
+        self.name = name
+    }
+
+    static let help = ArgumentHelp(
+        "Answer HTTP requests also for this host name of the machine, such as radio.lan. IP addresses and localhost need no option.",
+        valueName: "name")
+}
+
+/// Where a station serves its metrics, and for which host names.
+struct MetricsSettings {
+    var address: Endpoint
+    var names: Set<String>
+
+    /// Returns nil if no address is given.
+    init?(_ address: MetricsAddress?, _ names: [HTTPHostName]) {
+        guard let address else { return nil }
+        self.address = address.endpoint
+        self.names = Set(names.map(\.name))
+    }
+}
+
 extension MetricsServer {
-    /// Starts to answer at `address`. Throws `.unavailable` with the remedy.
-    static func started(at address: Endpoint, _ subject: Subject) throws(RadioError) -> MetricsServer {
-        do throws(MetricsServerError) { return try MetricsServer(listeningAt: address, subject) } catch {
+    /// Starts to answer at `address`, also for `names`. Throws `.unavailable` with the remedy.
+    static func started(
+        at address: Endpoint, names: Set<String>, _ subject: Subject
+    ) throws(RadioError) -> MetricsServer {
+        do throws(MetricsServerError) {
+            return try MetricsServer(listeningAt: address, names: names, subject)
+        } catch {
             throw RadioError(.unavailable, error.description)
         }
     }

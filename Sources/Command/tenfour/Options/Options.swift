@@ -53,6 +53,12 @@ struct CommonOptions: ParsableArguments {
     @Option(help: MetricsAddress.help)
     var metrics: MetricsAddress?
 
+    @Option(help: HTTPHostName.help)
+    var httpHost: [HTTPHostName] = []
+
+    /// Where the session serves its metrics; nil if it does not.
+    var metricsSettings: MetricsSettings? { MetricsSettings(metrics, httpHost) }
+
     @Flag(
         name: [.customShort("V"), .long], help: "Show a live level meter of the last seconds; lost audio is red."
     )

@@ -18,9 +18,9 @@ final class StationControl: Sendable {
         var error: String?
     }
 
-    /// Catches the signals and opens the socket. Without a socket, `notice` tells why. `metrics` is the address of the
-    /// metrics, which the caller opens.
-    init(metrics: Endpoint?) {
+    /// Catches the signals and opens the socket. Without a socket, `notice` tells why. `metrics` says where the
+    /// metrics are, which the caller opens.
+    init(metrics: MetricsSettings?) {
         self.metrics = metrics.map { StationMetricsServer(at: $0) }
         TalkSignals.begin()
         state.withLock { Self.open(&$0) }

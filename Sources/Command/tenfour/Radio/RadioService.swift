@@ -26,7 +26,7 @@ final class RadioService {
 
     init(_ talk: Talk) {
         self.talk = talk
-        control = StationControl(metrics: talk.common.metrics?.endpoint)
+        control = StationControl(metrics: talk.common.metricsSettings)
     }
 
     /// Runs until a signal ends the process. Throws for settings that cannot work, whatever happens around them.

@@ -30,7 +30,8 @@ struct RelayCommand: ParsableCommand {
             its members. tenfour relay status shows its state.
 
             Options with a value can also be set in the environment: TENFOUR_CONFIG=relay.conf means --config relay.conf. \
-            TENFOUR_RTP_IN, TENFOUR_RTP_OUT, TENFOUR_WEB and TENFOUR_ICECAST may hold several values, separated by spaces.
+            TENFOUR_RTP_IN, TENFOUR_RTP_OUT, TENFOUR_WEB, TENFOUR_HTTP_HOST, TENFOUR_WEB_PROXY and TENFOUR_ICECAST may hold several \
+            values, separated by spaces.
             """, subcommands: [RelayStatusCommand.self])
 
     @OptionGroup var source: RelaySource
@@ -85,9 +86,10 @@ struct RelayCommand: ParsableCommand {
         }
         let metrics = try read.metrics.map { address throws(RadioError) in
             try MetricsServer.started(
-                at: address,
+                at: address, names: read.configuration.web.hostNames,
                 .relay(server, version: Tenfour.number) { [weak gateway] text in
                     text.addHTTPListeners(gateway?.listenerCounts ?? [:])
+                    if let http = gateway?.httpStatus { text.addHTTP(http) }
                     text.addIcecast(feeds.statuses)
                 })
         }
@@ -108,7 +110,7 @@ struct RelayCommand: ParsableCommand {
             for number in [SIGINT, SIGTERM] { _ = try loop.onSignal(number, stop) }
             _ = try loop.onSignal(SIGHUP) { [unowned server, unowned loop, manager = service?.manager] in
                 manager?.isReloading(at: loop.now)
-                reload(server, gateway, feeds, read, log, manager)
+                reload(server, gateway, feeds, read, metrics, log, manager)
             }
             if let metrics { log.write("metrics are at http://\(metrics.endpoint)/metrics") }
             try answer(at: read.statusSocket, for: server, gateway, feeds, on: loop, log)
@@ -133,8 +135,8 @@ struct RelayCommand: ParsableCommand {
     /// Reads the configuration again. If it has an error, nothing changes. `old` is the configuration of the start, of
     /// which some settings do not change while the relay runs.
     private func reload(
-        _ server: RelayServer, _ gateway: WebGateway?, _ feeds: IcecastFeeds, _ old: RelaySource.Read, _ log: RelayLog,
-        _ manager: ServiceManager?
+        _ server: RelayServer, _ gateway: WebGateway?, _ feeds: IcecastFeeds, _ old: RelaySource.Read,
+        _ metrics: MetricsServer?, _ log: RelayLog, _ manager: ServiceManager?
     ) {
         server.reload(reading: { [source] in
             do throws(RadioError) {
@@ -143,6 +145,7 @@ struct RelayCommand: ParsableCommand {
                     log.write("the new path of the status socket takes effect after a restart")
                 }
                 if read.metrics != old.metrics { log.write("the new metrics address takes effect after a restart") }
+                metrics?.answer(for: read.configuration.web.hostNames)
                 log.write("the configuration was read again: \(read.counts)")
                 try feeds.start(read.icecast)
                 guard let gateway else {
@@ -171,7 +174,9 @@ struct RelayCommand: ParsableCommand {
         }
         do throws(NetworkError) {
             _ = try LocalSocket(on: loop, listeningAt: socket.path) { [unowned server] in
-                RelayReport(server.status, gateway?.listenerCounts ?? [:], feeds.statuses).answer
+                RelayReport(
+                    server.status, gateway?.listenerCounts ?? [:], http: gateway?.httpStatus, feeds.statuses
+                ).answer
             }
         } catch {
             if socket.isNamed { throw error }

@@ -44,6 +44,16 @@ struct RelayLog: Sendable {
             }
         case .waitsForRestart:
             write("a new http address, or the first web or icecast line, takes effect after a restart")
+        case .refused(let refusals, let host):
+            let counts = refusals.map { "\($0.count) \($0.reason)" }.joined(separator: ", ")
+            write(
+                "refused over HTTP: \(counts)"
+                    + (host.map { "; if \($0) is a name of this machine, write http-host \($0) into relay.conf" } ?? "")
+            )
+        case .proxyIgnored(let address):
+            write(
+                "\(address) names clients in X-Forwarded-For, which is ignored: if it is a proxy of yours, write web-proxy \(address) into relay.conf"
+            )
         case .channelRefused(let channel, let error):
             Terminal.log("tenfour: nobody can hear \(channel) over HTTP: \(error)")
         }

@@ -1,6 +1,7 @@
 import TenfourCallQuality
 import TenfourCommandSupport
 import TenfourFloor
+import TenfourHTTPServer
 import TenfourIcecast
 internal import TenfourJSON
 import TenfourRelayCore
@@ -13,11 +14,17 @@ struct RelayReport {
     /// The number of listeners over HTTP of each channel that can be heard over HTTP.
     private let webListeners: [String: Int]
 
+    /// What the HTTP server has done; nil if there is none.
+    private let http: HTTPServerStatus?
     private let feeds: [IcecastStatus]
 
-    init(_ status: RelayServerStatus, _ webListeners: [String: Int] = [:], _ feeds: [IcecastStatus] = []) {
+    init(
+        _ status: RelayServerStatus, _ webListeners: [String: Int] = [:], http: HTTPServerStatus? = nil,
+        _ feeds: [IcecastStatus] = []
+    ) {
         self.status = status
         self.webListeners = webListeners
+        self.http = http
         self.feeds = feeds
     }
 
@@ -97,6 +104,7 @@ struct RelayReport {
         let floors = rows.flatMap { row in row.floor?.lines(channel: row.name) ?? [] }
         if !floors.isEmpty { lines += [""] + floors }
         if !feeds.isEmpty { lines += [""] + feeds.map { "channel \($0.channel) \($0.sentence)" } }
+        if let http { lines += ["", http.line] }
         if let cluster = status.cluster { lines += ["", cluster.line] }
         if !drops.isEmpty { lines += ["", "dropped"] }
         for drop in drops {
@@ -128,6 +136,7 @@ struct RelayReport {
             ("workers", .integer(status.workers)),
             ("cluster", status.cluster?.json ?? .null),
             ("talker_sockets", .integer(status.talkerSockets)),
+            ("http", http?.json ?? .null),
             (
                 "channels",
                 .list(

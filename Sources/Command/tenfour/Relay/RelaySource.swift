@@ -56,6 +56,15 @@ struct RelaySource: ParsableArguments {
             valueName: "url"))
     var webAddress: String?
 
+    @Option(help: HTTPHostName.help)
+    var httpHost: [HTTPHostName] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A proxy in front of the HTTP server, which names its clients in X-Forwarded-For, such as 127.0.0.1.",
+            valueName: "address"))
+    var webProxy: [String] = []
+
     @Option(
         help: ArgumentHelp(
             "Send a channel to a mount point of an Icecast server: CHANNEL=FILE. The file holds the server's host, port, mount, user and password.",
@@ -119,6 +128,8 @@ struct RelaySource: ParsableArguments {
             for text in rtpOut { file.add("rtp-out", text) { WholeFile.content(of: $0)?.bytes } }
             if let http { file.replace("http", http) }
             for text in web { file.add("web", Self.withAbsolutePaths(text)) }
+            for host in httpHost { file.add("http-host", host.name) }
+            for text in webProxy { file.add("web-proxy", text) }
             if let webAddress { file.replace("web-address", webAddress) }
             for text in icecast { file.add("icecast", Self.withAbsolutePaths(text)) }
             if let nats { file.replaceCluster("nats", nats) }
@@ -226,6 +237,10 @@ extension RelaySource.Read {
         }
         if let bind = configuration.web.bind {
             lines.append("over HTTP on \(bind): \(configuration.web.channels.map(\.name).joined(separator: ", "))")
+        }
+        if configuration.web.bind != nil || metrics != nil {
+            let names = ["IP addresses", "localhost"] + configuration.web.hostNames.subtracting(["localhost"]).sorted()
+            lines.append("answers HTTP requests for \(names.joined(separator: ", "))")
         }
         return lines.map { $0 + "\n" }.joined()
     }

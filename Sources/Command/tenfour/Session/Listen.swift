@@ -46,7 +46,7 @@ struct Listen: ParsableCommand {
         let recording = try recording.start(&configuration, channel: channel.name)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, display: common.display, report: common.report,
-            metrics: common.metrics?.endpoint, recording: recording
+            metrics: common.metricsSettings, recording: recording
         )
         .run(configuration) { _ in "listening to channel \(channel.name)\(configuration.meetingPlace)" }
     }

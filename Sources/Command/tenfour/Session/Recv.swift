@@ -55,7 +55,7 @@ struct Recv: ParsableCommand {
         let recording = try recording.start(&configuration, channel: "rtp")
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, display: common.display, report: common.report,
-            metrics: common.metrics?.endpoint, recording: recording
+            metrics: common.metricsSettings, recording: recording
         )
         .run(configuration) { session in
             let local = session.localEndpoint

@@ -156,7 +156,7 @@ struct Send: ParsableCommand {
         }
         let runner = SessionRunner(
             quiet: common.quiet, verbose: common.verbose, display: common.display, report: common.report,
-            metrics: common.metrics?.endpoint, streamer: streamer)
+            metrics: common.metricsSettings, streamer: streamer)
         let end = Result {
             try runner.run(configuration) { _ in
                 streamer?.play()

@@ -25,8 +25,8 @@ struct SessionRunner {
     var display = SessionDisplay.statusLine
     /// The path of the file for the call quality report; nil if none is written.
     var report: String?
-    /// The address at which the session serves its metrics; nil if it does not.
-    var metrics: Endpoint?
+    /// Where the session serves its metrics; nil if it does not.
+    var metrics: MetricsSettings?
     /// The recording of the session's transmissions; nil if there is none.
     var recording: SessionRecording?
     /// The user's name for the channel or the other end.

@@ -5,12 +5,12 @@ import TenfourSession
 
 /// Serves the metrics of a station for as long as its process lives, while sessions come and go. Any thread may use it.
 final class StationMetricsServer: Sendable {
-    private let address: Endpoint
+    private let settings: MetricsSettings
     private let subject = StationSubject(version: Tenfour.number)
     private let server = Locked<MetricsServer?>(nil)
 
     /// Opens nothing yet.
-    init(at address: Endpoint) { self.address = address }
+    init(at settings: MetricsSettings) { self.settings = settings }
 
     /// The address, including a port that the system chose; nil while it is not open.
     var endpoint: Endpoint? { server.withLock { $0?.endpoint } }
@@ -18,7 +18,7 @@ final class StationMetricsServer: Sendable {
     /// Opens the address, unless it is open. Throws `.unavailable` with the remedy.
     func open() throws(RadioError) {
         guard endpoint == nil else { return }
-        let new = try MetricsServer.started(at: address, subject.subject)
+        let new = try MetricsServer.started(at: settings.address, names: settings.names, subject.subject)
         server.withLock { $0 = new }
     }
 

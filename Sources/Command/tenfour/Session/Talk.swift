@@ -138,7 +138,7 @@ struct Talk: ParsableCommand {
     /// Calls `body` with what makes the station reachable for other programs: that of the service, or one of its own.
     private func withControl(of service: RadioService?, _ body: (StationControl) throws -> Void) throws {
         if let service { return try body(service.control) }
-        let control = StationControl(metrics: common.metrics?.endpoint)
+        let control = StationControl(metrics: common.metricsSettings)
         defer { control.stop() }
         try control.metrics?.open()
         try body(control)

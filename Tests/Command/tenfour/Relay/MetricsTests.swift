@@ -178,6 +178,18 @@ import Testing
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
     }
 
+    @Test func aStationAnswersForItsNames() throws {
+        let receiver = try Program(
+            "tenfour",
+            ["recv", "-p", "\(port)", "-o", "heard.wav", "--metrics", "\(web)", "--http-host", "radio.lan"], in: folder)
+        try #require(receiver.says("metrics are at"), "\(receiver.errors)")
+        for (host, status) in [("127.0.0.1", 200), ("localhost", 200), ("Radio.lan:9104", 200), ("evil.example", 421)] {
+            #expect(HTTPExchange.get("/metrics", port: web, host: host).status == status, "\(host)")
+        }
+        receiver.send(SIGINT)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+    }
+
     /// Copies and in-band FEC recover packets where nothing is requested again.
     @Test(arguments: [
         ("copy", [], "tenfour_red_recovered_packets_total"),

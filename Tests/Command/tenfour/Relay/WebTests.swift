@@ -46,7 +46,9 @@ import Testing
             environment: ["TENFOUR_LINK": talk])
     }
 
-    private func get(_ target: String) -> HTTPExchange { .get(target, port: httpPort) }
+    private func get(_ target: String, host: String = "127.0.0.1") -> HTTPExchange {
+        .get(target, port: httpPort, host: host)
+    }
 
     /// Waits until the events of a channel contain `text`.
     private func events(of path: String, contain text: String, seconds: Double = 20) -> (Bool, String) {
@@ -147,6 +149,89 @@ import Testing
         answer.read()
         #expect(answer.text.hasPrefix("This channel is G.711"), "\(answer.text)")
         talker.send(SIGINT)
+    }
+
+    /// A page of another site whose name leads to this machine by now (DNS rebinding), and the names of the operator.
+    @Test func onlyNamesThatTheOperatorHasWrittenAreAnswered() throws {
+        let metrics = UDPPort.free()
+        let lines = [
+            "web family show-link", "web news", "web-address https://page.example:8443/x/", "name relay.example",
+            "metrics \(metrics)",
+        ]
+        configure(lines + ["http-host radio.lan Pi.Local"])
+        let relay = try startRelay()
+        for target in ["/", "/family", "/family/events", "/family/qr.svg", "/family.ogg", "/channels.json", "/gone"] {
+            let answer = get(target, host: "evil.example:\(httpPort)")
+            #expect(answer.status == 421 && answer.text.contains("write http-host evil.example into relay.conf"))
+            #expect(!(answer.head + answer.text).contains("tenfour://"), "\(target)")
+        }
+        #expect(HTTPExchange.get("/metrics", port: metrics, host: "evil.example").status == 421)
+        #expect(HTTPExchange.get("/healthz", port: metrics, host: "evil.example").status == 421)
+        for host in [
+            "127.0.0.1", "localhost:8080", "[::1]", "radio.lan", "pi.local.:80", "page.example", "relay.example",
+        ] {
+            #expect(get("/family", host: host).status == 200, "\(host)")
+            #expect(HTTPExchange.get("/metrics", port: metrics, host: host).status == 200, "\(host)")
+        }
+        #expect(
+            relay.says(
+                "host not accepted; if evil.example is a name of this machine, write http-host evil.example into relay.conf"
+            ), "\(relay.errors)")
+        var status = ""
+        #expect(
+            relay.wait(.seconds(10)) {
+                status = (try? tenfour(["relay", "status", "--socket", "relay.sock"], in: folder).output) ?? ""
+                return status.contains("7 requests answered; refused: 7 host not accepted\n")
+            }, "\(status)")
+        let json = try tenfour(["relay", "status", "--json", "--socket", "relay.sock"], in: folder).output
+        #expect(json.contains("\"requests\": 7") && json.contains("\"host_not_accepted\": 7"), "\(json)")
+        let text = HTTPExchange.get("/metrics", port: metrics).text
+        #expect(text.contains("\ntenfour_http_requests_total 7\n"), "\(text)")
+        #expect(text.contains("\ntenfour_http_refusals_total{reason=\"host_not_accepted\"} 7\n"))
+        // The names may change while the relay runs.
+        configure(lines + ["http-host evil.example"])
+        relay.send(SIGHUP)
+        #expect(relay.wait(.seconds(10)) { get("/family", host: "evil.example").status == 200 })
+        #expect(
+            relay.wait(.seconds(10)) {
+                HTTPExchange.get("/metrics", port: metrics, host: "evil.example").status == 200
+            })
+        #expect(get("/family", host: "radio.lan").status == 421)
+    }
+
+    @Test func aLinksRelayIsANameOfTheOperator() throws {
+        folder.write(listen.replacing("127.0.0.1", with: "home.example") + "\n", to: "family.link")
+        configure(["web family", "web news"])
+        let relay = try startRelay()
+        #expect(get("/family", host: "home.example").status == 200 && get("/family", host: "home").status == 421)
+        withExtendedLifetime(relay) {}
+    }
+
+    /// Only a proxy that the operator names says for whom it asks.
+    @Test func forwardedAddressesAreBelievedFromNamedProxiesOnly() throws {
+        configure(["web news"])
+        let relay = try startRelay()
+        let fields = "X-Forwarded-For: 192.0.2.1\r\n"
+        var listeners = (0..<64).map { _ in HTTPExchange("/news.ogg", port: httpPort, fields: fields) }
+        for listener in listeners { #expect(listener.read { $0.status == 200 }) }
+        let last = HTTPExchange("/news.ogg", port: httpPort, fields: "X-Forwarded-For: 192.0.2.2\r\n")
+        #expect(last.read { $0.isClosed } && last.status == 0)
+        #expect(
+            relay.says("127.0.0.1 names clients in X-Forwarded-For, which is ignored: if it is a proxy of yours, write")
+        )
+        #expect(relay.says("refused over HTTP: 1 connection refused"), "\(relay.errors)")
+        listeners = []
+        configure(["web news", "web-proxy 127.0.0.1"])
+        relay.send(SIGHUP)
+        #expect(relay.says("the configuration was read again"))
+        #expect(
+            relay.wait(.seconds(10)) {
+                listeners = (0..<65).map { number in
+                    let fields = "X-Forwarded-For: 192.0.2.\(number % 2)\r\n"
+                    return HTTPExchange("/news.ogg", port: httpPort, fields: fields)
+                }
+                return listeners.allSatisfy { $0.read { $0.status != 0 || $0.isClosed } && $0.status == 200 }
+            })
     }
 
     @Test func channelsComeAndGoWhenTheConfigurationIsReadAgain() throws {
