@@ -30,7 +30,8 @@ public struct StationMetrics: Sendable {
         for talker in snapshot.talkers {
             // In a channel, the relay's list of members has the names.
             let member = snapshot.members?.talkers.first { $0.info.ssrc == talker.ssrc }
-            let label = peers.update(talker.ssrc, name: talker.name ?? member?.name, PeerCounts(talker))
+            let label = peers.update(
+                talker.ssrc, name: talker.name ?? member?.name, PeerCounts(talker), at: .start + snapshot.elapsed)
             guard talker.endpoint != nil else { continue }
             gauges[label, default: PeerGauges()].merge(PeerGauges(talker))
         }
