@@ -36,6 +36,8 @@ public struct LinkTestClient: ~Copyable {
     }
 
     public private(set) var state = State.handshake
+    /// Whether the server has ended the test early, because another client waited for it.
+    public private(set) var isCutShort = false
 
     private let configuration: Configuration
     private let clientNumber: UInt64
@@ -210,15 +212,18 @@ public struct LinkTestClient: ~Copyable {
     }
 
     private mutating func receive(_ packet: LinkTestPacket, at now: Instant) {
-        guard case .handshake = state, packet.clientNumber == clientNumber else { return }
-        switch packet.kind {
-        case .challenge where !hasServerNumber:
+        guard packet.clientNumber == clientNumber else { return }
+        let isServers = hasServerNumber && packet.serverNumber == serverNumber
+        switch (state, packet.kind) {
+        case (.handshake, .challenge) where !hasServerNumber:
             (serverNumber, hasServerNumber) = (packet.serverNumber, true)
             nextHandshakePacket = now
             shakeHands(at: now)
-        case .acceptance where hasServerNumber && packet.serverNumber == serverNumber:
-            startMedia(isReturned: true, at: now)
-        case .refusal where hasServerNumber && packet.serverNumber == serverNumber: state = .over(.busy)
+        case (.handshake, .acceptance) where isServers: startMedia(isReturned: true, at: now)
+        case (.handshake, .refusal) where isServers: state = .over(.busy)
+        case (.speaking(isReturned: true), .refusal) where isServers:
+            isCutShort = true
+            stop(at: now)
         default: break
         }
     }

@@ -109,6 +109,34 @@ struct LinkTestServerTests {
         #expect(session.shakeHands(from: alice) == 4, "a client that is silent for three seconds loses its slot")
     }
 
+    /// Without this, one client could keep the only place for ever.
+    @Test func aClientGivesItsPlaceToAnotherHostAfterAMinute() {
+        var session = RTPSession()
+        let port = Endpoint(mallory.address, port: mallory.port + 1)
+        #expect(session.shakeHands(from: mallory) == 4)
+        for _ in 0..<59 {
+            session.now = session.now + .seconds(1)
+            #expect(session.send(speech, from: mallory) == speech)
+            #expect(session.shakeHands(from: alice) == 5)
+            #expect(session.shakeHands(from: mallory, clientNumber: 3) == 4, "another test begins no other minute")
+        }
+        session.now = session.now + .seconds(1)
+        #expect(session.shakeHands(from: port) == 5, "another port is the same host")
+        #expect(session.shakeHands(from: alice, clientNumber: 2) == 4)
+        #expect(session.send(speech, from: alice) == speech)
+        // The other one learns it, by a packet that is not longer than its own.
+        let refusal = session.send(speech, from: mallory) ?? []
+        #expect(refusal.count == 32 && refusal[5] == 5 && refusal[15] == 3)
+        #expect(session.send(Array(speech[..<31]), from: mallory) == nil)
+        #expect(session.shakeHands(from: mallory) == 5)
+        for _ in 0..<60 {
+            session.now = session.now + .seconds(1)
+            _ = session.send(speech, from: alice)
+        }
+        #expect(session.shakeHands(from: port) == 4, "now it is another one's turn")
+        #expect(session.send(speech, from: alice)?[5] == 5)
+    }
+
     /// Two servers whose datagrams are directed at each other stop at once.
     @Test(arguments: [2, 4, 5, 0, 7, 255] as [UInt8]) func repliesOfAServerAreNotAnswered(kind: UInt8) {
         var session = RTPSession()

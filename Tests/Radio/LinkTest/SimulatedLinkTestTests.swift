@@ -206,6 +206,34 @@ struct LinkTestClientTests {
         #expect(goodbye[0] >= 128 && (200...204).contains(goodbye[1]))
     }
 
+    @Test func aTestThatAnotherClientEndsHasAResult() throws {
+        var client = try client()
+        var randomness = SeededRandom(seed: 1)
+        var server = LinkTestServer(using: &randomness)
+        var now = Instant.start
+        var last: [UInt8] = []
+        for _ in 0..<40 {
+            client.timeElapsed(at: now)
+            for datagram in datagrams(&client) {
+                if datagram.count == 32, datagram[5] == 3 { last = datagram }
+                let reply = [UInt8](capacity: 1_500) {
+                    _ = server.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now, answer: &$0)
+                }
+                if !reply.isEmpty { client.receive(reply.span, from: host, at: now) }
+            }
+            now = now + .milliseconds(20)
+        }
+        // A refusal has the numbers of the confirmation.
+        last[5] = 5
+        var forged = last
+        forged[20] ^= 1
+        client.receive(forged.span, from: host, at: now)
+        #expect(client.state == .speaking(isReturned: true) && !client.isCutShort)
+        client.receive(last.span, from: host, at: now)
+        #expect(client.state == .over(.heard) && client.isCutShort)
+        #expect(client.result().quality != nil)
+    }
+
     @Test func nobodyElseIsListenedTo() throws {
         var client = try client()
         client.timeElapsed(at: .start)

@@ -181,10 +181,12 @@ import TenfourUV
         return try judged(conversation.run(), endpoint)
     }
 
-    private func judged(_ end: (result: LinkTestResult, state: LinkTestClient.State), _ host: Endpoint)
-        throws(RadioError)
-        -> LinkTestResult
-    {
+    private func judged(
+        _ end: (result: LinkTestResult, state: LinkTestClient.State, isCutShort: Bool), _ host: Endpoint
+    ) throws(RadioError) -> LinkTestResult {
+        if end.isCutShort {
+            Console.log("\(Self.name): the test has ended early, because another station waits for \(host)")
+        }
         switch end.state {
         case .over(.heard): return end.result
         case .over(.reported):

@@ -32,7 +32,7 @@ final class Conversation {
     }
 
     /// Runs until the test or a signal ends it.
-    func run() throws -> (result: LinkTestResult, state: LinkTestClient.State) {
+    func run() throws -> (result: LinkTestResult, state: LinkTestClient.State, isCutShort: Bool) {
         timer = try loop.makeTimer { [unowned self] in
             client.timeElapsed(at: loop.now)
             settle()
@@ -50,7 +50,7 @@ final class Conversation {
         settle()
         loop.run()
         loop.closeAll()
-        return (client.result(), client.state)
+        return (client.result(), client.state, client.isCutShort)
     }
 
     private func settle() {
