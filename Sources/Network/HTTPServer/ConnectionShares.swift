@@ -41,8 +41,10 @@ struct ConnectionShares {
     }
 
     /// The connection that gives way to another one: that of a proxy which has waited longest for a request, or else, for
-    /// a connection of `address`, the newest of the network with the most. It is never `own`. Nil if none has to.
+    /// a connection of `address`, the newest of the network with the most. It is never `own`. Nil if none has to, as for a
+    /// network that has connections and no right to more.
     func displaceable(by address: IPAddress?, besides own: HTTPConnection?) -> HTTPConnection? {
+        if let address, networks.memberCount(near: address) > 0, !networks.mayDisplace(from: address) { return nil }
         let waiting = connections.values.filter {
             $0.isProxy && $0.request == nil && $0.client == nil && $0 !== own
         }

@@ -25,7 +25,9 @@ public enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
         case .malformedHost: .text("The request needs exactly one Host field, with a valid host.", status: 400)
         case .hostNotAccepted: .text(Self.sentence(about: host ?? ""), status: 421)
         case .originNotAccepted:
-            .text("Pages of other sites get no answer; open the address itself.", status: 403)
+            .text(
+                "Pages of other sites get no answer: open the address itself, or let its operator add its name with "
+                    + "--http-host.", status: 403)
         case .tooManyConnections: .text("Your IP address has too many connections. Close some.", status: 429)
         case .serverFull: .text("The server has too many connections. Try again later.", status: 503)
         case .bodyNotAccepted: .text("A request with a body is not accepted.", status: 400)
