@@ -221,18 +221,22 @@ struct RadioLoops: ~Copyable, Sendable {
         _ configuration: RadioConfiguration, format: LPCMFormat, _ state: RadioState, _ loops: inout RadioLoops
     ) throws(RadioError) -> RingBufferProducer<RecordedAudio>? {
         guard let recording = configuration.recording else { return nil }
-        let capacity = Recorder.capacity(
-            period: configuration.playout.period, format: format, seconds: Recorder.longestWrite)
-        let pieces = RingBuffer(capacity: capacity, filler: RecordedAudio())
+        let period = configuration.playout.period
         switch recording {
         case .closure(let closure):
+            let pieces = RingBuffer(
+                capacity: Recorder.capacity(period: period, format: format), filler: RecordedAudio())
             loops.recorder = Recorder(
                 file: nil, closure: closure, format: format, pieces.consumer, failed: state.fail)
+            return pieces.producer
         case .file(let path):
+            let pieces = RingBuffer(
+                capacity: Recorder.capacity(period: period, format: format, seconds: Recorder.longestWrite),
+                filler: RecordedAudio())
             loops.recorder = Recorder(
                 file: try writer(path, format), closure: nil, format: format, pieces.consumer, failed: state.fail)
+            return pieces.producer
         }
-        return pieces.producer
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> AudioFileWriter {
