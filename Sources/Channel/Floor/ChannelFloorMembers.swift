@@ -172,7 +172,7 @@ extension ChannelFloor {
         case .idle:
             if let former = remoteTalker {
                 remoteTail = (former.ssrc, now + FloorTiming.tail)
-                // Of the messages about its begin and its end, one may have been slower than the other.
+                // The message about its end may have been faster than the one about its begin.
                 if let longest = configuration.longestTalk, now - former.since + FloorTiming.tail >= longest {
                     remotePause = (former.ssrc, now + FloorTiming.pauseAfterTooLong)
                 }

@@ -13,7 +13,7 @@ public import TenfourUV
     public var endpoint: Endpoint { listener!.endpoint }
     /// The number of open connections.
     public var connectionCount: Int { shares.count }
-    /// What the server has done.
+    /// The counts since the start.
     public var status: HTTPServerStatus {
         var status = counts
         status.connectionCount = shares.count

@@ -1,6 +1,6 @@
 public import TenfourSession
 
-/// What an HTTP server has done since its start.
+/// Counts the connections and requests of an HTTP server since its start.
 public struct HTTPServerStatus: Sendable, Hashable {
     /// The number of connections that are open now.
     public internal(set) var connectionCount = 0

@@ -121,7 +121,7 @@ final class RecordingDirectory {
     /// Brings new names of files to the disk, and that of the directory. The C function is `fsync`.
     func synchronize() throws(RecordingError) {
         guard hasNewNames else { return }
-        // What cannot be brought to the disk now is not tried again and again.
+        // If the disk refuses now, only further names lead to another attempt.
         hasNewNames = false
         var code = DiskSync.wait(for: descriptor)
         if isNew, code == 0 { code = DiskSync.wait(forFolderOf: "\(path)/../.") }

@@ -14,7 +14,7 @@ internal import TenfourPacing
 struct RecordingShares {
     typealias File = RecordingDirectory.File
 
-    /// What is to be done for space.
+    /// The recordings to remove or to end, so that there is space.
     struct Choice: Equatable {
         /// The indices of the recordings to remove.
         var removed: [Int] = []
@@ -42,7 +42,7 @@ struct RecordingShares {
     /// A directory that is full is emptied to a thousandth below its limit, so that it is not sorted at each packet.
     private static let headroom = 1_000
 
-    /// What may be removed of older recordings, as a share of the limit.
+    /// The share of the limit by which older recordings may be removed now.
     private var allowance = TokenBucket(perSecond: olderPerDay / 86_400, most: olderPerDay)
 
     /// Earns the allowance for the time until `now`. Call it each hour at least.

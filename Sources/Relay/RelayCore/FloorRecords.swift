@@ -56,8 +56,8 @@ extension Relay {
     }
 
     /// Returns the reason to drop a talker's packet in a channel whose floor is in use; nil if it may be forwarded. The floor is
-    /// asked only about a packet of the SSRC that the talker has announced, with room for audio. A station that knows no floor control is told when it may not
-    /// talk.
+    /// asked only about a packet of the SSRC that the talker has announced, with room for audio. A station that knows no floor
+    /// control gets limits of zero when it may not talk.
     mutating func floorRefusal(
         _ datagram: Span<UInt8>, _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, at now: Instant
     ) -> RelayDiscard? {

@@ -122,7 +122,7 @@ import TenfourUV
     /// The number of listeners over HTTP of each channel, at most one tenth of a second old.
     public var listenerCounts: [String: Int] { shared.withLock { $0.listenerCounts } }
 
-    /// What the HTTP server has done, at most one second old; nil if there is none.
+    /// The counts of the HTTP server, at most one second old; nil if there is none.
     public var httpStatus: HTTPServerStatus? { shared.withLock { $0.http } }
 
     /// The address of this machine at which the relay at `endpoint` and the gateway reach each other.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenfourTransmissions
 
-/// What is removed from a directory, and what is on the disk, on a simulated clock.
+/// Recordings are removed from a directory, and brought to the disk, on a simulated clock.
 @Suite(.onItsOwnThread) struct RecordingLimitTests {
     private var alice = SimulatedSpeaker(1)
 

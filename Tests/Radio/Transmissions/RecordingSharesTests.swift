@@ -86,7 +86,7 @@ struct RecordingSharesTests {
         #expect(place.byteCount <= place.limit)
     }
 
-    /// Those who come back on another day come before those who were there on one.
+    /// Talkers who come back on another day rank before those who were there on one day only.
     @Test func aTalkerOfManyDaysComesBeforeNamesThatWereFirst() {
         var place = Place()
         for number in 0..<500 {

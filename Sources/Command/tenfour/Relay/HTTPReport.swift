@@ -2,7 +2,7 @@ import TenfourHTTPServer
 import TenfourJSON
 
 extension HTTPServerStatus {
-    /// What the HTTP server has done, for `tenfour relay status`.
+    /// Returns the line of `tenfour relay status` about the HTTP server.
     var line: String {
         let refused = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.reason.replacing("_", with: " "))" }
         return

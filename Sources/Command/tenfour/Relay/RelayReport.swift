@@ -14,7 +14,7 @@ struct RelayReport {
     /// The number of listeners over HTTP of each channel that can be heard over HTTP.
     private let webListeners: [String: Int]
 
-    /// What the HTTP server has done; nil if there is none.
+    /// The counts of the HTTP server; nil if there is none.
     private let http: HTTPServerStatus?
     private let feeds: [IcecastStatus]
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Members of a channel in namespaces of their own, and the relay on the router between them.
 @Suite(.onItsOwnThread) struct HeardInChannelTests {
-    /// Those who listen to Alice, 10.9.1.1: at 10.9.2.1, 10.9.3.1 and so on.
+    /// The members who listen to Alice. She is at 10.9.1.1, and they are at 10.9.2.1, 10.9.3.1 and so on.
     private static let listeners =
         ["Bob", "Carol"] + (Reactions.isLong ? ["Dave", "Eve", "Frank", "Grace", "Heidi"] : [])
     private var randomness = SeededRandom(seed: 1)

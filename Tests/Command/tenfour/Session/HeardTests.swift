@@ -5,7 +5,7 @@ import Testing
 /// Two stations in namespaces of their own, and a router with a firewall between them: the talker reads whether it is heard,
 /// and the listener whether audio is missing. Bob's microphone is closed.
 @Suite(.onItsOwnThread) struct HeardTests {
-    /// What hinders the packets, and what the two read.
+    /// An obstacle for packets, and the lines that the two read.
     struct Obstacle: CustomTestStringConvertible, Sendable {
         var testDescription: String
         /// Commands that Alice's machine, or else the router, runs.

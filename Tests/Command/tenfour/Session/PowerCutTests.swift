@@ -4,14 +4,14 @@ import TenfourTransmissions
 import TestSupport
 import Testing
 
-/// What a power cut leaves: while recordings are made on a disk, its content is copied at random instants, and the copies
-/// are mounted as after a restart.
+/// A power cut leaves the recordings that were on the disk. While they are made, the content of the disk is copied at random
+/// instants, and the copies are mounted as after a restart.
 @Suite(.onItsOwnThread, .inRealTime) struct PowerCutTests {
     private let folder = Folder()
     private let port = UDPPort.free()
     private static let cutCount = Program.isSet("TENFOUR_LONG") ? 20 : 4
 
-    /// What programs could read on the disk at an instant.
+    /// The recordings that programs could read on the disk at an instant.
     private struct Sight {
         var time: ContinuousClock.Instant
         var recordings: [TransmissionLog.Entry]
