@@ -50,11 +50,9 @@ struct DelayControl: ~Copyable, Sendable {
     /// Returns the target delay. `lookAhead` is the time that in-band FEC needs.
     @_noAllocation @_noLocks
     func targetDelay(lookAhead: FrameCount) -> FrameCount {
-        guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
+        guard let base = delays.base, let slow else { return .zero }
         let jitter = slow - (delays.baseOfRoute ?? base)
-        // The measurements are up to ten seconds old, and off by the error of the drift.
-        let reserve = FrameCount(Int(drift.reduction * 10))
-        return base + target.playoutDelay(spread: slow + reserve - base, jitter: jitter, lookAhead: lookAhead)
+        return base + target.playoutDelay(spread: slow - base, jitter: jitter, lookAhead: lookAhead)
     }
 
     /// Returns the playout delay of a talk that is joined in the middle, whose jitter is unknown. `target` is the target
@@ -97,11 +95,14 @@ struct DelayControl: ~Copyable, Sendable {
     /// Returns the error that is tolerated. A longer route and the recovery of lost packets also lengthen the target
     /// delay, but jitter will not need this time again.
     private func toleratedError(for target: FrameCount) -> FrameCount {
-        guard let base = delays.baseOfRoute, let slow = delays.delay(exceptFor: configuration.lateShare) else {
-            return .zero
-        }
+        guard let base = delays.baseOfRoute, let slow else { return .zero }
         let needed = max(slow - base, .zero) + configuration.margin
         return FrameCount(max(min(needed, target - base), .zero).rawValue / Self.toleratedShare)
+    }
+
+    /// The delay of slow packets; nil before the first packet.
+    private var slow: FrameCount? {
+        delays.delay(exceptFor: configuration.lateShare, driftError: drift.reduction)
     }
 
     /// Keeps the playout delay from shrinking for 1.5 s.

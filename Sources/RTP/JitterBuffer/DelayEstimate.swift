@@ -109,20 +109,31 @@ public struct DelayEstimate: ~Copyable, Sendable {
 
     /// Returns the delay that was exceeded only in the proportion `share` (0…1) of the half seconds, plus a reserve;
     /// nil without packets. If few packets have arrived, the delay is extrapolated, because slower packets will follow.
+    ///
+    /// `driftError` is the possible error of the drift, in frames per second: the oldest delays are off by it for each
+    /// second of their age. On a quiet link without jitter, the newest packets alone show the delay.
     @_noAllocation @_noLocks
-    public func delay(exceptFor share: Double) -> FrameCount? {
+    public func delay(exceptFor share: Double, driftError: Double = 0) -> FrameCount? {
         guard count > 0 else { return nil }
         var level = lowestBucket
+        var reserve = Self.speedReserve
         // There is no peak yet while the first talkspurt begins.
         if !peaks.isEmpty {
             // The slowest packet of the last ten seconds is a limit: older peaks may belong to a route that has become
             // shorter so slowly that no change of the route was detected.
             let peak = min(peaks.level(exceptFor: share), highestBucket)
-            let usual = max(peaks.typical - max(lowestBucket, routeBase), 0) * Self.reservePercent / 100
+            let base = max(lowestBucket, routeBase)
+            let usual = max(peaks.typical - base, 0) * Self.reservePercent / 100
+            let age = newest.arrival - paused - arrivals[first].at
+            let seconds = Double(age.rawValue) / 48_000
+            // Playout follows the newest delays within a second. Those in neighbouring buckets may be equal.
+            let jitter = Double(max(peak - base - 1, 0) * Self.bucketWidth)
+            let limit = peaks.omitsNewest ? .infinity : jitter + driftError
+            reserve += FrameCount(Int(min(driftError * seconds, limit)))
             level = peak + min(usual, max(peak - peaks.typical, 0) + Self.leastReserve)
         }
         let spread = max(level + 1 - lowestBucket, 0) * max(Self.sampleCountForQuantile - count, 0) / (20 * (count + 5))
-        return frames(max(level, lowestBucket) + 1 + spread) + Self.speedReserve
+        return frames(max(level, lowestBucket) + 1 + spread) + reserve
     }
 
     /// The delay of the packet inserted last.

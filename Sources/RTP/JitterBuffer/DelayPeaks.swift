@@ -18,6 +18,9 @@ struct DelayPeaks: ~Copyable, Sendable {
     private static var quietCount: Int { 14 }
     /// The maximum difference of the newest peaks of a quiet link, in buckets: 5 ms.
     private static var quietRange: Int { 20 }
+    /// A peak of a quiet link is a spike if it exceeds the median by more than this number of buckets, 0.5 ms, and half of
+    /// the jitter.
+    private static var quietSpread: Int { 2 }
 
     private var peaks = FixedBuffer(repeating: 0, count: Self.capacity)
     /// The delay of the fastest packet of each half second, in the order of `peaks`.
@@ -30,7 +33,7 @@ struct DelayPeaks: ~Copyable, Sendable {
     private var newest = 0
     /// The beginning of the half second to which the newest peak belongs.
     private var beginning = FrameCount(0)
-    /// The highest of the newest peaks, if the link is quiet; nil if it is not.
+    /// The highest of the newest peaks that are no spikes, if the link is quiet; nil if it is not.
     private var quietPeak: Int?
 
     init() {}
@@ -38,13 +41,16 @@ struct DelayPeaks: ~Copyable, Sendable {
     var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
 
     /// Returns the delay, in buckets, that only the proportion `share` (0…1) of the peaks exceeds. If there are enough
-    /// peaks to recognize an outlier, at least one peak is left out. The newest peaks of a quiet link hold no outlier, so
-    /// the highest of them is not exceeded. Zero without peaks.
+    /// peaks to recognize an outlier, at least one peak is left out. The newest peaks of a quiet link hold no outliers but
+    /// spikes, so the highest of the others is not exceeded. Zero without peaks.
     @_noAllocation @_noLocks
     func level(exceptFor share: Double) -> Int {
         guard count > 0 else { return 0 }
         return max(sorted[count < Self.minimumPeakCount ? 0 : max(Int(Double(count) * share), 1)], quietPeak ?? .min)
     }
+
+    /// Whether the newest peaks are left out as outliers if they are the highest, as those of a route that becomes longer.
+    var omitsNewest: Bool { @_noAllocation @_noLocks get { count >= Self.minimumPeakCount && quietPeak == nil } }
 
     /// The median peak, in buckets.
     var typical: Int { @_noAllocation @_noLocks get { count > 0 ? sorted[count / 2] : 0 } }
@@ -77,12 +83,39 @@ struct DelayPeaks: ~Copyable, Sendable {
     }
 
     private mutating func updateQuietPeak() {
-        var (lowest, highest) = (Int.max, Int.min)
-        for age in 0..<min(count, Self.quietCount) {
-            let peak = peaks[index(ofAge: age)]
-            (lowest, highest) = (min(lowest, peak), max(highest, peak))
+        quietPeak = nil
+        guard count >= Self.minimumPeakCount else { return }
+        let newestCount = min(count, Self.quietCount)
+        var (base, lowest, highest) = (Int.max, Int.max, Int.min)
+        for age in 0..<newestCount {
+            let index = index(ofAge: age)
+            base = min(base, floors[index])
+            (lowest, highest) = (min(lowest, peaks[index]), max(highest, peaks[index]))
         }
-        quietPeak = count >= Self.minimumPeakCount && highest - lowest <= Self.quietRange ? highest : nil
+        guard highest - lowest <= Self.quietRange else { return }
+        // The peaks of jitter that is bounded are close together. A higher one is a spike, unless all packets of its half
+        // second were slow.
+        let median = median(ofNewest: newestCount)
+        let limit = median + Self.quietSpread + (median - base) / 2
+        var peak = lowest
+        for age in 0..<newestCount {
+            let index = index(ofAge: age)
+            if peaks[index] <= limit || floors[index] > median { peak = max(peak, peaks[index]) }
+        }
+        quietPeak = peak
+    }
+
+    private func median(ofNewest newestCount: Int) -> Int {
+        for age in 0..<newestCount {
+            let peak = peaks[index(ofAge: age)]
+            var place = 0
+            for other in 0..<newestCount {
+                let rival = peaks[index(ofAge: other)]
+                if rival < peak || rival == peak && other < age { place += 1 }
+            }
+            if place == newestCount / 2 { return peak }
+        }
+        return peaks[newest]
     }
 
     /// Moves each half second in which all packets were slower than `limit` to the base `base`, because the route has

@@ -32,6 +32,35 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         #expect(isWhole, "and nothing that came is left out")
     }
 
+    /// The clocks' drift is unknown at first, but few seconds old measurements are hardly off by it.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func aQuietLinkHasTheLeastDelayFromTheFirstSecondOn(seed: UInt64) {
+        var chance = Chance(state: seed)
+        let delays = (0..<1_100).map { _ in FrameCount(Int.random(in: 48...53, using: &chance)) }
+        var talk = SimulatedTalk()
+        talk.delay = { delays[$0] }
+        talk.run(seconds: 1)
+        let depth = depths(of: &talk, seconds: 19).max()!
+        // The duration of a packet, the link's slowest packet, and the margin.
+        let least = 20 + 53.0 / 48 + Double(PlayoutConfiguration().margin.rawValue) / 48
+        #expect(depth < least + 1, "\(depth) ms")
+    }
+
+    /// A packet that is a few milliseconds late among packets that are not.
+    @Test(arguments: [0.75, 1.5, 3, 5, 8], [3, 7, 20])
+    func aSingleSpikeDoesNotRaiseTheTarget(spike: Double, at second: Int) {
+        var talk = SimulatedTalk()
+        talk.delay = { FrameCount($0 == second * 50 ? 48 + Int(48 * spike) : 48) }
+        talk.run(seconds: Double(second) - 0.1)
+        let before = talk.buffer.statistics.target
+        let depth = depths(of: &talk, seconds: 0.1)[0]
+        talk.run(seconds: 1)
+        let target = talk.buffer.statistics.target
+        #expect(target - before < FrameCount(24), "\(before) frames before, \(target) after")
+        talk.run(seconds: 6)
+        let after = depths(of: &talk, seconds: 0.1)[0]
+        #expect(after < depth + 2.5, "\(depth) ms before, \(after) ms after")
+    }
+
     /// Stalls of 100 to 200 ms every two and a half seconds: after the first few the depth holds them, and stays there.
     @Test(arguments: 1...4 as ClosedRange<UInt64>) func stallsThatComeAgainAndAgainAreHeld(seed: UInt64) {
         var chance = Chance(state: seed)
