@@ -18,6 +18,9 @@ public struct PairingResponder: Sendable {
         case delivered
         /// No receipt came within 10 s. The other end may have the link all the same.
         case undelivered
+        /// More addresses try at once than can be answered, perhaps in order to prevent the pairing. `from` is the newest
+        /// of them. Sent once.
+        case crowded(from: Endpoint)
     }
 
     /// The number of wrong guesses that are still permitted.
@@ -34,6 +37,9 @@ public struct PairingResponder: Sendable {
     package private(set) var runs: [Run] = []
     private var partner: Endpoint?
     private var proofs = TokenBucket(perSecond: 10, most: 10)
+    /// The addresses that have begun a run in the last `shareInterval`.
+    private var recent: [(address: IPAddress, at: Instant)] = []
+    private var isCrowded = false
     private var outbox: [(to: Endpoint, datagram: [UInt8])] = []
     private var events: [Event] = []
 
@@ -52,6 +58,8 @@ public struct PairingResponder: Sendable {
     public static let guessCount = 3
     static let maximumRunCount = 4
     static let runTime = Duration.seconds(10)
+    /// The least time between two runs that one address begins. So one host cannot use up what is computed for all.
+    static let shareInterval = Duration.milliseconds(500)
     private static let maximumOutboxCount = 8
     private static let maximumEventCount = 16
 
@@ -120,7 +128,10 @@ public struct PairingResponder: Sendable {
     ) {
         timeElapsed(at: now)
         guard !isVoid else { return refuse(.void, received, to: sender) }
-        guard proofs.spend(1, at: now) else { return }
+        recent.removeAll { now - $0.at >= Self.shareInterval }
+        guard !recent.contains(where: { $0.address == sender.address }) else { return }
+        guard proofs.spend(1, at: now) else { return reportCrowd(from: sender) }
+        recent.append((sender.address, now))
         let scalar = SecretBytes(count: CPace.scalarByteCount, using: &generator)
         let cpace = CPace(
             password: words.password, channel: PairingKeys.channel, session: received.session, scalar: scalar)
@@ -130,8 +141,8 @@ public struct PairingResponder: Sendable {
         let keys = PairingKeys(
             key, session: received.session, initiatorShare: otherShare, responderShare: cpace.share)
         // An address has one run, and the oldest run makes room.
-        runs.removeAll { $0.endpoint == sender }
-        if runs.count >= Self.maximumRunCount { runs.removeFirst() }
+        runs.removeAll { $0.endpoint.address == sender.address }
+        if runs.count >= Self.maximumRunCount, runs.removeFirst().state == .open { reportCrowd(from: sender) }
         let run = Run(
             endpoint: sender, message: received, initiatorShare: otherShare, share: cpace.share, keys: keys,
             end: now + Self.runTime)
@@ -180,6 +191,12 @@ public struct PairingResponder: Sendable {
     private mutating func send(_ datagram: [UInt8], to endpoint: Endpoint) {
         guard outbox.count < Self.maximumOutboxCount else { return }
         outbox.append((endpoint, datagram))
+    }
+
+    private mutating func reportCrowd(from endpoint: Endpoint) {
+        guard !isCrowded else { return }
+        isCrowded = true
+        report(.crowded(from: endpoint))
     }
 
     private mutating func report(_ event: Event) {

@@ -181,15 +181,38 @@ struct PairingTests {
         }
         #expect(answerCount == 10, "ten runs a second are calculated")
         #expect(home.responder.runs.count == PairingResponder.maximumRunCount)
+        let events = [home.responder.nextEvent(), home.responder.nextEvent()]
+        #expect(events == [.crowded(from: Endpoint(.v4(0x0A00_0004), port: 1)), nil], "the first run that made room")
         home.responder.timeElapsed(at: .start + PairingResponder.runTime)
         #expect(home.responder.runs.isEmpty)
         #expect(home.responder.guessesLeft == 3)
+    }
+
+    /// The host begins a run each 50 ms, and each from another port.
+    @Test func aHostThatBeginsRunAfterRunStallsNoOther() throws {
+        var randomness = SeededRandom(seed: 4)
+        let home = Answering(PairingResponder(words, link: link, using: &randomness))
+        var hasBegun = false
+        for number in 0..<100 as Range<UInt16> {
+            home.now = home.now + .milliseconds(50)
+            let port = Endpoint(attacker.address, port: 1_024 + number)
+            _ = home.answer(try home.share(from: port, number: UInt64(number)), from: port)
+            if number == 50 {
+                let share = try home.share(from: visitor, number: 4_711)
+                #expect(home.answer(share, from: visitor)?.count == 52)
+                hasBegun = true
+            }
+            #expect(!hasBegun || home.responder.runs.contains { $0.endpoint == visitor })
+        }
+        let event = home.responder.nextEvent()
+        #expect(event == nil)
     }
 
     /// A run ends with its first wrong proof, so a datagram that comes again costs nothing.
     @Test mutating func eachRunCostsOneGuessAtMost() throws {
         let home = Answering(PairingResponder(words, link: link, using: &randomness))
         for left in [2, 1, 0] {
+            home.now = home.now + .seconds(1)
             let share = try home.share(from: attacker, number: UInt64(left))
             var reply = try #require(home.answer(share, from: attacker).flatMap(parsed))
             reply.kind = .confirmation
@@ -226,12 +249,13 @@ struct PairingTests {
 /// A responder that answers each datagram at once.
 private final class Answering {
     var responder: PairingResponder
+    var now = Instant.start
 
     init(_ responder: PairingResponder) { self.responder = responder }
 
     /// Returns the datagram that the responder sends for `datagram`; nil for none. It must go to the sender.
     func answer(_ datagram: [UInt8], from sender: Endpoint) -> [UInt8]? {
-        responder.receive(datagram.span, from: sender, at: .start)
+        responder.receive(datagram.span, from: sender, at: now)
         return responder.nextAnswer.map { answer in
             #expect(answer.to == sender)
             return answer.datagram

@@ -280,6 +280,8 @@ struct LobbyTests {
         var generator = SeededRandom(seed: 77)
         for left in [2, 1, 0] {
             let guess = PairingWords(using: &generator)
+            // The time in which somebody types.
+            street.run(.seconds(1))
             #expect(street.change(bob) { $0.pair(with: alice, guess, at: $1) })
             #expect(street.events(bob) == [.typedWords(.failed(.wrongWords, guessesLeft: left))])
             #expect(street.events(alice) == [.shownWords(.wrongWords(from: bob, guessesLeft: left))])
@@ -292,7 +294,10 @@ struct LobbyTests {
         let (street, words, _) = try pairs()
         var generator = SeededRandom(seed: 78)
         let guess = PairingWords(using: &generator)
-        for _ in 0..<2 { #expect(street.change(bob) { $0.pair(with: alice, guess, at: $1) }) }
+        for _ in 0..<2 {
+            #expect(street.change(bob) { $0.pair(with: alice, guess, at: $1) })
+            street.run(.seconds(1))
+        }
         #expect(street.change(bob) { $0.pair(with: carol, words, at: $1) }, "nobody is there, and no guess is spent")
         street.run(.seconds(6))
         #expect(street.change(bob) { $0.pair(with: alice, guess, at: $1) })

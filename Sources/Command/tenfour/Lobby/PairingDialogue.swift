@@ -64,6 +64,11 @@ struct PairingDialogue {
             let sentence = event == .undelivered ? "the other end has not said that it has the link" : nil
             return Step(
                 sentence: sentence, channel: link.map { PairedChannel(link: $0, partner: partnerName, host: nil) })
+        case .crowded(let endpoint):
+            return Step(
+                sentence:
+                    "many stations try to pair at once, \(name(of: endpoint)) last, so that pairing may fail: if it does, pair in another network"
+            )
         }
     }
 
