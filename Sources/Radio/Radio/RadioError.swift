@@ -21,6 +21,8 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     public var kind: Kind
     /// The sentence for the user, with the remedy.
     public var description: String
+    /// Whether the name of a host was not found. It may be found later, when the network or the name server is there.
+    package var isUnknownHost = false
 
     public init(_ kind: Kind, _ description: String) {
         self.kind = kind
@@ -29,5 +31,11 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(_ error: OpusError) { self.init(.failure, error.description) }
     package init(_ error: RateConverterError) { self.init(.failure, error.description) }
-    init(_ error: NetworkError) { self.init(.unavailable, error.description) }
+    init(_ error: NetworkError) {
+        self.init(.unavailable, error.description)
+        switch error.reason {
+        case .unknownHost, .lookupFailed: isUnknownHost = true
+        default: break
+        }
+    }
 }

@@ -67,6 +67,11 @@ struct LinkOptions: ParsableArguments {
         throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
     }
 
+    /// Whether the other end is a channel whose link is saved or in a file, and not an address or a link that was typed.
+    func isSaved(_ typed: String?) -> Bool {
+        typed.map { Secrets.revealed($0) == nil && SavedLink.path(namedBy: $0) != nil } ?? isGiven
+    }
+
     /// Returns the channel's link that `address(typed:)` finds. Throws if `address(typed:)` finds nothing, or an
     /// address that is not a channel's link.
     func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
@@ -92,8 +97,10 @@ struct LinkOptions: ParsableArguments {
     /// similar names.
     static func find<Found>(_ typed: String?, _ work: () throws(RadioError) -> Found) throws(RadioError) -> Found {
         do throws(RadioError) { return try work() } catch {
-            guard let typed, error.kind == .unavailable else { throw error }
-            throw RadioError(.unavailable, error.description + hint(for: typed))
+            guard let typed, error.isUnknownHost else { throw error }
+            var error = error
+            error.description += hint(for: typed)
+            throw error
         }
     }
 

@@ -23,6 +23,7 @@ struct Listen: ParsableCommand {
     var port: UInt16?
 
     @OptionGroup var links: LinkOptions
+    @OptionGroup var wait: HostWaitOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var outputs: OutputOptions
     @OptionGroup(title: "Recording") var recording: RecordOptions
@@ -37,8 +38,10 @@ struct Listen: ParsableCommand {
     func run() throws {
         try Console.checkStandardOutput([("--output", outputs.output), ("--report", common.report)])
         let channel = try links.link(typed: link, quiet: common.quiet)
-        var configuration = try RadioConfiguration.entering(
-            channel, as: .listen, rtpSession: common.rtpSession(), localPort: port)
+        let host = HostWait(isPatient: wait.wait || links.isSaved(link), limit: common.duration?.duration)
+        var configuration = try host.find { () throws(RadioError) in
+            try RadioConfiguration.entering(channel, as: .listen, rtpSession: common.rtpSession(), localPort: port)
+        }
         common.apply(to: &configuration)
         clock.apply(to: &configuration)
         playout.apply(to: &configuration.playout)

@@ -67,6 +67,7 @@ struct Send: ParsableCommand {
 
     @OptionGroup(title: "Samples without a header") var rawAudio: RawAudioOptions
     @OptionGroup var links: LinkOptions
+    @OptionGroup var wait: HostWaitOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
@@ -106,6 +107,7 @@ struct Send: ParsableCommand {
     /// Returns the configuration for the destination, and its title for the status line.
     private func destination() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
+        let host = HostWait(isPatient: wait.wait || links.isSaved(address), limit: common.duration?.duration)
         if let address, address.hasSuffix(".sdp") {
             try srtp.checkUnused()
             let configuration = try RadioConfiguration.sending(
@@ -123,15 +125,19 @@ struct Send: ParsableCommand {
                     "--sdp describes a stream for other programs, and they cannot join a channel: leave --sdp out"
                 )
             }
-            let configuration = try RadioConfiguration.entering(
-                link, as: .talk, rtpSession: rtpSession, localPort: port == 0 ? nil : port)
+            let configuration = try host.find { () throws(RadioError) in
+                try RadioConfiguration.entering(
+                    link, as: .talk, rtpSession: rtpSession, localPort: port == 0 ? nil : port)
+            }
             return (configuration, "sending to channel \(link.name)\(configuration.meetingPlace)")
         }
         let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
-        var configuration = try LinkOptions.find(address) { () throws(RadioError) in
-            try RadioConfiguration.sending(
-                to: stream, rtpSession: rtpSession, localPort: port, multicastInterface: common.interface,
-                timeToLive: ttl)
+        var configuration = try host.find { () throws(RadioError) in
+            try LinkOptions.find(address) { () throws(RadioError) in
+                try RadioConfiguration.sending(
+                    to: stream, rtpSession: rtpSession, localPort: port, multicastInterface: common.interface,
+                    timeToLive: ttl)
+            }
         }
         configuration.protection = .init(srtp: key)
         return (configuration, "sending to \(address ?? stream.host)")

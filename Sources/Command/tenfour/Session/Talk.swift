@@ -72,6 +72,7 @@ struct Talk: ParsableCommand {
     @OptionGroup(title: "Voice") var voice: VoiceOptions
     @OptionGroup(title: "Recording") var recording: RecordOptions
     @OptionGroup var links: LinkOptions
+    @OptionGroup var wait: HostWaitOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup(title: "SRTP") var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
@@ -85,19 +86,25 @@ struct Talk: ParsableCommand {
     }
 
     /// Returns the configuration for the partner or channel, and its title for the status line.
-    private func conversation() throws -> (RadioConfiguration, title: String, channel: String) {
+    private func conversation(
+        waitingBy host: HostWait
+    ) throws -> (RadioConfiguration, title: String, channel: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
             try srtp.checkUnused()
             try coding.checkChannel()
-            let configuration = try RadioConfiguration.entering(
-                link, as: .talk, rtpSession: rtpSession, localPort: port)
+            let configuration = try host.find { () throws(RadioError) in
+                try RadioConfiguration.entering(link, as: .talk, rtpSession: rtpSession, localPort: port)
+            }
             return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)", link.name)
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
-        var configuration = try LinkOptions.find(partner) { () throws(RadioError) in
-            try RadioConfiguration.talking(with: stream, rtpSession: rtpSession, localPort: port ?? RTPDefaults.port)
+        var configuration = try host.find { () throws(RadioError) in
+            try LinkOptions.find(partner) { () throws(RadioError) in
+                try RadioConfiguration.talking(
+                    with: stream, rtpSession: rtpSession, localPort: port ?? RTPDefaults.port)
+            }
         }
         configuration.protection = .init(srtp: key)
         return (configuration, "talking with \(partner ?? stream.host)", stream.host)
@@ -129,7 +136,10 @@ struct Talk: ParsableCommand {
         if waitsForCalls {
             return try withControl(of: service) { try TalkLobby(self, service, $0).run() }
         }
-        let (configuration, title, channel) = try conversation()
+        // A service starts its sessions again by itself.
+        let isPatient = service == nil && (wait.wait || links.isSaved(partner))
+        let (configuration, title, channel) = try conversation(
+            waitingBy: HostWait(isPatient: isPatient, limit: common.duration?.duration))
         try withControl(of: service) {
             try hold(configuration, title: title, channel: channel, as: service, $0)
         }
