@@ -8,9 +8,15 @@ struct ClusterPeer: Sendable {
     var opener: MessageOpener
     /// The relay's last nonce.
     var nonce: UInt128 = 0
+    /// The nonce of the relay that our last PRESENCE repeated; nil before that. Without the present one, the relay may not know
+    /// that we are present, and ignores all else.
+    var repeatedNonce: UInt128?
+    /// The time of its last message that was accepted.
     var heardAt: Instant
-    /// Whether the relay has repeated our own nonce: it runs now, and its messages are no replays.
+    /// Whether the relay has repeated our own nonce: it runs now.
     var isPresent = false
+    /// Tells which of its messages are recent, and so are no replays.
+    var age = MessageAge()
     /// The tags of the channels in which it has members.
     var tags: Set<UInt64> = []
     /// The counter of its last PRESENCE.
@@ -52,6 +58,21 @@ struct ClusterPeers: Sendable {
         peers[peer.boot] = peer
         return true
     }
+
+    /// Takes note of a PRESENCE, which repeats the nonces of all. Returns the tags of the present relays whose nonces it is the
+    /// first to repeat.
+    mutating func repeatNonces() -> Set<UInt64> {
+        var tags: Set<UInt64> = []
+        for (boot, peer) in peers where peer.repeatedNonce != peer.nonce {
+            peers[boot]?.repeatedNonce = peer.nonce
+            if peer.isPresent { tags.formUnion(peer.tags) }
+        }
+        return tags
+    }
+
+    mutating func forgetRepeatedNonces() { for boot in peers.keys { peers[boot]?.repeatedNonce = nil } }
+
+    mutating func forgetAges() { for boot in peers.keys { peers[boot]?.age.forget() } }
 
     mutating func remove(_ boot: BootID) -> ClusterPeer? { peers.removeValue(forKey: boot) }
 

@@ -25,7 +25,7 @@ public struct ClusterStatus: Sendable, Equatable {
 public enum ClusterDiscard: String, CaseIterable, Sendable {
     /// The bytes are not a message of this version of the protocol.
     case malformed
-    /// The counter was used before, or is too old.
+    /// The counter was used before, or the message may be older than two seconds.
     case replayed
     /// The tag is wrong: another cluster key, or a stranger.
     case forged

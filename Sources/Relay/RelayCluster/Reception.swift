@@ -25,6 +25,11 @@ extension RelayCluster {
     ) -> Delivery? {
         guard let header = MessageHeader(parsing: message.span) else { return discard(.malformed) }
         if header.boot == boot { return nil }
+        if header.kind != .presence {
+            guard peers.isPresent(header.boot) else { return discard(.stranger) }
+            // A replay costs no decryption.
+            guard peers[header.boot]?.age.isRecent(header.counter, at: now) ?? false else { return discard(.replayed) }
+        }
         guard let body = open(&message, header, on: subject, at: now) else { return nil }
         counts.receivedCount += 1
         counts.receivedByteCount += message.count
@@ -33,7 +38,7 @@ extension RelayCluster {
             presence(message.span.extracting(body), header, &relay, at: now)
             return nil
         }
-        guard peers.isPresent(header.boot) else { return discard(.stranger) }
+        peers[header.boot]?.heardAt = now
         return read(header, message.span, body, on: subject, &relay, at: now)
     }
 
@@ -43,15 +48,7 @@ extension RelayCluster {
         _ message: inout [UInt8], _ header: MessageHeader, on subject: String, at now: Instant
     ) -> Range<Int>? {
         do throws(MessageOpener.Failure) {
-            if peers[header.boot] != nil {
-                guard let body = try peers[header.boot]?.opener.open(&message, header, on: subject) else { return nil }
-                peers[header.boot]?.heardAt = now
-                return body
-            }
-            guard header.kind == .presence else {
-                counts.discards[.stranger, default: 0] += 1
-                return nil
-            }
+            if peers[header.boot] != nil { return try peers[header.boot]?.opener.open(&message, header, on: subject) }
             var opener = MessageOpener(key, boot: header.boot)
             let body = try opener.open(&message, header, on: subject)
             let peer = ClusterPeer(
@@ -90,15 +87,24 @@ extension RelayCluster {
         peers[boot]?.nonce = presence.nonce
         if known.nonce != presence.nonce { expectPresence(at: now) }
         let own = presence.heard.first { $0.boot == self.boot }
-        if let own, let sent = sentPresences.first(where: { $0.counter == own.counter }) {
-            peers[boot]?.roundTrip = max(now - sent.time - .microseconds(Int(own.age)), .zero)
-        }
+        let answered = own.flatMap { sentPresences.time(of: $0.counter, at: now) }
         if !known.isPresent {
-            guard own?.nonce == nonce else { return }
+            peers[boot]?.heardAt = now
+            guard own?.nonce == nonce, answered != nil else { return }
             peers[boot]?.isPresent = true
             // The other relay may not know yet that this one is present.
             expectPresence(at: now)
         }
+        // Not before the relay is present: what it sent before it was last gone is over, even if it is recent.
+        if let own, let answered {
+            peers[boot]?.roundTrip = max(now - answered - .microseconds(Int(own.age)), .zero)
+            peers[boot]?.age.prove(header.counter, sentAfter: answered, at: now)
+        }
+        guard answered != nil || known.age.isRecent(header.counter, at: now) else {
+            _ = discard(.replayed)
+            return
+        }
+        peers[boot]?.heardAt = now
         let tags = Set(presence.tags)
         for tag in known.tags.subtracting(tags) {
             channels.changeInterest(in: tag, by: -1)
@@ -110,7 +116,9 @@ extension RelayCluster {
         let added = tags.subtracting(known.tags)
         for tag in added {
             channels.changeInterest(in: tag, by: 1)
-            if let index = channels[tag: tag]?.index { channels.expectState(of: index, at: now, isUrgent: true) }
+            // Without our answer to its nonce the relay ignores the state; `sendPresence` makes it due.
+            guard known.repeatedNonce == presence.nonce, let index = channels[tag: tag]?.index else { continue }
+            channels.expectState(of: index, at: now, isUrgent: true)
         }
         guard !added.isEmpty || tags.count != known.tags.count else { return }
         peers[boot]?.tags = tags

@@ -23,8 +23,8 @@ public struct RelayCluster: Sendable {
     var counts = ClusterStatus()
     private var presenceDue: Instant
     private var presenceSent: Instant?
-    /// The counters and times of the last PRESENCEs, to measure round trips.
-    var sentPresences: [(counter: UInt64, time: Instant)] = []
+    /// The times of the last PRESENCEs. What another relay sends after it has repeated the counter of one is not older.
+    var sentPresences = SentPresences()
     /// No relay can be gone before this time; nil if there is none.
     var silenceDue: Instant?
     private var messages: [ClusterMessage] = []
@@ -200,8 +200,21 @@ public struct RelayCluster: Sendable {
         update(from: &relay, at: now)
     }
 
-    /// Handles a new connection to NATS: the other relays hear of this one at once.
-    public mutating func connected(at now: Instant) { presenceDue = min(presenceDue, now) }
+    /// Handles a new connection to NATS: the other relays hear of this one at once. States may have been lost at both ends, and
+    /// are sent again: here after the next PRESENCE, there because of the new nonce.
+    public mutating func connected(at now: Instant) {
+        nonce = generator.next128()
+        peers.forgetRepeatedNonces()
+        presenceDue = min(presenceDue, now)
+    }
+
+    /// Handles the end of a sleep of the machine, which `now` does not count: whatever has come meanwhile may be old. The
+    /// other relays are heard again after a round trip.
+    public mutating func machineHasSlept(at now: Instant) {
+        sentPresences.forget()
+        peers.forgetAges()
+        presenceDue = min(presenceDue, now)
+    }
 
     /// Tells the other relays that this one stops.
     public mutating func leave(at now: Instant) { send(.leaving, Span(), on: subjects.presence) }
@@ -218,8 +231,11 @@ public struct RelayCluster: Sendable {
         presence.tags = channels.open.map(\.tag)
         send(.presence, presence.bytes.span, on: subjects.presence)
         presenceSent = now
-        sentPresences.append((sealer.counter, now))
-        if sentPresences.count > 4 { sentPresences.removeFirst() }
+        sentPresences.insert(sealer.counter, at: now)
+        // A relay that hears its nonce for the first time has ignored the states before.
+        for tag in peers.repeatNonces() {
+            if let index = channels[tag: tag]?.index { channels.expectState(of: index, at: now, isUrgent: true) }
+        }
         presenceDue = now + Self.presenceInterval
     }
 

@@ -16,7 +16,12 @@ final class ClusterLink {
     /// The time for which `timer` is armed; nil if it is not.
     private var armed: Instant?
     private var connectionCount = 0
+    /// The time for which the machine has slept, when that last counted.
+    private var suspended = RealTimeClock.suspended
     private var news = ClusterNews()
+
+    /// A shorter sleep does not count.
+    private static let shortestSleep = Duration.milliseconds(100)
 
     /// `relay` becomes one of the cluster. `received` is called when `receive` has work, and `timeElapsed` when that has.
     init(
@@ -49,6 +54,11 @@ final class ClusterLink {
         if connections != connectionCount {
             connectionCount = connections
             core.connected(at: now)
+        }
+        let suspended = RealTimeClock.suspended
+        if suspended - self.suspended >= Self.shortestSleep {
+            self.suspended = suspended
+            core.machineHasSlept(at: now)
         }
         for message in client.takeMessages() {
             var bytes = message.bytes

@@ -93,6 +93,9 @@ final class SimulatedCluster {
     var loss = 0.0
     /// Pairs of relays between which nothing is passed on.
     var partitions: Set<Set<Int>> = []
+    /// The kinds of messages that an attacker keeps back; nil if there is none.
+    var heldKinds: Set<UInt8>?
+    private var held: [InFlight] = []
     /// Every message, in the order in which it was published.
     private(set) var log: [(from: Int, message: ClusterMessage)] = []
     var logs = true
@@ -183,6 +186,10 @@ final class SimulatedCluster {
         let delay = Int.random(in: delay, using: &randomness)
         let isLost = loss > 0 && randomness.unit() < loss
         if isLost || partitions.contains([from, other]) { return }
+        if heldKinds?.contains(message.bytes[1]) ?? false {
+            held.append(InFlight(due: now, to: other, message: message))
+            return
+        }
         // NATS keeps the order of the messages of one relay to another.
         let last = arrivals[[from, other]] ?? now
         let due = max(now + .microseconds(delay), last)
@@ -195,6 +202,13 @@ final class SimulatedCluster {
         let due = now + delay
         let place = inFlight.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
         inFlight.insert(InFlight(due: due, to: number, message: message), at: place)
+    }
+
+    /// Passes on what was kept back, in its order.
+    func release() {
+        heldKinds = nil
+        for message in held { inject(message.message, to: message.to) }
+        held = []
     }
 
     /// The kinds of the messages that a relay has published since `start`, with their numbers.
