@@ -17,6 +17,8 @@ public struct ClusterStatus: Sendable, Equatable {
     public var retransmittedCount = 0
     /// The number of relays that were present and are gone.
     public var goneCount = 0
+    /// The number of these that have not said so. Such a relay may only be cut off, and go on for its own members.
+    public var silencedCount = 0
 
     public init() {}
 }

@@ -189,7 +189,10 @@ public struct RelayCluster: Sendable {
     public mutating func timeElapsed(_ relay: inout Relay, at now: Instant) {
         update(from: &relay, at: now)
         if let due = silenceDue, due <= now {
-            for peer in peers.removeSilent(at: now) where peer.isPresent { isGone(peer, &relay, at: now) }
+            for peer in peers.removeSilent(at: now) where peer.isPresent {
+                counts.silencedCount += 1
+                isGone(peer, &relay, at: now)
+            }
             silenceDue = peers.deadline
         }
         if let due = channels.deadline, due <= now {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourFloor
 internal import TenfourNATS
 internal import TenfourRelayCluster
 internal import TenfourRelayCore
@@ -106,7 +107,12 @@ final class ClusterLink {
     var status: RelayServerStatus.Cluster { RelayServerStatus.Cluster(relays: core.status, nats: client.status) }
 
     /// Returns what has changed for the operator since the last call; nil if nothing has.
-    func nextNotice() -> RelayNotice? { news.notice(status) }
+    func nextNotice(of relay: borrowing Relay) -> RelayNotice? {
+        news.notice(status)
+            ?? news.silence(status.relays) {
+                relay.configuredChannels.map(\.configuration).filter(\.floor.isRequired).map(\.name)
+            }
+    }
 }
 
 /// Finds what an operator wants to know about the cluster.
@@ -114,6 +120,7 @@ private struct ClusterNews {
     private var isConnected = false
     private var failure: String?
     private var relayCount = 0
+    private var silencedCount = 0
 
     mutating func notice(_ status: RelayServerStatus.Cluster) -> RelayNotice? {
         if status.nats.isConnected != isConnected || (status.nats.failure != failure && !status.nats.isConnected) {
@@ -125,5 +132,13 @@ private struct ClusterNews {
         guard status.relays.relayCount != relayCount else { return nil }
         relayCount = status.relays.relayCount
         return .cluster(.relays(relayCount))
+    }
+
+    /// `channels` gives the names of the channels that require the floor.
+    mutating func silence(_ status: ClusterStatus, _ channels: () -> [String]) -> RelayNotice? {
+        guard status.silencedCount > silencedCount else { return nil }
+        silencedCount = status.silencedCount
+        let channels = channels()
+        return channels.isEmpty ? nil : .cluster(.floorsApart(channels: channels))
     }
 }

@@ -33,6 +33,8 @@ public enum RelayNotice: Sendable, Equatable {
         case disconnected(String)
         /// The number of other relays that are present.
         case relays(Int)
+        /// Another relay has fallen silent, and these channels require the floor. If it is only cut off, it grants the floor too.
+        case floorsApart(channels: [String])
     }
 
     public struct Drop: Sendable, Equatable {

@@ -337,7 +337,7 @@ extension RelayServer {
         relay.setClock(Self.clock, at: now)
         let status = publish()
         if let news = drops.news(in: status, at: now) { notices(news) }
-        while let news = cluster?.nextNotice() { notices(news) }
+        while let news = cluster?.nextNotice(of: relay) { notices(news) }
         for news in plain.announce(at: now) { notices(news) }
         pollTimer?.arm(at: now + .seconds(1))
     }

@@ -147,6 +147,7 @@ struct ChangeoverTests {
         cluster.node(0).settle()
         cluster.run(.milliseconds(10))
         #expect(cluster.node(1).cluster.status.relayCount == 1)
+        #expect(cluster.node(1).cluster.status.silencedCount == 0)
     }
 }
 

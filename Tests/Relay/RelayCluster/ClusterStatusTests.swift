@@ -83,5 +83,6 @@ struct ClusterStatusTests {
         cluster.run(.seconds(3))
         #expect(status(1).relayCount == 1)
         #expect(status(1).goneCount == 1)
+        #expect(status(1).silencedCount == 1)
     }
 }

@@ -23,6 +23,10 @@ struct RelayLog: Sendable {
         case .cluster(.disconnected(let reason)):
             write("not connected to NATS: \(reason); the relay goes on alone and tries again")
         case .cluster(.relays(let count)): write("\(count) other \(count == 1 ? "relay" : "relays") in the cluster")
+        case .cluster(.floorsApart(let channels)):
+            write(
+                "another relay is silent: if it still runs, two may talk at once in \(channels.joined(separator: ", ")), "
+                    + "one at each relay, until both are connected to NATS")
         case .waitsForRestart:
             write("a new bind address, number of workers, state folder or cluster takes effect after a restart")
         case .membersUnknown(let channel, let reason):
