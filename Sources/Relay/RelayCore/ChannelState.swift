@@ -117,7 +117,9 @@ extension Relay {
             talker.counts = talkers[index]?.stream?.counts ?? talkers[index]?.counts
             silenceTalker(index)
         } else if let index = remotes.index(of: claim.ssrc, in: channel), let known = remotes[index] {
-            guard known.rank.relay == relay || rank.prevails(over: known.rank) else { return }
+            // The clock of the talker's new relay may be behind that of one that is gone.
+            let hasComeBack = known.heldUntil != nil && rank.isSameTalker(as: known.rank)
+            guard known.rank.relay == relay || hasComeBack || rank.prevails(over: known.rank) else { return }
             remotes.update(index, by: talker)
             return
         }

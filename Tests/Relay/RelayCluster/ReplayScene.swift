@@ -40,9 +40,12 @@ final class ReplayScene {
 
     // MARK: - Faults
 
-    func restartTalkersRelay() {
+    /// `behind`: by how much the relay's clock is wrong from then on.
+    func restartTalkersRelay(behind: Duration = .zero) {
         cluster.kill(0)
-        cluster.start(0)
+        let room = cluster.start(0).room
+        let milliseconds = Int(RelayHarness.clock.sinceEpoch) + Int((cluster.now - .start - behind) / .milliseconds(1))
+        room.relay.setClock(WallClock(milliseconds: UInt64(milliseconds)), at: cluster.now)
         talker.join(cluster.node(0).room)
         talker.announce(cluster.node(0).room)
     }

@@ -105,6 +105,21 @@ struct ReplayTests {
         }
     }
 
+    /// Claims have times by the relays' clocks. That of a relay that is gone does not keep its talker out.
+    @Test(arguments: [-10, 10]) func aRelayWhoseClockIsMinutesWrongIsHeardAndReplaysAreNot(minutes: Int) {
+        let scene = ReplayScene()
+        scene.restartTalkersRelay(behind: .seconds(60 * minutes))
+        scene.replay()
+        #expect(scene.timeUntilHeard(atMost: .seconds(10)).map { $0 <= .seconds(4) } ?? false)
+        scene.replay()
+        scene.restartListenersRelay()
+        scene.replay()
+        #expect(scene.timeUntilHeard(atMost: Self.limit) != nil)
+        scene.replay()
+        scene.talk(.milliseconds(100))
+        #expect(scene.oldCount == 0)
+    }
+
     @Test func whatArrivedWhileTheMachineSleptIsNotHeard() {
         let scene = ReplayScene()
         scene.hold(but: [])
