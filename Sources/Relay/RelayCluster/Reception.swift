@@ -25,9 +25,11 @@ extension RelayCluster {
     ) -> Delivery? {
         guard let header = MessageHeader(parsing: message.span) else { return discard(.malformed) }
         if header.boot == boot { return nil }
-        if header.kind != .presence {
+        // A replay costs no decryption.
+        if header.kind == .presence {
+            guard header.counter > peers[header.boot]?.presenceCounter ?? 0 else { return discard(.replayed) }
+        } else {
             guard peers.isPresent(header.boot) else { return discard(.stranger) }
-            // A replay costs no decryption.
             guard peers[header.boot]?.age.isRecent(header.counter, at: now) ?? false else { return discard(.replayed) }
         }
         guard let body = open(&message, header, on: subject, at: now) else { return nil }
@@ -76,10 +78,6 @@ extension RelayCluster {
         let boot = header.boot
         guard let presence = RelayPresence(parsing: body), let known = peers[boot] else {
             _ = discard(.malformed)
-            return
-        }
-        guard header.counter > known.presenceCounter else {
-            _ = discard(.replayed)
             return
         }
         peers[boot]?.presenceCounter = header.counter

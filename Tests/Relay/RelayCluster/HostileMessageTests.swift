@@ -101,6 +101,42 @@ struct HostileMessageTests {
         #expect(heard == before)
     }
 
+    /// Requests and farewells are no exception.
+    @Test func noMessageOfAnyKindIsAcceptedByARelayThatWasStartedAnew() {
+        cluster.partitions = [[0, 1]]
+        anna.talk(cluster.node(0).room)
+        cluster.run(.milliseconds(5))
+        cluster.partitions = []
+        for _ in 0..<100 {
+            anna.talk(cluster.node(0).room)
+            cluster.run(.milliseconds(20))
+        }
+        for number in 0..<2 {
+            cluster.node(number).cluster.leave(at: cluster.now)
+            cluster.node(number).settle()
+        }
+        cluster.run(.milliseconds(100))
+        for victim in [1, 0] {
+            #expect(cluster.kinds(of: 1 - victim).keys.contains(victim == 1 ? 5 : 4))
+            let recorded = cluster.log.filter { $0.from != victim }.map(\.message)
+            cluster.kill(victim)
+            let node = cluster.start(victim)
+            ben.join(node.room)
+            cluster.run(.seconds(2))
+            #expect(node.cluster.status.relayCount == 1)
+            let before = node.cluster.status.receivedCount
+            // Messages of the boot that is present; those of earlier ones are no more than candidates.
+            for message in recorded where message.bytes[4..<20] == recorded.last!.bytes[4..<20] {
+                var bytes = message.bytes
+                let delivery = node.cluster.receive(
+                    &bytes, on: message.subject, into: &node.room.relay, at: cluster.now)
+                #expect(delivery == nil)
+            }
+            #expect(node.cluster.status.receivedCount == before)
+            #expect(node.cluster.status.relayCount == 1)
+        }
+    }
+
     @Test func aNewRelayBelievesNoMessageOfBeforeItsStart() {
         let recorded = cluster.log.map(\.message)
         cluster.kill(0)
