@@ -89,7 +89,7 @@ public struct ChannelFloor: Sendable {
     public var hasOutput: Bool { !outputs.isEmpty }
 
     /// The members to which messages for all members are sent.
-    public var audience: some Sequence<UInt32> { participants }
+    public var audience: Set<UInt32> { participants }
 
     /// Sets another configuration. The talker keeps the floor.
     public mutating func change(to configuration: FloorArbiter.Configuration) {

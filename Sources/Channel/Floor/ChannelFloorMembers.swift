@@ -4,14 +4,21 @@ public import TenfourPackets
 
 // The members of this relay.
 extension ChannelFloor {
-    /// Adds a member, unless it is here already. Its number is 1 or more. `hasAsked`: it has sent a message about the
-    /// floor before, and is told who has it.
-    public mutating func join(_ member: UInt32, mayTalk: Bool, hasAsked: Bool = false, at now: Instant) {
+    /// Adds a member, unless it is here already. Its number is 1 or more.
+    public mutating func join(_ member: UInt32, mayTalk: Bool, at now: Instant) {
         guard members[member] == nil else { return }
         members[member] = LocalMember(mayTalk: mayTalk)
-        if hasAsked { participants.insert(member) }
         arbiter.join(FloorMemberID(UInt64(member)), mayTalk: mayTalk, at: now)
         settle(at: now)
+    }
+
+    /// Adds members that have asked before who has the floor, and whether they may talk. All members are told who has it.
+    public mutating func join(askers: [UInt32: Bool], at now: Instant) {
+        for (member, mayTalk) in askers {
+            join(member, mayTalk: mayTalk, at: now)
+            participants.insert(member)
+        }
+        if arbiter.isActive { send(.toAllMembers(arbiter.state(answering: 0, at: now))) }
     }
 
     /// Removes a member. If it has the floor, the floor is released.

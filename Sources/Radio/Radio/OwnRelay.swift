@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourFloor
 internal import TenfourRelayCore
 internal import TenfourSession
 
@@ -21,8 +22,10 @@ final class OwnRelay {
         using generator: inout some RandomNumberGenerator
     ) {
         guard let talkJoin = keys.talkJoin else { preconditionFailure("who holds a listen link answers nobody") }
-        var configuration = RelayConfiguration(
-            channels: [.init(name: keys.name, talkJoin: talkJoin, listenJoin: keys.listenJoin)])
+        var channel = RelayConfiguration.Channel(name: keys.name, talkJoin: talkJoin, listenJoin: keys.listenJoin)
+        // Nobody else configures this relay, and it is small.
+        channel.floor = FloorArbiter.Configuration()
+        var configuration = RelayConfiguration(channels: [channel])
         configuration.limits.channelMembers = Self.memberCount
         relay = Relay(
             configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: clock, using: &generator)

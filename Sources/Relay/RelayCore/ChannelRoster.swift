@@ -15,12 +15,8 @@ struct ChannelRoster: Sendable {
     private var nextSending: Instant?
 
     /// The shortest time between two roster updates of a channel, so that many members who join at the same time cause
-    /// few datagrams.
+    /// few datagrams. Above 1000 members, updates become rarer, by `ChannelRecordBudget`.
     static let interval = Duration.seconds(1)
-    /// The time between two roster updates is at least this time multiplied by the number of members that receive them.
-    /// So a channel sends at most 1000 records per second. Above 1000 members, updates become rarer than one per
-    /// second.
-    static let intervalOfEach = Duration.milliseconds(1)
     /// The delay of a roster update after the first change, so that it includes the changes that follow shortly.
     private static let delay = Duration.milliseconds(50)
 
@@ -63,7 +59,7 @@ struct ChannelRoster: Sendable {
         let members = Array(changed.prefix(Roster.maximumEntryCount))
         changed.removeFirst(members.count)
         revision &+= 1
-        nextSending = now + max(Self.interval, Self.intervalOfEach * count)
+        nextSending = now + max(Self.interval, ChannelRecordBudget.interval * count)
         due = nil
         if !changed.isEmpty { countChanged(at: now) }
         return members

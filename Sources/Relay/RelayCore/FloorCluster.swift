@@ -13,17 +13,19 @@ extension Relay {
             boot: boot.rawValue, tag: tag, others: Set(others.map(\.rawValue)))
         if channels[channel]?.floor?.isInCluster == false { channels[channel]?.closeFloor() }
         channels[channel]?.updateFloor(at: now)
-        sendFloorMessages(of: channel)
+        sendFloorMessages(of: channel, at: now)
     }
 
     /// Takes a message of another relay about the floor of a channel.
     public mutating func receive(
         _ message: FloorRelayMessage, of channel: ChannelIndex, from relay: BootID, at now: Instant
     ) {
-        guard memberCount(of: channel) > 0, channels[channel]?.floorCluster != nil else { return }
+        guard memberCount(of: channel) > 0, channels[channel]?.floorCluster != nil,
+            channels[channel]?.hasFloorControl ?? false
+        else { return }
         channels[channel]?.openFloor(at: now)
         channels[channel]?.floor?.receive(message, from: relay.rawValue, at: now)
-        sendFloorMessages(of: channel)
+        sendFloorMessages(of: channel, at: now)
     }
 
     /// Follows a member that has joined or left. Without members a relay of a cluster forgets the floor: it hears no
@@ -32,7 +34,7 @@ extension Relay {
         guard channels[channel]?.floor?.isInCluster ?? false else { return }
         if memberCount(of: channel) == 0 { channels[channel]?.closeFloor() }
         channels[channel]?.updateFloor(at: now)
-        sendFloorMessages(of: channel)
+        sendFloorMessages(of: channel, at: now)
     }
 }
 

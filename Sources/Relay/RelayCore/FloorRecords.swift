@@ -9,12 +9,14 @@ extension Relay {
     mutating func floorArrived(_ message: FloorMessage, from member: MemberID, at now: Instant) -> Reception {
         guard message.isFromParticipant else { return .discarded(.malformedRecord) }
         let channel = sessions[member].channel
+        guard channels[channel]?.hasFloorControl(for: member.floorNumber) ?? false else { return .handled }
         let mayTalk = sessions[member].role == .talk
         if channels[channel]?.floor == nil, clusterRequests.boot == nil, case .queuePositionRequest(0, _) = message {
             // Every station asks once whether the channel requires the floor. Most channels never use it.
             channels[channel]?.floorAskers[member.floorNumber] = mayTalk
             let idle = FloorMessage.idle(answering: 0, FloorRevision(term: 1, state: 0), [])
-            outbox.put(.floor(idle), for: member, of: &sessions)
+            channels[channel]?.floorRecords.answer(member.floorNumber, idle, at: now)
+            sendFloorMessages(of: channel, at: now)
             return .handled
         }
         let ownership = message.ssrc.map { self.ownership(of: $0, by: member, at: now) } ?? .owns
@@ -22,7 +24,7 @@ extension Relay {
         if ownership == .open, case .request = message { return .handled }
         channels[channel]?.floorMessageArrived(
             message, from: member, mayTalk: mayTalk, ownsSSRC: ownership != .others, at: now)
-        sendFloorMessages(of: channel)
+        sendFloorMessages(of: channel, at: now)
         return .handled
     }
 
@@ -50,9 +52,11 @@ extension Relay {
 
     mutating func leaveFloor(_ member: MemberID, of channel: ChannelIndex, at now: Instant) {
         channels[channel]?.floorAskers[member.floorNumber] = nil
+        channels[channel]?.floorRecords.remove(member.floorNumber)
         guard channels[channel]?.floor != nil else { return }
         channels[channel]?.floor?.leave(member.floorNumber, at: now)
-        sendFloorMessages(of: channel)
+        channels[channel]?.closeUnusedFloor()
+        sendFloorMessages(of: channel, at: now)
     }
 
     /// Returns the reason to drop a talker's packet in a channel whose floor is in use; nil if it may be forwarded. The floor is
@@ -66,7 +70,7 @@ extension Relay {
         guard talkers.hasClaimed(ssrc, index) else { return .unannounced }
         guard isSRTP(datagram) else { return .malformedMedia }
         let mayTalk = channels.heardMedia(of: ssrc, from: member, in: channel, at: now)
-        if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel) }
+        if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel, at: now) }
         if !mayTalk, channels[channel]?.floor?.isParticipant(member.floorNumber) == false {
             sendLimits(0, 0, to: index, at: now)
         }
@@ -90,13 +94,13 @@ extension Relay {
     mutating func pollFloors(at now: Instant) {
         guard let due = floors.next, due <= now else { return }
         for channel in floors.channels {
-            guard let deadline = channels[channel]?.floor?.nextDeadline, deadline <= now else { continue }
+            guard let deadline = channels[channel]?.floorDeadline, deadline <= now else { continue }
             channels[channel]?.floor?.timeElapsed(at: now)
-            sendFloorMessages(of: channel)
+            sendFloorMessages(of: channel, at: now)
         }
         var next: Instant?
         for channel in floors.channels {
-            if let deadline = channels[channel]?.floor?.nextDeadline {
+            if let deadline = channels[channel]?.floorDeadline {
                 next = next.map { min($0, deadline) } ?? deadline
             } else {
                 floors.channels.remove(channel)
@@ -106,21 +110,30 @@ extension Relay {
         floors.next = next.map { max($0, now + .milliseconds(10)) }
     }
 
-    mutating func sendFloorMessages(of channel: ChannelIndex) {
+    /// Sends members what the channel's budget allows, and other relays all that they are to be sent.
+    mutating func sendFloorMessages(of channel: ChannelIndex, at now: Instant) {
         while let output = channels[channel]?.floor?.nextOutput() {
             switch output {
             case .toMember(let number, let message):
-                outbox.put(.floor(message), for: MemberID(floorNumber: number), of: &sessions)
-            case .toAllMembers(let message):
-                for number in channels[channel]?.floorAudience ?? [] {
-                    outbox.put(.floor(message), for: MemberID(floorNumber: number), of: &sessions)
-                }
+                channels[channel]?.floorRecords.answer(number, message, at: now)
+            case .toAllMembers(let message): channels[channel]?.floorRecords.setState(message)
             case .toRelay(let relay, let message):
                 clusterRequests.append(.floor(BootID(rawValue: relay), channel, message))
-            case .toAllRelays(let message): clusterRequests.append(.floor(nil, channel, message))
+            case .toAllRelays(let message):
+                if case .toAll = message.content {
+                    channels[channel]?.floorRecords.setRelayState(message)
+                } else {
+                    clusterRequests.append(.floor(nil, channel, message))
+                }
             }
         }
-        guard let deadline = channels[channel]?.floor?.nextDeadline else { return }
+        if let message = channels[channel]?.floorRecords.nextRelayState(at: now) {
+            clusterRequests.append(.floor(nil, channel, message))
+        }
+        while let (number, message) = channels[channel]?.nextFloorRecord(at: now) {
+            outbox.put(.floor(message), for: MemberID(floorNumber: number), of: &sessions)
+        }
+        guard let deadline = channels[channel]?.floorDeadline else { return }
         floors.channels.insert(channel)
         floors.next = floors.next.map { min($0, deadline) } ?? deadline
     }
@@ -147,8 +160,38 @@ extension RelayedChannel {
     }
 
     func makeFloor() -> ChannelFloor {
-        ChannelFloor(configuration.floor, relay: floorCluster?.boot, channel: floorCluster?.tag ?? 0)
+        let terms = configuration.floor ?? FloorArbiter.Configuration()
+        return ChannelFloor(terms, relay: floorCluster?.boot, channel: floorCluster?.tag ?? 0)
     }
+
+    /// Whether the relay arbitrates the floor of the channel. After a reload it may still do so for members that know it as the
+    /// arbiter.
+    var hasFloorControl: Bool { configuration.floor != nil || floor != nil }
+
+    func hasFloorControl(for member: UInt32) -> Bool {
+        configuration.floor != nil || floor?.isParticipant(member) ?? false || floorAskers[member] != nil
+    }
+
+    /// Follows a new configuration. If the channel has no floor control any more, its floor remains for those who use it.
+    mutating func floorChanged() {
+        let terms = configuration.floor ?? FloorArbiter.Configuration()
+        if floor == nil, terms.isRequired { floor = makeFloor() }
+        floor?.change(to: terms)
+        closeUnusedFloor()
+    }
+
+    /// Forgets the floor of a channel without floor control if nobody uses it any more.
+    mutating func closeUnusedFloor() {
+        if configuration.floor == nil, floor?.audience.isEmpty ?? false { closeFloor() }
+    }
+
+    /// The time of the next timer of the floor, and of the next message that waits for the channel's budget.
+    var floorDeadline: Instant? {
+        guard let waiting = floorRecords.nextDeadline else { return floor?.nextDeadline }
+        return floor?.nextDeadline.map { min($0, waiting) } ?? waiting
+    }
+
+    mutating func nextFloorRecord(at now: Instant) -> (UInt32, FloorMessage)? { floorRecords.next(in: floor, at: now) }
 
     /// Makes the floor if there is none.
     mutating func openFloor(at now: Instant) {
@@ -159,7 +202,10 @@ extension RelayedChannel {
     }
 
     /// Forgets the floor. If the channel requires it, it begins anew.
-    mutating func closeFloor() { floor = configuration.floor.isRequired ? makeFloor() : nil }
+    mutating func closeFloor() {
+        floorRecords.removeAll()
+        floor = configuration.floor?.isRequired ?? false ? makeFloor() : nil
+    }
 
     /// Tells the floor which relays of the cluster have members.
     mutating func updateFloor(at now: Instant) {
@@ -170,11 +216,9 @@ extension RelayedChannel {
     /// Adds the members that have asked who has the floor, so that they hear of it.
     mutating func joinAskers(at now: Instant) {
         guard floor != nil, !floorAskers.isEmpty else { return }
-        for (number, mayTalk) in floorAskers { floor?.join(number, mayTalk: mayTalk, hasAsked: true, at: now) }
+        floor?.join(askers: floorAskers, at: now)
         floorAskers = [:]
     }
-
-    var floorAudience: [UInt32] { floor.map { Array($0.audience) } ?? [] }
 }
 
 extension MemberID {

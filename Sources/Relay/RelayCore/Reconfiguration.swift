@@ -26,7 +26,7 @@ extension Relay {
             if let same = named.first(where: { configuration.channels[$0].hasKeys(of: channel) }) {
                 channels[index]?.change(to: configuration.channels[same], within: limits)
                 channels[index]?.joinAskers(at: now)
-                sendFloorMessages(of: index)
+                sendFloorMessages(of: index, at: now)
                 limitTalkers(of: index)
                 isKept[same] = true
                 continue

@@ -247,8 +247,10 @@ struct RelayedChannel: Sendable {
     var otherListenerCount = 0
     /// The channel's members at the other relays of the cluster.
     var remoteMembers = RemoteMembers()
-    /// Who may talk; nil while nobody has asked, unless the channel requires the floor.
+    /// Who may talk; nil while nobody has asked, unless the channel requires the floor, and in a channel without floor control.
     var floor: ChannelFloor?
+    /// The messages about the floor that members are to be sent.
+    var floorRecords = FloorRecordQueue()
     /// The members that have asked who has the floor while nobody has requested it, and whether they may talk.
     var floorAskers: [UInt32: Bool] = [:]
     /// The channel in the relay's cluster; nil for a relay on its own.
@@ -266,7 +268,7 @@ struct RelayedChannel: Sendable {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
         status = RelayStatus.Channel(name: configuration.name)
-        if configuration.floor.isRequired { floor = ChannelFloor(configuration.floor) }
+        if let terms = configuration.floor, terms.isRequired { floor = ChannelFloor(terms) }
         managed = ManagedChannel(configuration, stores[configuration.name])
     }
 
@@ -274,8 +276,7 @@ struct RelayedChannel: Sendable {
     mutating func change(to configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
-        if floor == nil, configuration.floor.isRequired { floor = makeFloor() }
-        floor?.change(to: configuration.floor)
+        floorChanged()
     }
 }
 

@@ -17,8 +17,8 @@ public struct RelayConfiguration: Sendable, Equatable {
         public var talkJoin: JoinKey
         public var listenJoin: JoinKey
         public var limits: ChannelLimits
-        /// Whether members need the floor to talk, and for how long one has it.
-        public var floor = FloorArbiter.Configuration()
+        /// Whether members need the floor to talk, and for how long one has it; nil for a channel without floor control.
+        public var floor: FloorArbiter.Configuration?
         /// The key of the owner, who says which members may join (Protocol/13-members.md); nil for a channel that everyone
         /// with a join key may join. The relay needs a static key for a channel with an owner.
         public var owner: IdentityKey?

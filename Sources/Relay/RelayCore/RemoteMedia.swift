@@ -52,7 +52,7 @@ extension Relay {
         if let due = arrival.missesDue { remotes.expect(due) }
         if arrival.reception == .duplicate { return .handled }
         channels.heardMedia(of: ssrc, fromRelay: relay, in: channel, at: now)
-        if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel) }
+        if channels.hasFloorOutput(in: channel) { sendFloorMessages(of: channel, at: now) }
         channels.countForwarded(datagram.count, in: channel)
         return .forward(stream: -1 - 2 * index)
     }

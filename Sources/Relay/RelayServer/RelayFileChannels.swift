@@ -137,14 +137,14 @@ private struct FloorWords {
     private var isRequired: Bool?
     private var seconds: Int?
 
-    /// Reads `floor=required` or `talk-time=SECONDS`. Returns false for another word.
+    /// Reads `floor=on`, `floor=required` or `talk-time=SECONDS`. Returns false for another word.
     mutating func set(
         _ word: Substring, _ text: Substring, _ place: RelayFileError.Place
     ) throws(RelayFileError) -> Bool {
         switch word {
         case "floor" where isRequired == nil:
-            guard text == "required" else { throw RelayFileError(place, .value("floor", .floor)) }
-            isRequired = true
+            guard text == "required" || text == "on" else { throw RelayFileError(place, .value("floor", .floor)) }
+            isRequired = text == "required"
         case "talk-time" where seconds == nil:
             guard let number = RelayFile.number(text, in: RelayFile.Ranges.talkTime) else {
                 throw RelayFileError(place, .value("talk-time", .number(RelayFile.Ranges.talkTime)))
@@ -155,7 +155,9 @@ private struct FloorWords {
         return true
     }
 
-    var configuration: FloorArbiter.Configuration {
+    /// The floor of the channel; nil if its line says nothing about it.
+    var configuration: FloorArbiter.Configuration? {
+        if isRequired == nil, seconds == nil { return nil }
         var configuration = FloorArbiter.Configuration(isRequired: isRequired ?? false)
         if let seconds { configuration.longestTalk = .seconds(seconds) }
         return configuration

@@ -157,7 +157,7 @@ extension RelayFileError.Reason: CustomStringConvertible {
             """
             write: channel NAME talk=KEY listen=KEY, as `tenfour channel new` and `tenfour channel keys` print it, with owner=KEY \
             if it has one, then the channel's own limits, if any: members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER, \
-            and for the floor: floor=required, talk-time=SECONDS
+            and for the floor: floor=on|required, talk-time=SECONDS
             """
         case .name:
             "a channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
@@ -190,7 +190,7 @@ extension RelayFileError.Value: CustomStringConvertible {
         case .address: "ADDRESS:PORT of this machine in numbers, such as 127.0.0.1:8080, 0.0.0.0:5004 or [::]:5004"
         case .listening: "a port, such as 9104, or ADDRESS:PORT of this machine in numbers, such as 10.0.0.7:9104"
         case .host: "HOST or HOST:PORT, as in members' links"
-        case .floor: "the value required; leave floor out if members may also talk without asking for the floor"
+        case .floor: "the value on, if members may ask for the floor, or required, if they must"
         case .icecast: "CHANNEL=FILE, such as family=icecast.conf"
         case .path: "a path of up to 107 bytes"
         case .input:

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourChannelKeys
+import TenfourFloor
 import TenfourRelayCluster
 import TenfourRelayCore
 import TenfourSeededRandom
@@ -22,7 +23,11 @@ final class ClusterNode {
 
     init(_ number: Int, _ key: ClusterKey, _ channels: [ChannelKeys], at now: Instant, seed: UInt64) {
         self.number = number
-        room = RelayHarness(channels, seed: seed)
+        var configuration = RelayConfiguration(channels)
+        for index in configuration.channels.indices {
+            configuration.channels[index].floor = FloorArbiter.Configuration()
+        }
+        room = RelayHarness(configuration, seed: seed)
         room.now = now
         cluster = RelayCluster(key, for: &room.relay, at: now, using: &room.randomness)
         room.received = { [unowned self] in received($0, $1) }

@@ -171,8 +171,15 @@ struct FloorRecordTests {
         #expect(room.relay.status.channels[0].floor?.talker == anna.ssrc)
     }
 
+    /// A relay whose channel has floor control, and does not require it.
+    private static func optional() -> RelayHarness {
+        var configuration = RelayConfiguration([ChannelKeys.drawn("other")])
+        configuration.channels[0].floor = .init()
+        return RelayHarness(configuration)
+    }
+
     @Test func aChannelThatDoesNotRequireTheFloorForwardsEverybody() {
-        let room = RelayHarness([.drawn("other")])
+        let room = Self.optional()
         let (one, two) = (
             SimulatedMember(.drawn("other"), .talk, at: .host(1)), SimulatedMember(.drawn("other"), .talk, at: .host(2))
         )
@@ -186,7 +193,7 @@ struct FloorRecordTests {
     }
 
     @Test func oneThatOnlyAskedIsToldWhoTalksLater() {
-        let room = RelayHarness([.drawn("other")])
+        let room = Self.optional()
         let (one, two) = (
             SimulatedMember(.drawn("other"), .talk, at: .host(1)), SimulatedMember(.drawn("other"), .talk, at: .host(2))
         )

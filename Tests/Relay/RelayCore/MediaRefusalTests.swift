@@ -66,7 +66,7 @@ struct MediaRefusalTests {
     }
 
     @Test func mediaWithoutTheFloorIsTold() {
-        let room = room { $0.channels[0].floor.isRequired = true }
+        let room = room { $0.channels[0].floor = .init(isRequired: true) }
         let crowd = talkers(2, in: room)
         for (number, talker) in crowd.enumerated() {
             talker.say(.floor(.request(number: 1, talker.ssrc, .normal, waits: false, sends: false)), room)

@@ -39,7 +39,7 @@ final class ClusterProcesses {
         let talk = try #require(family.talkJoin).configurationText
         let lines = [
             "bind 127.0.0.\(number + 1):\(port)", "status-socket status\(number)",
-            "channel family talk=\(talk) listen=\(family.listenJoin.configurationText)",
+            "channel family talk=\(talk) listen=\(family.listenJoin.configurationText) floor=on",
             "nats nats://127.0.0.1:\(port)", "cluster-key \(folder("cluster.key"))",
         ]
         folder.write(lines.joined(separator: "\n"), to: "relay\(number).conf")

@@ -125,7 +125,11 @@ struct RelayFileTests {
             configuration.relay.channels[0].floor
                 == FloorArbiter.Configuration(isRequired: true, longestTalk: .seconds(60)))
         let (_, other) = try read(Self.family)
-        #expect(other.relay.channels[0].floor == FloorArbiter.Configuration(isRequired: false))
+        #expect(other.relay.channels[0].floor == nil, "without a word about it there is no floor control")
+        for words in ["floor=on", "talk-time=180"] {
+            let (_, third) = try read("channel family talk=\(Self.talk) listen=\(Self.listen) \(words)")
+            #expect(third.relay.channels[0].floor == FloorArbiter.Configuration())
+        }
     }
 
     @Test func theCommandLineAddsToTheFile() throws {
@@ -170,11 +174,11 @@ struct RelayFileTests {
         ("channel x talk=\(talk) members=7", "write: channel NAME", "KEY"),
         ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members needs a number", "1 to 1000000"),
         ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits needs a number", "1000 to 1000000000"),
-        ("channel x talk=\(talk) listen=\(listen) floor=yes", "floor needs the value required", "leave floor out"),
+        ("channel x talk=\(talk) listen=\(listen) floor=yes", "floor needs the value on", "required"),
         ("channel x talk=\(talk) listen=\(listen) talk-time=9", "talk-time needs a number", "10 to 86400"),
         (
             "channel x talk=\(talk) listen=\(listen) floor=required floor=required", "write: channel NAME",
-            "floor=required"
+            "floor=on|required"
         ),
         ("channel x talk=\(talk) listen=\(talk)", "channel x already has this key", "of its own"),
         (family + family, "line 2: channel family appears a second time", "keep one"),

@@ -87,7 +87,7 @@ struct TestMember {
     /// Renews the lease with the last receipt, if it has been received.
     mutating func renew() { say(.renewal(token: 1, receipt: receipt)) }
 
-    private mutating func say(_ record: Record) {
+    mutating func say(_ record: Record) {
         said.append([UInt8](capacity: 128) { sealer.seal(record, into: &$0) })
         send(said[said.count - 1])
     }
@@ -120,6 +120,13 @@ struct TestMember {
             if case .renewed? = try? opener.open(&bytes) { return true }
         }
         return false
+    }
+
+    /// Takes all datagrams that have arrived, and returns their number.
+    func takeAll() -> Int {
+        var count = 0
+        while socket.socket.receive(within: 0) != nil { count += 1 }
+        return count
     }
 
     /// Sends the datagram unchanged from the member's socket.

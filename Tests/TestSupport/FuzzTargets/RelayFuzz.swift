@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourChannelKeys
+import TenfourFloor
 import TenfourManagedChannel
 import TenfourNetworkEmulator
 import TenfourPackets
@@ -178,8 +179,9 @@ private struct RelayPlay: Sendable {
         guard let ownedJoin = family.keys.talkJoin else { preconditionFailure("no talk key") }
         var configuration = family.configuration
         configuration.names = []
-        configuration.channels.insert(
-            RelayConfiguration.Channel(name: "fuzz", talkJoin: talkJoin, listenJoin: keys.listenJoin), at: 0)
+        var open = RelayConfiguration.Channel(name: "fuzz", talkJoin: talkJoin, listenJoin: keys.listenJoin)
+        open.floor = FloorArbiter.Configuration()
+        configuration.channels.insert(open, at: 0)
         self.configuration = configuration
         var store = ManagedChannelStore(ownerKey: family.owner.key, channelID: family.channelID)
         for record in family.deposit(of: family.roster(1)) { store.receive(record, from: 0, at: .start) }

@@ -100,6 +100,18 @@ import Testing
         withExtendedLifetime(relay) {}
     }
 
+    @Test func whereTheRelayGrantsNoFloorOneTalksWhileNobodyIsHeard() throws {
+        let relay = try relay()
+        let alice = try station("Alice", "--floor")
+        alice.shows("the other end grants no floor: you can talk while nobody else is heard")
+        alice.toggle()
+        #expect(
+            alice.program.wait(.seconds(10)) { alice.terminal.statuses.last?.contains("ON AIR") == true },
+            "\(alice.terminal.shown)")
+        #expect(status(["--json"]).contains(#""floor": null"#))
+        withExtendedLifetime(relay) {}
+    }
+
     /// It takes ten seconds, because a shorter bound cannot be configured.
     @Test func theRelayNamesOneThatTalksTooLong() throws {
         let relay = try relay(" talk-time=10")
