@@ -313,7 +313,7 @@ let package = Package(
             ], others: [argumentParser]),
         program("voicelab", uses: ["Rings", "AudioCore", "VoiceProcessing"], others: [argumentParser]),
         program(
-            "relayload", uses: ["AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"],
+            "relayload", uses: ["AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore", "UV"],
             others: [argumentParser]),
         program(
             "replay",

@@ -19,6 +19,7 @@ ASK = 1.15
 TRAILER_ASK = 1.10
 JOIN_ASK = 400_000  # nanoseconds
 FLOOD = 200_000  # random packets per second
+FLOOR_ASK = 1.5
 TALKERS = 60  # the real-time priority of talkers, so that a busy relay does not delay them
 
 
@@ -43,12 +44,12 @@ class Relay:
         self.name, self.command, self.port, self.joins, self.ready = name, command, port, joins, ready
 
 
-def ours(name, joins):
+def ours(name, joins, *options):
     def command(streams, listeners):
         places = ["--port", PORT, "--streams", streams, "--listeners", listeners, "--sink-port", SINK]
-        words = [LOAD, "configuration", *places, *([] if joins else ["--rtp-in", PLAIN])]
+        words = [LOAD, "configuration", *places, *options, *([] if joins else ["--rtp-in", PLAIN])]
         # The file contains keys, so only its owner may read it.
-        file = FILES / f"{streams}x{listeners}{'' if joins else '-plain'}.conf"
+        file = FILES / f"{streams}x{listeners}{''.join(options)}{'' if joins else '-plain'}.conf"
         file.touch(mode=0o600)
         file.write_bytes(subprocess.run([str(word) for word in words], check=True, capture_output=True).stdout)
         return [TENFOUR, "relay", "--config", file, "--status-socket", FILES / "status"]
@@ -57,6 +58,7 @@ def ours(name, joins):
 
 JOINED = ours("tenfour, members", True)
 OPEN = ours("tenfour, plain", False)
+FLOOR = ours("tenfour, with a channel that has floor control", True, "--floor")
 BARE = Relay("the bare loop", lambda streams, listeners: [BINARIES / "barerelay", PORT, streams, listeners, SINK], PORT)
 TRAILED = Relay("the bare loop with trailers", lambda *sizes: [*BARE.command(*sizes), "trailers"], PORT)
 
@@ -146,19 +148,20 @@ def load(contender, streams, listeners, packets):
     return talking
 
 
-def once(contender, streams, listeners, packets, beside=lambda: None):
+def once(contender, streams, listeners, packets, beside=lambda: None, before=lambda: None):
     with sink(streams, listeners, packets) as heard, started(contender, streams, listeners) as relay:
-        before = processor_time(relay)
+        begun = processor_time(relay)
         with load(contender, streams, listeners, packets) as talking:
             if contender.joins:
                 # Thousands have just joined: on a virtual machine, the host may take back the processor time that this used.
                 pause(2)
-                before = processor_time(relay)
+                before()
+                begun = processor_time(relay)
                 talking.say("")
             beside()
             talking.expect("sent", within=60 + packets / 50)
             pause(0.5)
-            spent = processor_time(relay) - before
+            spent = processor_time(relay) - begun
             heard.process.send_signal(2)
             return Figures(spent, json.loads(heard.expect("{")), packets / 50)
 
@@ -199,6 +202,7 @@ def run(table, extent):
         delay(table, f"{streams} x {listeners}, members", joined, bare)
     memory(table)
     flood(table, extent.flood)
+    floor(table, extent)
     strangers(table)
     joins(table)
     table.note(str(busy))
@@ -276,6 +280,32 @@ def flood(table, seconds):
     table.add(Row(
         f"a talker loses, in {seconds} s of junk", "< 0.1 %", f"{lost:.3f} %" + ("" if isFlood else ", void"), isFlood and lost < 0.1,
         f"{rate / 1000:.0f} thousand packets of junk a second; p99 of delay {heard['p99']} us"))
+
+
+def floor(table, extent):
+    """Floods another channel with messages about its floor: 40 members send 30 a second each, and 740 take part."""
+    def once_beside(isFlooded):
+        seconds = extent.packets // 50
+        attacks = []
+        def begin():
+            if not isFlooded:
+                return
+            attacks.append(Talking(*at_priority(LOAD, "floor", "--port", PORT, "--streams", 1, "--seconds", seconds + 2)))
+            attacks[0].expect("joined", within=120)
+            attacks[0].say("")
+        run = once(FLOOR, 1, 10, extent.packets, lambda: None, before=begin)
+        for attack in attacks:
+            with attack:
+                attack.expect("sent")
+        return run
+    pairs = [[once_beside(isFlooded) for isFlooded in (True, False)] for _ in range(extent.pairs)]
+    ratios = [flooded.p99 / max(quiet.p99, 1) for flooded, quiet in pairs]
+    flooded, quiet = zip(*pairs)
+    table.add(Row(
+        "p99 of delay while another channel's floor is flooded", f"<= {FLOOR_ASK}",
+        f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", median(ratios) <= FLOOR_ASK and not faults(flooded),
+        f"{median([run.p99 for run in flooded]):.0f} us against {median([run.p99 for run in quiet]):.0f} us; the relay takes "
+        f"{100 * median([run.share for run in flooded]):.1f} % of a processor", *faults(flooded), ratios=ratios))
 
 
 def strangers(table):

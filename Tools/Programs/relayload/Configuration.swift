@@ -9,6 +9,8 @@ struct Configuration: ParsableCommand {
     @OptionGroup var places: Places
     @Option(help: "The port for plain RTP that the relay forwards to all listeners. Default: none.")
     var rtpIn: UInt16?
+    @Flag(help: "Add a channel with floor control.")
+    var floor = false
     @Option(help: "Number of sending threads.")
     var workers = 1
 
@@ -21,10 +23,11 @@ struct Configuration: ParsableCommand {
             }
             return
         }
-        for number in 0..<places.streams {
+        for number in 0..<places.streams + (floor ? 1 : 0) {
             let keys = Channels.keys(number)
             guard let talk = keys.talkJoin else { continue }
-            print("channel \(keys.name) talk=\(talk.configurationText) listen=\(keys.listenJoin.configurationText)")
+            let line = "channel \(keys.name) talk=\(talk.configurationText) listen=\(keys.listenJoin.configurationText)"
+            print(number < places.streams ? line : line + " floor=on")
         }
     }
 }

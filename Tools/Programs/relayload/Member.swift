@@ -1,4 +1,5 @@
 import TenfourChannelKeys
+import TenfourFloor
 
 /// A member that has joined a channel by HELLO, COOKIE, JOIN and WELCOME, and has renewed its lease once.
 struct Member {
@@ -42,6 +43,11 @@ struct Member {
     mutating func renew(over socket: BoundSocket) {
         while let answer = socket.receive(waits: false) { take(answer) }
         let record = [UInt8](capacity: 128) { sealer.seal(.renewal(token: 1, receipt: receipt), into: &$0) }
+        socket.send(record.span)
+    }
+
+    mutating func send(_ message: FloorMessage, over socket: BoundSocket) {
+        let record = [UInt8](capacity: 128) { sealer.seal(.floor(message), into: &$0) }
         socket.send(record.span)
     }
 

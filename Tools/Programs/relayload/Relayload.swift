@@ -5,7 +5,9 @@ import ArgumentParser
 struct Relayload: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Put load on a relay on this machine, for Tools/benchmark.",
-        subcommands: [Configuration.self, LoadSend.self, LoadJoin.self, Flood.self, Strangers.self, Joins.self])
+        subcommands: [
+            Configuration.self, LoadSend.self, LoadJoin.self, LoadFloor.self, Flood.self, Strangers.self, Joins.self,
+        ])
 }
 
 /// The options for the ports and the numbers of talkers and listeners.
