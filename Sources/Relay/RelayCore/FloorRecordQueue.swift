@@ -12,7 +12,7 @@ struct FloorRecordQueue: Sendable {
     private var answers: [UInt32: FloorMessage] = [:]
     /// The members for which an answer waits: the talker, whose permission is repeated; members that have had no answer
     /// recently; all others.
-    private var lines = [MemberLine](repeating: MemberLine(), count: 3)
+    private var lines = [MemberTurns](repeating: MemberTurns(), count: 3)
     /// The time of the last answer to each member.
     private var answeredAt: [UInt32: Instant] = [:]
     /// The permission that was sent last.
@@ -20,7 +20,7 @@ struct FloorRecordQueue: Sendable {
     /// The newest state.
     private var state: FloorMessage?
     /// The participants that are sent the newest state in this round.
-    private var round = MemberLine()
+    private var round = MemberTurns()
     /// Whether the state has changed since the round began: those that have had their turn need another one.
     private var needsRound = false
     private var isTurnOfState = false
@@ -115,7 +115,7 @@ struct FloorRecordQueue: Sendable {
 
     private mutating func takeState(in floor: ChannelFloor?) -> (UInt32, FloorMessage)? {
         guard let floor, let state else {
-            (round, needsRound) = (MemberLine(), false)
+            (round, needsRound) = (MemberTurns(), false)
             return nil
         }
         while true {
@@ -123,13 +123,13 @@ struct FloorRecordQueue: Sendable {
             guard needsRound else { return nil }
             needsRound = false
             // In the same order as before, so that nobody waits for longer than a round.
-            round = MemberLine(floor.audience.sorted())
+            round = MemberTurns(floor.audience.sorted())
         }
     }
 }
 
 /// Members in the order of their turns.
-private struct MemberLine: Sendable {
+private struct MemberTurns: Sendable {
     private var members: [UInt32]
     private var takenCount = 0
 

@@ -142,7 +142,7 @@ struct FloorBudgetTests {
         #expect(room.relay.status.channels[1].forwardedCount == 101)
     }
 
-    /// 55 members a second join, request the floor once, and stay.
+    /// 55 members a second join, request the floor once, release it, and stay.
     @Test func joinsWithOnePressEachCostTheBudget() {
         var number = 1_000
         var most = 0
@@ -152,7 +152,9 @@ struct FloorBudgetTests {
                 let member = SimulatedMember(family, .talk, at: .host(number))
                 #expect(member.join(room))
                 request(member, 1)
-                room.run(.seconds(1) / 55)
+                room.run(.milliseconds(9))
+                member.say(.floor(.release(number: 1, member.ssrc)), room)
+                room.run(.milliseconds(9))
                 number += 1
             }
             most = max(most, room.bytesOut - before)
