@@ -10,8 +10,8 @@ internal import TenfourPacing
 struct FloorRecordQueue: Sendable {
     /// The waiting answers, by member.
     private var answers: [UInt32: FloorMessage] = [:]
-    /// The members for which an answer waits: the talker, whose permission is repeated; members that have had no answer
-    /// recently; all others.
+    /// The members for which an answer waits: the talker, whose permission is repeated or ends; members that have had no
+    /// answer recently; all others.
     private var lines = [MemberTurns](repeating: MemberTurns(), count: 3)
     /// The time of the last answer to each member.
     private var answeredAt: [UInt32: Instant] = [:]
@@ -45,14 +45,23 @@ struct FloorRecordQueue: Sendable {
 
     /// Adds an answer in place of the one that waits for the member.
     mutating func answer(_ member: UInt32, _ message: FloorMessage, at now: Instant) {
-        guard answers.updateValue(message, forKey: member) == nil else { return }
-        let isRecent = answeredAt[member].map { now - $0 < Self.recently } ?? false
-        lines[isRepeatedGrant(member, message) ? 0 : isRecent ? 2 : 1].append(member)
+        let isWaiting = answers.updateValue(message, forKey: member) != nil
+        if concernsTalker(member, message) {
+            if isWaiting { for index in lines.indices { lines[index].remove(member) } }
+            lines[0].append(member)
+        } else if !isWaiting {
+            let isRecent = answeredAt[member].map { now - $0 < Self.recently } ?? false
+            lines[isRecent ? 2 : 1].append(member)
+        }
     }
 
-    private func isRepeatedGrant(_ member: UInt32, _ message: FloorMessage) -> Bool {
-        guard case .granted(_, _, _, let revision, _, _) = message, let lastGrant else { return false }
-        return lastGrant == (member, revision)
+    /// Whether the message is for the talker: the permission that is repeated, or its end.
+    private func concernsTalker(_ member: UInt32, _ message: FloorMessage) -> Bool {
+        switch message {
+        case .granted(_, _, _, let revision, _, _): lastGrant.map { $0 == (member, revision) } ?? false
+        case .revoke: lastGrant?.member == member
+        default: false
+        }
     }
 
     /// Sets the newest state, which all participants are to be sent.

@@ -110,7 +110,7 @@ final class ClusterLink {
     func nextNotice(of relay: borrowing Relay) -> RelayNotice? {
         news.notice(status)
             ?? news.silence(status.relays) {
-                relay.configuredChannels.map(\.configuration).filter(\.floor.isRequired).map(\.name)
+                relay.configuredChannels.map(\.configuration).filter { $0.floor?.isRequired ?? false }.map(\.name)
             }
     }
 }

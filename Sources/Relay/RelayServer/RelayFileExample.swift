@@ -40,8 +40,8 @@ extension RelayFile {
         #channel concert talk=KEY listen=KEY members=5000 talker-packets=200 talker-bits=256k
 
         # In this channel one talks at a time: while one member talks, the relay drops the audio of all others. A member talks
-        # for at most talk-time seconds. The relays of a cluster do not enforce this yet. With floor=on, the relay grants the
-        # floor to one of those who ask for it (talk --floor), and forwards everybody.
+        # for at most talk-time seconds. With floor=on, the relay grants the floor to one of those who ask for it (talk --floor),
+        # and forwards everybody. All relays of a cluster should say the same here.
         #channel control talk=KEY listen=KEY floor=required talk-time=180
 
         # Maximum number of members in all channels, and in one channel. A further member is refused. A quarter of each number,

@@ -129,6 +129,21 @@ struct FloorBudgetTests {
         #expect(room.relay.status.channels[0].floor?.talker == talker.ssrc)
     }
 
+    @Test func anEmergencyRevokesTheTalkersFloorAtOnce() {
+        talker.announce(room)
+        request(talker, 1)
+        var revocations: [Int] = []
+        flood(.seconds(3)) { millisecond in
+            if millisecond % 20 == 0, millisecond < 2_000 { talker.talk(room) }
+            if millisecond == 2_000 {
+                asker.say(.floor(.request(number: 1, asker.ssrc, .emergency, waits: false, sends: false)), room)
+            }
+            let isRevoked = messages(talker).contains { if case .revoke = $0 { true } else { false } }
+            if isRevoked { revocations.append(millisecond) }
+        }
+        #expect((2_000...2_010).contains(revocations.first ?? 0), "\(revocations)")
+    }
+
     @Test func anotherChannelIsForwardedMeanwhile() {
         let other = SimulatedMember(.drawn("other", seed: 8), .talk, at: .host(900))
         #expect(other.join(room))

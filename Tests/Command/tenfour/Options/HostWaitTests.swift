@@ -1,4 +1,5 @@
 import Glibc
+import TenfourAudioCore
 import TenfourRadio
 import TestSupport
 import Testing
@@ -18,7 +19,8 @@ import Testing
     ) -> (result: Result<Int, RadioError>, waited: Double, lines: [String]) {
         var (waited, lines, lookups): (Double, [String], Int) = (0, [], 0)
         let wait = HostWait(
-            isPatient: isPatient, limit: limit, say: { lines.append($0) }, pause: { waited += $0 / .seconds(1) })
+            isPatient: isPatient, limit: limit, say: { lines.append($0) },
+            clock: { Instant.start + Duration.seconds(waited) }, pause: { waited += $0 / .seconds(1) })
         do throws(RadioError) {
             let found = try wait.find { () throws(RadioError) in
                 lookups += 1
