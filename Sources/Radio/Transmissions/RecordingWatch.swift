@@ -32,8 +32,14 @@ public final class RecordingWatch {
 
     /// Returns what has happened since the last call, after at most `milliseconds`; nil if nothing has.
     public func next(within milliseconds: Int32) -> News? {
-        guard clinux_wait_readable(watch.descriptor, milliseconds) > 0 else { return nil }
-        return news(in: watch.events())
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        var rest = milliseconds
+        while clinux_wait_readable(watch.descriptor, rest) > 0 {
+            if let news = news(in: watch.events()) { return news }
+            // What has happened concerned no recording.
+            rest = Int32(max(ContinuousClock.now.duration(to: end) / .milliseconds(1), 0))
+        }
+        return nil
     }
 
     private func news(in events: [InotifyEvent]) -> News? {

@@ -37,15 +37,14 @@ enum Environment {
         "talk": common.union(coding).union(playing).union([
             "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex",
             "monitor", "tones", "echo-cancel", "no-echo-cancel", "denoise", "agc", "microphone-gain", "dtx", "floor",
-            "floor-queue",
-            "srtp-suite", "rate", "format",
+            "floor-queue", "wait", "srtp-suite", "rate", "format",
         ]).union(recording),
         "listen": common.union(playing).union(recording).union([
-            "clock", "device", "output", "port", "oneshot", "channels",
+            "clock", "device", "output", "port", "oneshot", "channels", "wait",
         ]),
         "send": common.union(coding).union([
             "clock", "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
-            "no-waveform",
+            "no-waveform", "wait",
         ]).union(downloading),
         "recv": common.union(playing).union(recording).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",

@@ -49,11 +49,10 @@ final class Reactions: @unchecked Sendable {
     /// Programs have been started: the time counts from now, and each line that they say.
     func start() { (marks, changed) = ([:], .now) }
 
-    /// Changes something, after the programs have had between two and five seconds to become used to what is.
+    /// Changes something, after the programs have had two seconds to become used to what is; in long rounds up to five.
     func change(_ programs: [Program], _ change: () throws -> Void) rethrows {
-        if Self.isLong, let program = programs.first {
-            program.wait(.milliseconds(Int.random(in: 2_000...5_000, using: &randomness))) { false }
-        }
+        let pause = Self.isLong ? Int.random(in: 2_000...5_000, using: &randomness) : 2_000
+        programs.first?.wait(.milliseconds(pause)) { false }
         marks = [:]
         for program in programs { marks[program.processID] = program.errors.utf8.count }
         try change()
