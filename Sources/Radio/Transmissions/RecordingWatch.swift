@@ -36,7 +36,7 @@ public final class RecordingWatch {
         var rest = milliseconds
         while clinux_wait_readable(watch.descriptor, rest) > 0 {
             if let news = news(in: watch.events()) { return news }
-            // What has happened concerned no recording.
+            // These events concerned no recording.
             rest = Int32(max(ContinuousClock.now.duration(to: end) / .milliseconds(1), 0))
         }
         return nil

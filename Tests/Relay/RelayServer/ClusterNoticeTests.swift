@@ -7,7 +7,7 @@ import TenfourRelayServer
 import TestSupport
 import Testing
 
-/// What the operator of a relay in a cluster hears of the other relay.
+/// The operator of a relay in a cluster is notified when the other relay falls silent.
 @Suite(.onItsOwnThread)
 final class ClusterNoticeTests {
     private let nats: NATSServer
