@@ -28,6 +28,13 @@ public struct Mixer: ~Copyable, Sendable {
     private let limiterDelay = FrameCount(Limiter.lookAhead)
     /// The number of packets dropped because no buffer was free for their talker.
     private var crowdedOutCount = 0
+    /// For each buffer, the number of packets of its talker, up to `provenCount`, and the arrival of the latest one.
+    private var arrivals = InlineArray<8, (count: Int, latest: Instant)>(repeating: (0, .start))
+    /// The number of packets from which a talker keeps its buffer until it is idle.
+    private let provenCount = 10
+    /// The time in nanoseconds without a packet after which another talker may get the buffer of one that has sent fewer packets. Anyone who
+    /// can send packets can invent talkers.
+    private let longestProvingPause: Int64 = 150_000_000
     /// Whether no audio was pulled since the card last lost time. The next lost time then belongs to the same dropout.
     private var isSkipping = false
     /// Whether the card left some audio of the last pull unplayed. If it leaves audio of the next pull unplayed, too,
@@ -79,10 +86,11 @@ public struct Mixer: ~Copyable, Sendable {
     public mutating func insert(
         _ payload: Span<UInt8>, _ packet: PacketInfo, from ssrc: SSRC, arrivedAt arrival: Instant
     ) {
-        guard let index = index(for: ssrc) else {
+        guard let index = index(for: ssrc, at: arrival) else {
             crowdedOutCount += 1
             return
         }
+        arrivals[index] = (min(arrivals[index].count + 1, provenCount), arrival)
         buffers[index].insert(payload, packet, arrivedAt: clock.position(at: arrival))
     }
 
@@ -254,16 +262,20 @@ public struct Mixer: ~Copyable, Sendable {
 
     /// Returns the index of the buffer that belongs to `ssrc`, or assigns a free buffer to it; nil if all buffers are
     /// in use.
-    private mutating func index(for ssrc: SSRC) -> Int? {
+    private mutating func index(for ssrc: SSRC, at arrival: Instant) -> Int? {
         if let index = index(of: ssrc) { return index }
         var free: Int? = usedCount < buffers.count ? usedCount : nil
         for index in 0..<usedCount where free == nil && buffers[index].isIdle && !buffers[index].playsNoise {
             free = index
         }
         for index in 0..<usedCount where free == nil && buffers[index].isIdle { free = index }
+        for index in 0..<usedCount where free == nil && arrivals[index].count < provenCount {
+            if arrival.nanoseconds - arrivals[index].latest.nanoseconds > longestProvingPause { free = index }
+        }
         guard let free else { return nil }
         usedCount = max(usedCount, free + 1)
         buffers[free].begin(ssrc)
+        arrivals[free] = (0, arrival)
         return free
     }
 

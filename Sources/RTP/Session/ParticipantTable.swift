@@ -301,12 +301,20 @@ struct ParticipantTable: Sendable {
         listeners.removeSilent(since: now - memberTimeout(schedule))
     }
 
-    /// Makes room in a full table by removing the source that has been silent longest. Returns false if all sources are
-    /// still sending.
+    /// The number of packets from which a source counts as one that sends. Anyone who can send packets can invent sources.
+    private static let provenCount = 10
+    /// The time without a packet after which a source that has sent fewer packets makes room for another one.
+    private static let longestProvingPause = Duration.milliseconds(150)
+
+    /// Makes room in a full table by removing the source that has been silent longest, of those that have sent a few packets
+    /// only or, if all of them still send, of all. Returns false if all sources are still sending.
     private mutating func evictSource(_ events: inout EventQueue, at now: Instant) -> Bool {
         guard sources.count >= RTPSession.maximumSourceCount else { return true }
-        guard let silent = sources.min(by: { $0.lastPacket < $1.lastPacket }),
-            now - silent.lastPacket > Source.longestPause
+        let unproven = sources.filter {
+            $0.reception.receivedCount < Self.provenCount && now - $0.lastPacket > Self.longestProvingPause
+        }
+        guard let silent = (unproven.isEmpty ? sources : unproven).min(by: { $0.lastPacket < $1.lastPacket }),
+            !unproven.isEmpty || now - silent.lastPacket > Source.longestPause
         else { return false }
         remove(silent, &events)
         return true

@@ -14,7 +14,7 @@ struct HostileTests {
         var session = session(1, RTPSessionConfiguration(remotes: [bob], hearsGroup: hearsGroup))
         var now = Instant.start
         for number in 0..<100_000 {
-            now = now + .microseconds(Int.random(in: 0...1_000, using: &randomness))
+            now = now + .microseconds(Int.random(in: 0...200, using: &randomness))
             let sender = Endpoint(
                 .v4(.random(in: 1...500, using: &randomness)), port: .random(in: 0 ... .max, using: &randomness))
             _ = session.receive(datagram(number, &randomness), from: sender, at: now)
@@ -30,6 +30,23 @@ struct HostileTests {
             ])
         #expect(session.takeEvents().count == EventQueue.maximumCount)
         #expect(session.takeDatagrams().count <= 128)
+    }
+
+    @Test func aFullTableGivesUpTheTalkerThatIsSilentLongest() {
+        var session = session(1, RTPSessionConfiguration(remotes: [bob]))
+        for packet in 0..<10 {
+            for number in 0..<RTPSession.maximumSourceCount {
+                let now = Instant.start + .milliseconds(20 * packet + number / 4)
+                _ = session.receive(media(SSRC(UInt32(100 + number)), packet).span, from: bob, at: now)
+            }
+        }
+        let last = Instant.start + .milliseconds(180)
+        for (pause, isHeard) in [(400, false), (501, true)] {
+            _ = session.receive(media(SSRC(9), 1).span, from: bob, at: last + .milliseconds(pause))
+            #expect(session.sources.contains { $0.ssrc == SSRC(9) } == isHeard)
+        }
+        #expect(!session.sources.contains { $0.ssrc == SSRC(100) })
+        #expect(session.sources.count == RTPSession.maximumSourceCount)
     }
 
     private func datagram(_ number: Int, _ randomness: inout SeededRandom) -> [UInt8] {

@@ -117,6 +117,16 @@ import Testing
         #expect(amplitude(of: 700, in: heard) < 0.01)
     }
 
+    /// Eight talkers of whom only one packet comes, as somebody may invent them.
+    @Test func aTalkerWhoGoesOnGetsTheSlotOfOneWhoDoesNot() throws {
+        let room = try room(saying: (0..<8).map { 400 + 150 * Double($0) }, seconds: 0.02, loudness: 0.1)
+        room.run(seconds: 0.05)
+        try add(9, saying: 1_600, seconds: 2, loudness: 0.1, to: room)
+        room.run(seconds: 2)
+        #expect(room.report(of: 9) != nil)
+        #expect(room.pipeline.report.mixer.crowdedOutCount <= 8)
+    }
+
     @Test func aSilentTalkerKeepsItsSlot() throws {
         let room = try room(saying: [440], seconds: 1)
         room.run(seconds: 2)
