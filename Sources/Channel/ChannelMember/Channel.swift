@@ -12,7 +12,7 @@ public import TenfourSession
 /// sleep until `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
-    public private(set) var discards = ChannelDiscardCounts()
+    public internal(set) var discards = ChannelDiscardCounts()
     /// The SSRC of our RTP session. For a talker, it is taken from each RTP packet that the RTP session sends. For a
     /// listener, the caller must set it, because a listener sends no RTP packets.
     public var ssrc: SSRC
@@ -29,8 +29,9 @@ public struct Channel: ~Copyable, Sendable {
     var relayClock: RelayClockComparison
     var relayRefusals = RelayRefusals()
     var sendStream = ProtectedSendStream()
-    var opener = MediaOpener()
-    /// CLOCK_BOOTTIME at our first WELCOME; nil before it.
+    var opener: MediaOpener
+    var forgeries = Forgeries()
+    /// CLOCK_BOOTTIME at our first WELCOME.
     var firstWelcome: Instant?
     var roster: RosterExchange
     /// Holds what the relay has asked and stated about who hears whom.
@@ -60,6 +61,7 @@ public struct Channel: ~Copyable, Sendable {
         self.generator = CSPRNG(using: &generator)
         self.suspended = suspended
         roster = RosterExchange(id: self.generator.next(), configuration)
+        opener = MediaOpener(using: &generator)
         if configuration.usesFloor { floor = FloorParticipant(ssrc: ssrc) }
         relayClock = RelayClockComparison(clock, isUsed: configuration.isSynchronised, at: now + suspended)
         wallClock.set(clock, isSynchronised: configuration.isSynchronised, at: now + suspended)
@@ -76,11 +78,11 @@ public struct Channel: ~Copyable, Sendable {
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
-        if case .discarded(let reason) = reception { discards.count(reason) }
+        record(reception, at: now)
         return reception
     }
 
-    /// Encrypts and sends a packet of the RTP session: RTCP if `isControl`, RTP if not. Counts failures in `discards`.
+    /// Encrypts and sends a packet of the RTP session, RTCP if `isControl`. Counts failures in `discards`.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
@@ -182,7 +184,7 @@ public struct Channel: ~Copyable, Sendable {
     public var isJoined: Bool { standing.isJoined }
     /// The address of the relay that has let us in last; nil before the first one has.
     public var relay: Endpoint? { changeover.relay }
-    /// The number of packets that are held until an announcement gives their key.
+    /// The number of packets that wait for their announcement.
     public var heldCount: Int { opener.heldCount }
     /// The other members; nil while we are not joined, and until the relay has sent the whole list.
     public var members: ChannelMembers? { isJoined ? roster.members(as: configuration.role) : nil }
@@ -357,7 +359,7 @@ public struct Channel: ~Copyable, Sendable {
         case .success(let record): return read(record, at: now)
         case .failure(.replayed): return .discarded(.replayed)
         case .failure(.forged): return .discarded(.forged)
-        // A record of a type that a later version knows is authentic, and no sign of another key.
+        // A record of a later version's type is authentic.
         case .failure(.malformed(.kind)), nil: return .discarded(.unexpected)
         case .failure(.malformed): return .discarded(.malformed)
         }
@@ -367,8 +369,7 @@ public struct Channel: ~Copyable, Sendable {
         switch record {
         case .renewed(let token, let receipt, let terms): leaseRenewed(token, receipt, terms, at: now)
         case .pathChallenge(let number): send(.pathAnswer(number))
-        case .goodbye(let reason):
-            goodbyeArrived(for: reason, at: now)
+        case .goodbye(let reason): goodbyeArrived(for: reason, at: now)
         case .ssrcRefused(let refused): if refused == ssrc { standing.reportCollision(&events, at: now) }
         case .limited(let packets, let bits):
             let limits = TalkerLimits(packetsPerSecond: Int(packets), bitsPerSecond: Int(bits))

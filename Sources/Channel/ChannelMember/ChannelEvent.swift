@@ -32,6 +32,8 @@ public enum ChannelEvent: Hashable, Sendable {
     case relayClockAgrees
     /// A member is not heard, because its media is refused for its time. Posted once for each difference of clocks.
     case refusedForTime(TimeRefusal)
+    /// Somebody sends forged packets for this channel. Posted once; `count` is the number so far.
+    case interference(count: Int)
     /// The relay has sent the list of members for the first time.
     case membersKnown(ChannelMembers)
     /// A talker has joined the channel.

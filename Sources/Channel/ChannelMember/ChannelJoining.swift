@@ -88,6 +88,7 @@ extension Channel {
         compareClocks(at: now)
         sendRosterRecords(at: now)
         if isFirst {
+            forgeries.sessionBegan(at: now)
             hearing.begin(at: now)
             announceHearing(at: now)
             managedSessionAnswered(at: now)

@@ -1,3 +1,4 @@
+internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
@@ -15,10 +16,20 @@ struct EpochKey: Sendable {
     /// The serial number of the latest packet that this key decrypted, counted over all talkers; 0 before the first
     /// packet.
     var opened = 0
+    /// The SSRC under which packets are delivered while another key owns the announced SSRC.
+    let rivalSSRC: SSRC
+    /// Whether the key has owned the SSRC.
+    var wasOwner = false
+    /// CLOCK_BOOTTIME in milliseconds when the epoch was announced first.
+    let made: Int64
+    private var usage: KeyUse
     private let suite: SRTPSuite
     private let index: PacketIndex
-    /// The highest index of the decrypted packets.
+    /// The highest index of the decrypted packets, and the timestamp of that packet.
     private var highest: PacketIndex
+    private var highestTimestamp = RTPTimestamp(rawValue: 0)
+    /// CLOCK_BOOTTIME in milliseconds at the latest decrypted packet.
+    private var openedAt: Int64 = 0
 
     /// The maximum number of packets by which the index in an announcement may be above the index that this key was
     /// made from. An announcement beyond this maximum does not agree with this key.
@@ -28,10 +39,13 @@ struct EpochKey: Sendable {
     /// is computed from the announcement.
     init(
         _ announcement: AnnouncedEpoch, of origin: EpochOrigin, clock: SenderClock? = nil, announced: Int,
-        at now: ClockReading
+        since made: Int64? = nil, rivalSSRC: SSRC, at now: ClockReading
     ) {
         epoch = announcement.epoch
         self.origin = origin
+        self.rivalSSRC = rivalSSRC
+        self.made = made ?? now.bootMilliseconds
+        usage = KeyUse(at: now.bootMilliseconds)
         suite = announcement.suite
         index = announcement.index
         highest = announcement.index
@@ -39,6 +53,15 @@ struct EpochKey: Sendable {
         error = now.error(of: announcement)
         self.announced = announced
     }
+
+    /// Makes another key of the same epoch, for packets from `index` on that this key does not decrypt.
+    init(beside key: EpochKey, at index: PacketIndex, rivalSSRC: SSRC, _ boot: Int64) {
+        (epoch, origin, suite, clock, error) = (key.epoch, key.origin, key.suite, key.clock, key.error)
+        (announced, made, self.rivalSSRC, self.index, highest) = (key.announced, boot, rivalSSRC, index, index)
+        usage = KeyUse(at: boot)
+    }
+
+    func masterKey(of ssrc: SSRC) -> SRTPMasterKey { origin.root.masterKey(suite, ssrc: ssrc, epoch: epoch) }
 
     /// Whether `announcement` agrees with the announcement that this key was made from: the suite is the same, the
     /// packet index is ahead by at most 2¹⁴ packets, and the sender's clock differs by at most 250 ms.
@@ -52,6 +75,41 @@ struct EpochKey: Sendable {
     func isBeyondReach(_ index: PacketIndex) -> Bool { index.rawValue > highest.rawValue + 0x7FFF }
 
     func isExpired(at boot: Int64) -> Bool { clock.isExpired(at: boot) }
+
+    /// How much the key was used recently; less than zero if it has expired.
+    func use(at boot: Int64) -> Int { isExpired(at: boot) ? -1 : usage.count(at: boot) }
+
+    /// Whether the key is in use, so that no other one may take its slot.
+    func isInUse(at boot: Int64) -> Bool { use(at: boot) >= KeyUse.least }
+
+    // MARK: - Packets that do not fit
+
+    /// The largest jump of the index from one packet to the next, beyond what the shortest frames make in the time between.
+    private static let longestJump: UInt64 = 8
+    /// The least difference of the timestamps of two packets in sequence, in samples: the shortest frame of Opus.
+    private static let shortestFrame: Int64 = 120
+    /// The least time per packet is 2.5 ms: two packets in 5 ms.
+    private static let (packetCount, interval): (Int64, Int64) = (2, 5)
+
+    func closest(_ number: SequenceNumber) -> PacketIndex { highest.closest(number) }
+
+    /// Whether a packet may be the talker's by its number and timestamp. A number far ahead would make all packets of the
+    /// talker too old for the replay window, and a timestamp that does not follow the number would put them out of order in
+    /// the jitter buffer.
+    func fits(_ number: SequenceNumber, _ timestamp: RTPTimestamp, at boot: Int64) -> Bool {
+        guard !clock.isEarly(timestamp, at: boot) else { return false }
+        guard hasOpened else { return true }
+        let passed = Int64(max(boot - openedAt, 0) * Self.packetCount / Self.interval)
+        let step = Int64(number.distance(after: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: highest.rawValue))))
+        let time = Int64(timestamp.distance(after: highestTimestamp).rawValue)
+        guard step <= Int64(Self.longestJump) + passed else { return false }
+        return step == 0 || (step > 0 ? time >= step * Self.shortestFrame : time <= step * Self.shortestFrame)
+    }
+
+    /// Whether a packet is so far behind that the key may have decrypted it and forgotten it. With timing, such a packet is late.
+    func isForgotten(_ number: SequenceNumber) -> Bool {
+        !clock.isTimed && closest(number).rawValue + UInt64(RecentPackets.count) <= highest.rawValue
+    }
 
     /// The reason why a packet must not be played: an attacker may have held it back or recorded it.
     enum Staleness: Equatable {
@@ -87,7 +145,11 @@ struct EpochKey: Sendable {
         } else {
             clock.heardFirst(timestamp, at: boot, others: others)
         }
+        let hadOpened = hasOpened
         hasOpened = true
-        highest = max(highest, highest.closest(SequenceNumber(rawValue: packet.uint16(at: 2))))
+        openedAt = boot
+        usage.packetDecrypted(at: boot)
+        let latest = closest(SequenceNumber(rawValue: packet.uint16(at: 2)))
+        if latest > highest || !hadOpened { (highest, highestTimestamp) = (latest, timestamp) }
     }
 }

@@ -4,7 +4,7 @@ internal import TenfourPackets
 
 /// Decrypts the media of other members, and holds packets whose announcement has not arrived yet.
 struct MediaOpener: ~Copyable, Sendable {
-    private var talkers = Talkers()
+    private var talkers: Talkers
     private var held = HeldPackets()
     private var refusals = TimeRefusals()
     /// The refusal of media for its time of which the user must learn; nil if there is nothing new.
@@ -19,6 +19,8 @@ struct MediaOpener: ~Copyable, Sendable {
         case held(pushedOut: Bool)
         case discarded(ChannelDiscard)
     }
+
+    init(using generator: inout some RandomNumberGenerator) { talkers = Talkers(using: &generator) }
 
     /// The limits on the age of packets; nil if our clock says nothing about it.
     var freshness: MediaFreshness? {
@@ -87,6 +89,9 @@ struct MediaOpener: ~Copyable, Sendable {
     // MARK: - What is refused for its time
 
     var refusalCounts: TimeRefusalCounts { refusals.counts }
+
+    /// The number of packets that somebody has put beside those of talkers under their SSRCs.
+    var interferenceCount: Int { talkers.interferenceCount }
 
     /// Returns what the user must learn about media that is refused for its time, once; nil if there is nothing new.
     mutating func takeRefusal() -> TimeRefusal? {

@@ -8,6 +8,11 @@ internal import TenfourPackets
 /// All numbers are in milliseconds. The offset is our clock minus the sender's clock; it includes the network delay.
 struct SenderClock: Sendable {
     private var offset: Int64
+    /// The offset of the earliest packet so far; nil before the first one.
+    private var earliest: Int64?
+    /// The least value of `offset`, because everybody with a listen link can make packets that come early; nil before the first
+    /// packet.
+    private var least: Int64?
     /// The latest time of day that the sender has announced, in milliseconds since 1970.
     private var newest: Int64
     /// The sender's clock and RTP timestamp when it created the epoch; nil if the epoch has no timing.
@@ -21,6 +26,11 @@ struct SenderClock: Sendable {
     static let lifetime: Int64 = 15_000
     /// The largest difference between the clock offsets of two announcements that agree, in milliseconds.
     private static let closeness: Int64 = 250
+
+    /// The largest advance of a packet before the earliest one so far, in milliseconds.
+    private static let longestAdvance: Int64 = 500
+    /// The largest decrease of the offset after the first packet, in milliseconds.
+    private static let longestDecrease: Int64 = 1_000
 
     init(_ announcement: AnnouncedEpoch, at boot: Int64) {
         newest = announcement.milliseconds
@@ -70,9 +80,21 @@ struct SenderClock: Sendable {
         offset(of: timestamp, at: boot).flatMap { $0 > offset + Self.patience ? $0 - offset : nil }
     }
 
-    /// Updates the offset by a packet that was decrypted and not late. The smallest offset is kept.
+    /// Whether a packet comes too early to be the talker's, compared with all packets before, or with the announcement: the
+    /// packets between would have come earlier one by one.
+    func isEarly(_ timestamp: RTPTimestamp, at boot: Int64) -> Bool {
+        guard let own = offset(of: timestamp, at: boot) else { return false }
+        return own < earliest.map { $0 - Self.longestAdvance } ?? offset - Self.patience
+    }
+
+    /// Updates the offset by a packet that was decrypted and not late. The smallest offset is kept, at most 1 s below that
+    /// after the first packet: so no packet makes the talker's own packets late.
     mutating func heard(_ timestamp: RTPTimestamp, at boot: Int64) {
-        if let own = offset(of: timestamp, at: boot) { offset = min(offset, own) }
+        guard let own = offset(of: timestamp, at: boot) else { return }
+        earliest = min(earliest ?? own, own)
+        let least = least ?? min(offset, own) - Self.longestDecrease
+        self.least = least
+        offset = max(min(offset, own), least)
     }
 
     /// Sets the offset from the first decrypted packet of the epoch. `others` are the sender's clocks as other

@@ -1,25 +1,35 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// The SRTP keys of the other talkers, at most eight for each talker. The key that decrypted the latest packet is tried
 /// first.
 ///
-/// Every member can announce epochs for every SSRC. So a key that has decrypted packets keeps its slot until it
-/// expires; until then, no key that has decrypted nothing can replace it.
+/// Every member can announce epochs for every SSRC, and make packets of them. So a key in use keeps its slot until it expires;
+/// the others replace each other only, those first that were used least. Where several keys of an SSRC are used,
+/// `SSRCOwner` keeps their packets apart.
 struct Talkers: ~Copyable, Sendable {
-    private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
-    private var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
-    private var talkers: [Talker] = []
+    var contexts = InlineArray<128, SRTPContext?> { _ in nil }
+    var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
+    /// The latest packets that each key has decrypted.
+    var recent = [RecentPackets](repeating: RecentPackets(), count: Self.maximumKeyCount)
+    var talkers: [Talker] = []
     private var announcementCount = 0
-    private var openedCount = 0
+    var openedCount = 0
     /// The member of a managed channel whose packet was decrypted last; nil in an open channel.
-    private(set) var latest: (ssrc: SSRC, index: UInt16)?
+    var latest: (ssrc: SSRC, index: UInt16)?
     /// The limits on the age of packets; nil if our clock says nothing about it.
     var freshness: MediaFreshness?
+    /// Draws SSRCs of rivals that nobody can guess.
+    var generator: CSPRNG
+    /// Limits the packets for which a key is derived only to see whether they are authentic.
+    var strays = TokenBucket(perSecond: 400, most: 400)
+    /// The number of packets that somebody has put beside those of talkers under their SSRCs.
+    var interferenceCount = 0
 
     /// A member that has announced an SSRC, and the keys announced for this SSRC.
-    private struct Talker: Sendable {
+    struct Talker: Sendable {
         let ssrc: SSRC
         /// The indices of the talker's keys in `keys`, in the order in which they are tried.
         var places: [Int] = []
@@ -30,17 +40,15 @@ struct Talkers: ~Copyable, Sendable {
         /// The serial number of the talker's latest decrypted packet, counted over all talkers; 0 before the first
         /// packet.
         var opened = 0
+        var owner = SSRCOwner()
     }
 
-    private static let maximumCount = 64
-    private static let maximumKeyCount = 128
+    static let maximumCount = 64
+    static let maximumKeyCount = 128
     /// The maximum number of SRTP keys that are stored for a talker.
-    private static let maximumOwnCount = 8
-    /// The maximum number of a talker's keys that have decrypted packets. If there are more, the key that was used
-    /// least recently is removed.
-    private static let maximumOpenedCount = 4
+    static let maximumOwnCount = 8
     /// The highest packet rate of a talker: one packet for every 2.5 ms, the shortest Opus frame.
-    private static let mostPacketsPerSecond = 400
+    static let mostPacketsPerSecond = 400
 
     /// The result of decrypting a packet.
     enum Outcome: Equatable {
@@ -65,14 +73,16 @@ struct Talkers: ~Copyable, Sendable {
         /// The announcement states a time too far from our clock, or from the talker's clock as known from earlier
         /// packets.
         case offTime
-        /// There is no free slot for a key, because all stored keys are in use.
+        /// There is no slot for a key, because all stored keys are in use.
         case full
     }
+
+    init(using generator: inout some RandomNumberGenerator) { self.generator = CSPRNG(using: &generator) }
 
     /// Whether `ssrc` is in the table: the SSRC has been announced, and its talker was not replaced by another one.
     func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
 
-    private func index(of ssrc: SSRC) -> Int? { talkers.firstIndex { $0.ssrc == ssrc } }
+    func index(of ssrc: SSRC) -> Int? { talkers.firstIndex { $0.ssrc == ssrc } }
 
     // MARK: - Announcements
 
@@ -88,13 +98,15 @@ struct Talkers: ~Copyable, Sendable {
         }
         talkers[talker].announced = announcementCount
         let boot = now.bootMilliseconds
-        for place in talkers[talker].places {
-            guard let key = keys[place], key.epoch == announcement.epoch, key.origin.isSame(as: origin),
-                key.hasOpened
-            else { continue }
-            return renew(place, of: talker, announcement, of: origin, at: now)
+        let opened = talkers[talker].places.filter { place in
+            keys[place].map { $0.hasOpened && $0.epoch == announcement.epoch && $0.origin.isSame(as: origin) } ?? false
         }
-        if isOlder(announcement.epoch, than: talker, at: boot) { return .older }
+        let agreeing = opened.filter { keys[$0]?.clock.continues(announcement, at: boot) ?? false }
+        // A key that somebody has made with another clock does not keep the talker's own announcement away.
+        if !opened.isEmpty, !agreeing.isEmpty || now.error(of: announcement) > Self.presentError {
+            return renew(agreeing.isEmpty ? opened : agreeing, of: talker, announcement, of: origin, at: now)
+        }
+        if isOlder(announcement, than: talker, at: now) { return .older }
         for place in talkers[talker].places {
             guard let key = keys[place], key.epoch == announcement.epoch, key.origin.isSame(as: origin),
                 key.agrees(with: announcement, at: boot)
@@ -107,38 +119,55 @@ struct Talkers: ~Copyable, Sendable {
         return addKey(of: talker, announcement, of: origin, at: now)
     }
 
-    /// Handles another announcement of an epoch whose key has already decrypted packets.
+    /// Handles another announcement of an epoch whose keys at `places` have already decrypted packets.
     private mutating func renew(
-        _ place: Int, of talker: Int, _ announcement: AnnouncedEpoch, of origin: EpochOrigin, at now: ClockReading
+        _ places: [Int], of talker: Int, _ announcement: AnnouncedEpoch, of origin: EpochOrigin, at now: ClockReading
     ) -> AnnouncementResult {
-        let boot = now.bootMilliseconds
-        guard var key = keys[place] else { return .offTime }
-        let wasExpired = key.isExpired(at: boot)
+        var clock: SenderClock?
+        var (isExpired, isInReach) = (false, false)
+        for place in places {
+            guard let key = renewed(place, announcement, at: now) else { continue }
+            clock = clock ?? key.clock
+            isExpired = isExpired || keys[place]?.isExpired(at: now.bootMilliseconds) ?? false
+            isInReach = isInReach || !key.isBeyondReach(announcement.index)
+            keys[place] = key
+        }
+        guard let clock else { return .offTime }
+        guard isInReach else { return addKey(of: talker, announcement, of: origin, clock: clock, at: now) }
+        return isExpired ? .begun : .known
+    }
+
+    /// Returns the key after another announcement of its epoch; nil if the announcement contradicts its clock.
+    private func renewed(_ place: Int, _ announcement: AnnouncedEpoch, at now: ClockReading) -> EpochKey? {
+        guard var key = keys[place] else { return nil }
         key.announced = announcementCount
-        if !key.renew(announcement, at: boot) {
+        if !key.renew(announcement, at: now.bootMilliseconds) {
             // Resets the clock only for an epoch without timing, because such an epoch announces the wall clock. The
             // wall clock may be set at any time.
-            guard !key.clock.isTimed, now.error(of: announcement) <= Announcement.maximumClockError else {
-                return .offTime
-            }
-            key.resetClock(announcement, at: boot)
+            guard !key.clock.isTimed, now.error(of: announcement) <= Announcement.maximumClockError else { return nil }
+            key.resetClock(announcement, at: now.bootMilliseconds)
         }
-        keys[place] = key
-        if key.isBeyondReach(announcement.index) {
-            return addKey(of: talker, announcement, of: origin, clock: key.clock, at: now)
-        }
-        return wasExpired ? .begun : .known
+        return key
     }
 
-    /// Whether `epoch` is older than the newest epoch that the talker uses.
-    private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
-        guard let newest = talkers[talker].newest, epoch < newest else { return false }
+    /// The largest difference, in milliseconds, between our clock and that of an announcement of the present.
+    private static let presentError = UInt64(SenderClock.patience)
+
+    /// Whether the announced epoch is older than the newest epoch that the talker uses, and may have been recorded. Everybody
+    /// with a listen link can make a newer one: it does not keep an announcement away that is of the present by our clock, or by
+    /// the clock of a key of this SSRC.
+    private func isOlder(_ announcement: AnnouncedEpoch, than talker: Int, at now: ClockReading) -> Bool {
+        guard let newest = talkers[talker].newest, announcement.epoch < newest else { return false }
+        let boot = now.bootMilliseconds
         // Accepts an older epoch if the key of the newest epoch has expired, because the talker's clock may have been
         // set back since.
-        return ownKeys(of: talker).contains { $0.epoch == newest && $0.hasOpened && !$0.isExpired(at: boot) }
+        let own = ownKeys(of: talker).filter { $0.hasOpened && !$0.isExpired(at: boot) }
+        guard own.contains(where: { $0.epoch == newest }) else { return false }
+        return now.error(of: announcement) > Self.presentError
+            && !own.contains { $0.clock.continues(announcement, at: boot) }
     }
 
-    private func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
+    func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
 
     /// Whether the time in an announcement is close enough to the talker's clock as known from earlier packets, or to
     /// our clock. Applies to the first announcement of an epoch, and to an announcement that disagrees with the epoch's
@@ -164,6 +193,7 @@ struct Talkers: ~Copyable, Sendable {
         of talker: Int, _ announcement: AnnouncedEpoch, of origin: EpochOrigin, clock: SenderClock? = nil,
         at now: ClockReading
     ) -> AnnouncementResult {
+        let made = ownKeys(of: talker).filter { $0.epoch == announcement.epoch }.map(\.made).min()
         let key = origin.root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
         guard let place = place(for: talker, at: now.bootMilliseconds),
             let context = try? SRTPContext(
@@ -174,147 +204,11 @@ struct Talkers: ~Copyable, Sendable {
             return .full
         }
         contexts[place] = consume context
-        keys[place] = EpochKey(announcement, of: origin, clock: clock, announced: announcementCount, at: now)
-        // Inserts the new key after the keys that have decrypted packets, and before the keys that have not. Keys are
-        // tried in this order.
-        let workingCount = talkers[talker].places.prefix { keys[$0]?.hasOpened ?? false }.count
-        talkers[talker].places.insert(place, at: workingCount)
+        keys[place] = EpochKey(
+            announcement, of: origin, clock: clock, announced: announcementCount, since: made,
+            rivalSSRC: nextRivalSSRC(), at: now)
+        append(place, to: talker)
         forgetEmpty()
         return .begun
-    }
-
-    /// Returns a free slot for a new key of `talker`. If all slots are taken, it first drops a key that has decrypted
-    /// nothing or, if there is none, an expired key. Returns nil if no key can be dropped.
-    private mutating func place(for talker: Int, at boot: Int64) -> Int? {
-        let isFull = talkers[talker].places.count >= Self.maximumOwnCount
-        if !isFull, let free = keys.firstIndex(where: { $0 == nil }) { return free }
-        let spare = spare(among: isFull ? talkers[talker].places : Array(keys.indices), at: boot)
-        if let spare { remove(spare) }
-        return spare
-    }
-
-    /// Returns the index of the key to drop: of the keys that have decrypted nothing, the key announced longest ago. If
-    /// all keys have decrypted packets, it is the expired key whose latest decrypted packet is the oldest; nil if no
-    /// key has expired.
-    private func spare(among places: [Int], at boot: Int64) -> Int? {
-        var (unopened, expired): (EpochKey?, EpochKey?)
-        var (unopenedPlace, expiredPlace): (Int?, Int?)
-        for place in places {
-            guard let key = keys[place] else { continue }
-            if !key.hasOpened, key.announced < unopened?.announced ?? .max {
-                (unopened, unopenedPlace) = (key, place)
-            } else if key.hasOpened, key.isExpired(at: boot), key.opened < expired?.opened ?? .max {
-                (expired, expiredPlace) = (key, place)
-            }
-        }
-        return unopenedPlace ?? expiredPlace
-    }
-
-    private mutating func remove(_ place: Int) {
-        keys[place] = nil
-        contexts[place] = nil
-        for index in talkers.indices { talkers[index].places.removeAll { $0 == place } }
-    }
-
-    /// Removes the keys of these origins.
-    mutating func erase(where isErased: (EpochOrigin) -> Bool) {
-        for place in keys.indices { if let key = keys[place], isErased(key.origin) { remove(place) } }
-        forgetEmpty()
-    }
-
-    /// Removes talkers that have no key, if none of their packets was ever decrypted.
-    private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
-
-    /// Makes room for one more talker. If the table is full, removes the talker announced longest ago among the talkers
-    /// without any decrypted packet. If there is none, removes the talker whose latest decrypted packet is the oldest
-    /// among the talkers whose keys have expired. Returns false if no talker can be removed.
-    private mutating func makeRoom(at now: ClockReading) -> Bool {
-        guard talkers.count >= Self.maximumCount else { return true }
-        let boot = now.bootMilliseconds
-        let unheard = talkers.indices.filter { talkers[$0].newest == nil }
-            .min { talkers[$0].announced < talkers[$1].announced }
-        let expired = talkers.indices.filter { ownKeys(of: $0).allSatisfy { $0.isExpired(at: boot) } }
-            .min { talkers[$0].opened < talkers[$1].opened }
-        guard let talker = unheard ?? expired else { return false }
-        for place in talkers[talker].places { remove(place) }
-        talkers.remove(at: talker)
-        return true
-    }
-
-    // MARK: - Packets
-
-    /// Decrypts a packet of `ssrc` into `bytes`, which must have room for it. `boot` is CLOCK_BOOTTIME at its arrival.
-    mutating func open(
-        _ packet: Span<UInt8>, of ssrc: SSRC, into bytes: inout [UInt8], at boot: Instant
-    ) -> Outcome {
-        guard let talker = index(of: ssrc) else { return .unopened }
-        let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
-        let boot = boot.nanoseconds / 1_000_000
-        var outcome = Outcome.unopened
-        for place in talkers[talker].places {
-            guard let key = keys[place], !key.isExpired(at: boot) else { continue }
-            switch unprotect(packet, by: place, into: &bytes) {
-            case .opened(let byteCount):
-                guard let staleness = key.staleness(timestamp, freshness, at: boot) else {
-                    worked(place, of: talker, packet, at: boot)
-                    return .opened(byteCount)
-                }
-                // If the key has decrypted a packet before, its clock is right, so the packet is late. If not, its
-                // announcement may have stated a wrong time, so the next key is tried.
-                if key.hasOpened { return .late(staleness) }
-                outcome = .late(staleness)
-            case .malformed: return .malformed
-            case .replayed: if outcome == .unopened { outcome = .replayed }
-            case .unopened, .late: break
-            }
-        }
-        return outcome
-    }
-
-    private mutating func unprotect(_ packet: Span<UInt8>, by place: Int, into bytes: inout [UInt8]) -> Outcome {
-        // Copies the packet anew for each key, because a key that fails may have overwritten the copy.
-        for index in packet.indices { bytes[index] = packet[index] }
-        var span = bytes.mutableSpan
-        var opening = span._mutatingExtracting(..<packet.count)
-        do throws(SRTPError) {
-            guard let byteCount = try contexts[place]?.unprotect(&opening) else { return .unopened }
-            return .opened(byteCount)
-        } catch {
-            switch error {
-            case .replayed, .old: return .replayed
-            case .malformed, .noRoom: return .malformed
-            case .forged, .otherSource, .keyUsedUp, .other: return .unopened
-            }
-        }
-    }
-
-    private mutating func worked(_ place: Int, of talker: Int, _ packet: Span<UInt8>, at boot: Int64) {
-        openedCount += 1
-        latest = keys[place]?.origin.index.map { (talkers[talker].ssrc, $0) }
-        talkers[talker].opened = openedCount
-        keys[place]?.opened = openedCount
-        guard let key = keys[place], !key.hasOpened else {
-            keys[place]?.worked(packet, at: boot, others: [])
-            if talkers[talker].places.first != place { putFirst(place, of: talker) }
-            return
-        }
-        // Removes the other keys of this epoch, whose announcements stated a wrong time or packet index.
-        let others = talkers[talker].places.filter { $0 != place && keys[$0]?.epoch == key.epoch }
-        let clocks = others.compactMap { keys[$0]?.clock }
-        keys[place]?.worked(packet, at: boot, others: clocks)
-        for other in others { remove(other) }
-        talkers[talker].newest = max(talkers[talker].newest ?? key.epoch, key.epoch)
-        putFirst(place, of: talker)
-        let working = talkers[talker].places.filter { keys[$0]?.hasOpened ?? false }
-        if working.count > Self.maximumOpenedCount,
-            let oldest = working.min(by: { (keys[$0]?.opened ?? 0) < (keys[$1]?.opened ?? 0) })
-        {
-            remove(oldest)
-        }
-    }
-
-    private mutating func putFirst(_ place: Int, of talker: Int) {
-        talkers[talker].places.removeAll { $0 == place }
-        talkers[talker].places.insert(place, at: 0)
     }
 }

@@ -184,6 +184,9 @@ final class ChannelLine: Protection {
     /// The counts of our packets that relays have refused to forward.
     var refusedByRelay: MediaRefusalCounts { channel.refusedByRelay }
 
+    /// The number of packets that somebody has forged.
+    var interferenceCount: Int { channel.interferenceCount }
+
     /// The counts of what was refused for its time.
     var refusedForTime: TimeRefusalCounts { channel.refusedForTime }
 

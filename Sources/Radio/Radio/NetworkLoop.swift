@@ -311,7 +311,7 @@ internal import TenfourUV
         case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
         case .relayReached, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners, .managed,
-            .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused:
+            .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused, .interference:
             break
         case .refused(let reason), .closed(let reason):
             let trouble =

@@ -44,6 +44,9 @@ public struct RadioSnapshot: Sendable {
     public var relayClock: ClockDifference?
     /// The counts of what was refused for its time in a channel.
     public var refusedForTime = TimeRefusalCounts()
+    /// The number of packets that somebody has forged: those under the SSRC of a talker that is heard, and datagrams in the
+    /// relay's name.
+    public var interferenceCount = 0
     /// The counts of our packets that the relay of a channel has refused to forward; zero with relays that do not report it.
     public var refusedByRelay = MediaRefusalCounts()
     /// The state of capture; nil when nothing is sent.
@@ -212,6 +215,7 @@ public struct RadioSnapshot: Sendable {
         if let channel {
             refusedForTime = channel.refusedForTime
             refusedByRelay = channel.refusedByRelay
+            interferenceCount = channel.interferenceCount
         }
         self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
             ParticipantSnapshot(

@@ -208,6 +208,10 @@ extension StationMetrics {
         }
         text.add(
             "tenfour_rtp_packets_dropped_total", .counter, "Packets that were discarded, by reason.", drops)
+        text.add(
+            "tenfour_interference_packets_total", .counter,
+            "Packets that somebody has forged, under the SSRC of a talker that is heard or in the relay's name.",
+            [sample(Double(snapshot.interferenceCount))])
     }
 }
 

@@ -180,7 +180,8 @@ extension ChannelEvent {
         switch self {
         case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
         case .joined, .relayReached, .lost, .refused, .relayDoubted, .closed, .ssrcIsTaken, .limited, .managed,
-            .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused:
+            .relayClockDiffers, .relayClockAgrees, .refusedForTime, .mediaRefused,
+            .interference:
             false
         }
     }

@@ -28,6 +28,7 @@ import Testing
             levelHistory: LevelHistory(), xrunCount: 61, missed: .milliseconds(620), isCardLost: false,
             realTime: .notAsked, unrecordedSampleCount: 0, crowdedOutCount: 63,
             decoder: DecoderSnapshot(simulating: .plain))
+        snapshot.interferenceCount = 83
         (snapshot.refusedForTime.packetCount, snapshot.refusedForTime.delayedCount) = (81, 82)
         snapshot.relayClock = ClockDifference(ahead: .milliseconds(-3_600_500), isOwnUsed: true)
         snapshot.sendStream.retransmission.retransmittedCount = 71
@@ -76,7 +77,7 @@ import Testing
             "tenfour_rtp_packets_dropped_total{reason=\"too_many_talkers\"}": 63,
             "tenfour_rtp_packets_dropped_total{reason=\"clock\"}": 81,
             "tenfour_rtp_packets_dropped_total{reason=\"delayed\"}": 82,
-            "tenfour_relay_clock_difference_seconds": -3_600.5,
+            "tenfour_interference_packets_total": 83, "tenfour_relay_clock_difference_seconds": -3_600.5,
             "tenfour_rtp_packets_dropped_total{reason=\"loop\"}": Double(DiscardReason.loop.rawValue + 1),
         ]
         for (name, value) in [

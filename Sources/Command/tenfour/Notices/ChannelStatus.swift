@@ -95,7 +95,8 @@ struct ChannelStatus {
         case .refusedForTime(let refusal):
             if refusedForTime.count >= Self.maximumListedCount { refusedForTime = [] }
             refusedForTime.insert(refusal.ssrc)
-        case .ssrcIsTaken, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .mediaRefused: break
+        case .ssrcIsTaken, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .mediaRefused, .interference:
+            break
         }
     }
 
@@ -130,8 +131,8 @@ struct ChannelStatus {
         }
     }
 
-    /// Returns the notice about our own joining, leaving and limits in the channel, and about clocks. `talker` is
-    /// the other station that has the floor. Call this after `apply(event)`.
+    /// Returns the notice about our own joining, leaving and limits in the channel, about clocks and interference.
+    /// `talker` is the other station that has the floor. Call this after `apply(event)`.
     func notice(for event: ChannelEvent, _ names: TalkerNames, talker: SSRC? = nil, verbose: Bool) -> String? {
         switch event {
         case .joined(let role, let endpoint):
@@ -162,6 +163,9 @@ struct ChannelStatus {
         case .relayClockAgrees: ClockDifference.agreement(with: place ?? "the relay")
         case .refusedForTime(let refusal):
             refusal.cause.sentence(of: names[refusal.ssrc], isSynchronised: isClockSynchronised())
+        case .interference(let count):
+            "interference: somebody sends forged packets into this channel, \(count) so far; they may be heard as another talker; "
+                + "if so, a new channel, whose link you give only to people you trust, ends it"
         case .limited(let limits) where limits.packetsPerSecond == 0:
             "one talks at a time in this channel, and "
                 + (talker.map { "\(names[$0]) has the floor" } ?? "another does, or you have talked for too long")

@@ -39,7 +39,7 @@ struct ToneNotices {
         case .memberLeft: playSometimes(.left, in: session, at: now)
         case .joined, .lost, .closed, .relayReached, .refused, .relayDoubted, .ssrcIsTaken, .limited, .membersKnown,
             .memberChanged, .listeners, .managed, .relayClockDiffers, .relayClockAgrees, .refusedForTime,
-            .mediaRefused:
+            .mediaRefused, .interference:
             break
         }
     }

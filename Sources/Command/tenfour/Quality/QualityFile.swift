@@ -30,7 +30,7 @@ struct QualityFile {
                 ("elapsed_s", .decimal(snapshot.elapsed / .seconds(1), places: 3)),
                 ("decoder", snapshot.playback?.decoder.json ?? .null),
                 ("relay_clock", snapshot.relayClock?.json ?? .null), ("refused_for_time", snapshot.refusedForTime.json),
-                ("refused", snapshot.refusedByRelay.json),
+                ("refused", snapshot.refusedByRelay.json), ("interference", .integer(snapshot.interferenceCount)),
                 ("whole", .object(members(heard.whole, sent: sent?.whole, snapshot))), ("seconds", .list(rows)),
             ] + talkers)
         try file.write(json.text)

@@ -23,6 +23,7 @@ extension SessionReport {
         if stopped > .zero { parts.append("stopped for \(ProcessStopMonitor.text(stopped))") }
         if let refusedByRelay { parts.append(refusedByRelay) }
         parts += refusedForTime
+        if let interference { parts.append(interference) }
         if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not decrypted") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { " (\($0))" } ?? ""

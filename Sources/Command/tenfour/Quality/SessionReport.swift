@@ -78,6 +78,7 @@ struct SessionReport {
         }
         if let refusedByRelay { lines.append("refused     \(refusedByRelay)") }
         for text in refusedForTime { lines.append("refused     \(text)") }
+        if let interference { lines.append("forged      \(interference)") }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("ignored     \(discards)") }
         if snapshot.network.failed > 0 {
@@ -144,6 +145,11 @@ struct SessionReport {
             "\(counts[$0]) \($0.label.replacing("_", with: " "))"
         }
         return "\(count(counts.total, "packet")) refused by the relay (\(reasons.joined(separator: ", ")))"
+    }
+
+    /// The clause about packets that somebody has forged; nil if there were none.
+    var interference: String? {
+        snapshot.interferenceCount > 0 ? "interference: \(count(snapshot.interferenceCount, "forged packet"))" : nil
     }
 
     /// The clauses about media that was refused for its time.

@@ -97,6 +97,11 @@ struct StatusLine {
             fields.addPart(
                 "clock \(ClockWords.offset(clock.ahead)) the relay's", short: "clock!", rank: StatusFields.alert)
         }
+        if snapshot.interferenceCount > 0 {
+            fields.addPart(
+                "interference (\(snapshot.interferenceCount))", short: "interference",
+                rank: StatusFields.alert)
+        }
         if let relay = channelStatus.relayName { fields.addPart("through \(name: relay)", rank: 9) }
         if let capture = own.capture { addOwn(capture, own, talking, observer, to: &fields) }
         if let floor = own.floor, let part = floor.part(names) {

@@ -99,6 +99,11 @@ struct ChannelStatusTests {
         #expect(try words(limited, isSynchronised: true).contains("another does"))
     }
 
+    @Test func interferenceIsNamedWithItsCount() throws {
+        let line = try words(.interference(count: 3), isSynchronised: true)
+        #expect(line.hasPrefix("interference: ") && line.contains("3 so far"))
+    }
+
     /// A clock is called wrong only if its own kernel doubts it.
     @Test(arguments: [-3_600, -5, 5, 90_000], [true, false])
     func aDifferenceOfClocksIsNamedWithItsRemedy(seconds: Int, isOwnUsed: Bool) throws {

@@ -1,0 +1,108 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourSession
+import TestSupport
+import Testing
+
+/// A talker's next key has its SSRC from the first packet on: nobody hears the first word of a press as another talker's.
+struct SSRCOwnerTests {
+    private let relay = TinyRelay(Family.talk)
+
+    /// What `listener` has heard since `start`: the SSRCs, in order, and the number of packets under each.
+    private func heard(_ listener: Member, since start: Instant) -> [(ssrc: SSRC, count: Int)] {
+        listener.heard.filter { $0.at >= start }.reduce(into: []) { runs, packet in
+            if runs.last?.ssrc == packet.packet.ssrc {
+                runs[runs.count - 1].count += 1
+            } else {
+                runs.append((packet.packet.ssrc, 1))
+            }
+        }
+    }
+
+    @Test(arguments: RelayKind.allCases) func aPressRightAfterJoiningIsHeardFromItsFirstPacketOn(kind: RelayKind) {
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([Member(0, Family.configuration(.listen), ssrc: 4), listener], kind.relay())
+        air.run(seconds: 1)
+        let began = air.now
+        air.replace(0, by: Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(beginning: began), at: began))
+        air.run(seconds: 3)
+        let numbers = listener.heard.map(\.number)
+        let first = numbers.first ?? .max
+        // The packets before the talker had joined were never sent.
+        #expect(first < 6 && numbers == Array(first...148))
+        #expect(Set(listener.heard.map(\.packet.ssrc)) == [SSRC(9)])
+    }
+
+    /// Presses with pauses between 0.1 s and 61 s, after which a new epoch begins.
+    @Test func eachPressIsHeardUnderTheSSRC() {
+        let starts = [0, 55, 120, 200, 300, 1_200, 4_300].map { $0...$0 + 49 }
+        let talker = Member(
+            0, Family.configuration(.talk), ssrc: 9,
+            speech: Speech(
+                beginning: .start + .seconds(1), isSpoken: { number in starts.contains { $0.contains(number) } }))
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 90)
+        #expect(Set(relay.announcements.map(\.epoch)).count == 2)
+        #expect(listener.heard.map(\.number) == starts.flatMap(Array.init))
+        #expect(Set(listener.heard.map(\.packet.ssrc)) == [SSRC(9)])
+    }
+
+    /// The talker's clock becomes synchronised in mid-word, and a new epoch begins without notice.
+    @Test func anEpochWithoutNoticeHasTheSSRCSoon() {
+        let talker = Member(0, Family.configuration(.talk, isSynchronised: false), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 15)
+        talker.channel.setClock(Airwaves.clock(at: air.now), at: air.now)
+        let start = air.now
+        air.run(seconds: 5)
+        let runs = heard(listener, since: start)
+        #expect(Set(relay.announcements.map(\.epoch)).count == 2)
+        #expect(runs.map(\.count).reduce(0, +) >= 250)
+        #expect(runs.count == 3 && runs.first?.ssrc == SSRC(9) && runs.last?.ssrc == SSRC(9))
+        #expect(runs.count == 3 && runs[1].count <= 11)
+        #expect(listener.channel.interferenceCount == 0)
+    }
+
+    /// A program that starts again with the same SSRC, but other numbers.
+    @Test(arguments: [0.1, 0.5, 1.5, 5]) func aTalkerThatStartsAgainHasTheSSRCAfterASecond(pause: Double) {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 5)
+        talker.speech = nil
+        air.run(seconds: pause)
+        let start = air.now
+        air.replace(
+            0,
+            by: Member(
+                0, Family.configuration(.talk), ssrc: 9, firstSequenceNumber: 30_000, speech: Speech(beginning: start),
+                at: start, seed: 77))
+        air.run(seconds: 5)
+        let runs = heard(listener, since: start)
+        #expect(runs.map(\.count).reduce(0, +) >= 243)
+        #expect(runs.last?.ssrc == SSRC(9))
+        #expect(pause >= 1 ? runs.count == 1 : runs.count == 2 && runs[0].count <= 51)
+        #expect(listener.channel.interferenceCount == 0)
+    }
+
+    /// The next epoch of a managed channel: after 10 minutes, and when the secret changes.
+    @Test func aMemberKeepsItsSSRCOverAllEpochs() throws {
+        let owner = SignedFamily.member(0, roster: try SignedFamily.roster(1))
+        let ben = SignedFamily.member(1, speech: Speech(beginning: .start + .seconds(20)))
+        let cleo = SignedFamily.member(2)
+        let air = Airwaves([owner, ben, cleo], SignedFamily.relay())
+        air.run(seconds: 1_000)
+        owner.channel.deposit(try SignedFamily.roster(2, [0, 1]), at: air.now)
+        air.flush(0)
+        air.run(seconds: 20)
+        #expect(Set(owner.heard.map(\.packet.ssrc)) == [SSRC(2)])
+        let numbers = owner.heard.map(\.number)
+        #expect(numbers.first == 0 && numbers.count >= 49_990)
+        #expect(owner.channel.interferenceCount == 0)
+    }
+}
