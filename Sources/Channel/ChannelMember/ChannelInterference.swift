@@ -9,6 +9,8 @@ struct Forgeries: Sendable {
     /// The time until which nothing counts: what was on the way when a session began belongs to the one before.
     private var quietEnd = Instant.start
     var isReported = false
+    /// Whether the next discarded datagram may be a member's under a group secret that we have missed.
+    private var mayBeMissed = false
 
     /// The number of datagrams within `memory` from which somebody makes them.
     static let leastCount = 50
@@ -16,8 +18,13 @@ struct Forgeries: Sendable {
 
     mutating func sessionBegan(at now: Instant) { quietEnd = now + Self.memory }
 
+    /// Records that the tag of a signed announcement follows from no group secret that we hold. All announcements of others come so
+    /// while they have a newer secret.
+    mutating func secretIsUnknown() { mayBeMissed = true }
+
     mutating func discarded(_ reason: ChannelDiscard, at now: Instant) {
-        guard reason == .forged || reason == .notFromRelay, now >= quietEnd else { return }
+        defer { mayBeMissed = false }
+        guard reason == .notFromRelay || reason == .forged && !mayBeMissed, now >= quietEnd else { return }
         if now - burst.began > Self.memory { burst = (0, now) }
         burst.count += 1
         if burst.count == Self.leastCount { count += burst.count } else if burst.count > Self.leastCount { count += 1 }
@@ -33,8 +40,7 @@ extension Channel {
     mutating func record(_ reception: Reception, at now: Instant) {
         if case .discarded(let reason) = reception {
             discards.count(reason)
-            // Without the group secret, every announcement of a managed channel seems forged.
-            if canEncrypt { forgeries.discarded(reason, at: now) }
+            forgeries.discarded(reason, at: now)
         }
         guard !forgeries.isReported, interferenceCount > 0 else { return }
         forgeries.isReported = true

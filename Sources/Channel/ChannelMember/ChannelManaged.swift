@@ -113,6 +113,7 @@ extension Channel {
         do throws(ChannelDiscard) {
             verified = try managed?.verify(datagram.extracting(ControlPacket.signedAnnouncementRange), at: now)
         } catch {
+            if error == .forged { forgeries.secretIsUnknown() }
             pollManaged(at: now)
             return .discarded(error)
         }

@@ -23,6 +23,8 @@ struct EpochKey: Sendable {
     /// CLOCK_BOOTTIME in milliseconds when the epoch was announced first.
     let made: Int64
     private var usage: KeyUse
+    /// CLOCK_BOOTTIME in milliseconds when the key came into use first; nil before that.
+    private(set) var usedSince: Int64?
     private let suite: SRTPSuite
     private let index: PacketIndex
     /// The highest index of the decrypted packets, and the timestamp of that packet.
@@ -30,6 +32,8 @@ struct EpochKey: Sendable {
     private var highestTimestamp = RTPTimestamp(rawValue: 0)
     /// CLOCK_BOOTTIME in milliseconds at the latest decrypted packet.
     private var openedAt: Int64 = 0
+    /// The time in milliseconds for numbers that the next packet may leave out, besides the time since `openedAt`.
+    private var timeLeft = Self.mostTime
 
     /// The maximum number of packets by which the index in an announcement may be above the index that this key was
     /// made from. An announcement beyond this maximum does not agree with this key.
@@ -84,12 +88,14 @@ struct EpochKey: Sendable {
 
     // MARK: - Packets that do not fit
 
-    /// The largest jump of the index from one packet to the next, beyond what the shortest frames make in the time between.
-    private static let longestJump: UInt64 = 8
     /// The least difference of the timestamps of two packets in sequence, in samples: the shortest frame of Opus.
     private static let shortestFrame: Int64 = 120
-    /// The least time per packet is 2.5 ms: two packets in 5 ms.
-    private static let (packetCount, interval): (Int64, Int64) = (2, 5)
+    /// The time in milliseconds for each number that is left out, before the next packet. It is less than that of the shortest frame,
+    /// because clocks differ.
+    private static let leastTime: Int64 = 2
+    /// The largest time that is left when a packet has come: for 100 numbers. An access point may deliver at once what has waited,
+    /// with a gap where its queue was full.
+    private static let mostTime: Int64 = 200
 
     func closest(_ number: SequenceNumber) -> PacketIndex { highest.closest(number) }
 
@@ -99,10 +105,9 @@ struct EpochKey: Sendable {
     func fits(_ number: SequenceNumber, _ timestamp: RTPTimestamp, at boot: Int64) -> Bool {
         guard !clock.isEarly(timestamp, at: boot) else { return false }
         guard hasOpened else { return true }
-        let passed = Int64(max(boot - openedAt, 0) * Self.packetCount / Self.interval)
         let step = Int64(number.distance(after: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: highest.rawValue))))
         let time = Int64(timestamp.distance(after: highestTimestamp).rawValue)
-        guard step <= Int64(Self.longestJump) + passed else { return false }
+        guard (step - 1) * Self.leastTime <= timeLeft + max(boot - openedAt, 0) else { return false }
         return step == 0 || (step > 0 ? time >= step * Self.shortestFrame : time <= step * Self.shortestFrame)
     }
 
@@ -147,9 +152,14 @@ struct EpochKey: Sendable {
         }
         let hadOpened = hasOpened
         hasOpened = true
-        openedAt = boot
         usage.packetDecrypted(at: boot)
+        if usedSince == nil, isInUse(at: boot) { usedSince = boot }
         let latest = closest(SequenceNumber(rawValue: packet.uint16(at: 2)))
+        if hadOpened {
+            let missing = latest > highest ? Int64(latest.rawValue - highest.rawValue) - 1 : 0
+            timeLeft = min(timeLeft + max(boot - openedAt, 0) - missing * Self.leastTime, Self.mostTime)
+        }
+        openedAt = max(openedAt, boot)
         if latest > highest || !hadOpened { (highest, highestTimestamp) = (latest, timestamp) }
     }
 }

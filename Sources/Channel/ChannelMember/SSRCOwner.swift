@@ -33,9 +33,12 @@ struct SSRCOwner: Sendable {
     private static let notice: Int64 = 500
     /// The time without a packet of the owner after which another epoch needs no notice.
     private static let pause: Int64 = 200
-    /// The number of packets that may be lost where the next epoch begins, beyond those of the time without packets, in
-    /// milliseconds for each.
-    private static let (gap, shortestFrame) = (8, Int64(10))
+    /// The number of packets that may be lost where the next epoch begins, beyond those of the time without packets.
+    private static let gap = 8
+    /// The largest number of packets in the time without packets: 2 s of the shortest ones, each 2.5 ms.
+    private static let mostLost: Int64 = 800
+    /// What was on the way where another epoch began: packets up to this number before its first one, for this time.
+    private static let (reach, reachTime) = (128, Int64(2_000))
     /// The time after which the former owner gets the SSRC back only if it has been used more than the present one.
     private static let newness: Int64 = 1_000
     /// The owner is there beside a rival if this many newer packets of it come, over this time. Packets that overtake each
@@ -50,9 +53,14 @@ struct SSRCOwner: Sendable {
 
     /// Whether a packet `number` of a key that was announced at `announced` continues the owner's packets.
     func isContinued(by number: SequenceNumber, announcedAt announced: Int64, at boot: Int64) -> Bool {
-        let lost = Int(min(max(boot - heardAt, 0) / Self.shortestFrame, 200))
+        let lost = Int(min(max(boot - heardAt, 0) * 2 / 5, Self.mostLost))
         return !isContested(at: boot) && (boot - announced >= Self.notice || boot - heardAt >= Self.pause)
             && (1...Self.gap + lost).contains(number.distance(after: highest))
+    }
+
+    /// Whether a packet of a former owner was on the way when the present one got the SSRC.
+    func isJustBefore(_ number: SequenceNumber, at boot: Int64) -> Bool {
+        boot - takenAt < Self.reachTime && (-Self.reach..<0).contains(number.distance(after: first))
     }
 
     /// Whether the key has got the SSRC only just now.

@@ -11,7 +11,8 @@ extension Talkers {
     ) -> Outcome {
         guard let talker = index(of: ssrc) else { return .unopened }
         let places = talkers[talker].places
-        for place in places where recent[place].contains(packet) { return .replayed }
+        let digest = RecentPackets.Digest(of: packet)
+        for place in places where recent[place].contains(digest) { return .replayed }
         let number = SequenceNumber(rawValue: packet.uint16(at: 2))
         let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         let boot = boot.nanoseconds / 1_000_000
@@ -21,7 +22,7 @@ extension Talkers {
         for (turn, place) in places.enumerated() {
             guard let key = keys[place], !key.isExpired(at: boot) else { continue }
             guard key.fits(number, timestamp, at: boot) else {
-                if key.hasOpened { strayed |= 1 << turn }
+                strayed |= 1 << turn
                 continue
             }
             switch Self.unprotect(packet, by: &contexts[place], into: &bytes) {
@@ -59,7 +60,8 @@ extension Talkers {
     }
 
     /// Decrypts a packet under the key of `stray` that does not fit what this key has decrypted: somebody with the same key has
-    /// made the one or the other. It gets a key of its own. Returns nil if the packet is not authentic.
+    /// made the one or the other. Or it is early, because the announcement was old. It gets a key of its own. Returns nil if the
+    /// packet is not authentic.
     private mutating func open(
         _ packet: Span<UInt8>, beside stray: EpochKey, of talker: Int, into bytes: inout [UInt8], at boot: Int64
     ) -> Outcome? {
@@ -103,7 +105,7 @@ extension Talkers {
         at boot: Int64
     ) -> Outcome {
         worked(place, of: talker, packet, at: boot)
-        let isDelivered = isDelivered(by: place, of: talker, SequenceNumber(rawValue: packet.uint16(at: 2)), at: boot)
+        let isDelivered = isDelivered(by: place, of: talker, packet, at: boot)
         if talkers[talker].places.first != place { putFirst(place, of: talker) }
         if !isDelivered, let key = keys[place] {
             for index in 0..<4 {
@@ -118,7 +120,7 @@ extension Talkers {
         latest = keys[place]?.origin.index.map { (talkers[talker].ssrc, $0) }
         talkers[talker].opened = openedCount
         keys[place]?.opened = openedCount
-        recent[place].insert(packet)
+        recent[place].insert(RecentPackets.Digest(of: packet))
         guard let key = keys[place], !key.hasOpened else {
             keys[place]?.worked(packet, at: boot, others: [])
             return
@@ -143,10 +145,19 @@ extension Talkers {
 
     // MARK: - Several keys of one SSRC
 
-    /// Whether a packet `number` that the key at `place` has decrypted is delivered under the announced SSRC.
+    /// Whether a former owner gets its SSRC back from the present one: the one that was in use earlier does at once. The other one
+    /// does not while the SSRC is contested, so they do not alternate.
+    private func hasPriority(_ former: EpochKey, over present: EpochKey?, isContested: Bool, at boot: Int64) -> Bool {
+        guard let present else { return true }
+        if former.usedSince ?? .max < present.usedSince ?? .max { return true }
+        return !isContested && former.use(at: boot) > present.use(at: boot)
+    }
+
+    /// Whether a packet that the key at `place` has decrypted is delivered under the announced SSRC.
     private mutating func isDelivered(
-        by place: Int, of talker: Int, _ number: SequenceNumber, at boot: Int64
+        by place: Int, of talker: Int, _ packet: Span<UInt8>, at boot: Int64
     ) -> Bool {
+        let number = SequenceNumber(rawValue: packet.uint16(at: 2))
         var owner = talkers[talker].owner
         defer {
             interferenceCount += owner.interferenceCount - talkers[talker].owner.interferenceCount
@@ -158,19 +169,23 @@ extension Talkers {
         }
         let present = owner.place.flatMap { keys[$0] }
         if key.wasOwner {
-            // A packet of the epoch before.
-            if number.distance(after: owner.first) < 0 { return true }
+            if owner.isJustBefore(number, at: boot) { return true }
             // A talker whose packets go on at once has not begun another epoch.
-            if owner.isNew(at: boot) || key.use(at: boot) > present?.use(at: boot) ?? -1 {
+            if owner.isNew(at: boot)
+                || hasPriority(key, over: present, isContested: owner.isContested(at: boot), at: boot)
+            {
                 owner.giveBack(to: place, from: number, at: boot)
                 return true
             }
         }
         // In a managed channel, the member has signed that both epochs are its own.
         let isSigned = key.origin.index != nil && key.origin.index == present?.origin.index
+        let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         let isNext =
             key.epoch > present?.epoch ?? key.epoch
-            && (isSigned || owner.isContinued(by: number, announcedAt: key.made, at: boot))
+            && (isSigned
+                || owner.isContinued(by: number, announcedAt: key.made, at: boot)
+                    && present?.fits(number, timestamp, at: boot) ?? true)
         guard isNext || owner.isSilent(at: boot) else {
             owner.rivalHeard(at: boot)
             return false

@@ -182,7 +182,9 @@ struct Talkers: ~Copyable, Sendable {
         // Refuses the announcement if both clocks are synchronised and an earlier announcement of this epoch was closer
         // to our clock. The closer announcement is then the true one.
         return !now.bothSynchronised(announcement)
-            || !own.contains { $0.epoch == announcement.epoch && $0.error + Self.sameError < error }
+            || !own.contains {
+                $0.epoch == announcement.epoch && !$0.isExpired(at: boot) && $0.error + Self.sameError < error
+            }
     }
 
     /// A tolerance for the differences between two announcements and our clock, in milliseconds. If these differences

@@ -13,69 +13,7 @@ import Testing
 struct InterferenceTests {
     private let relay = TinyRelay(Family.talk)
     private let interferer = Interferer()
-    private static let ssrc = SSRC(9)
-
-    /// A talker and a listener, and what the talker sends.
-    private final class Scene {
-        let talker: Member
-        let listener: Member
-        let air: Airwaves
-        let interferer = Interferer()
-        /// The talker's latest announcement and packet.
-        private(set) var announced: AnnouncedEpoch?
-        private(set) var latest: (number: SequenceNumber, timestamp: UInt32)?
-
-        init(_ relay: TinyRelay, speech: Speech = Speech(), network: NetworkModel = .init(delay: .milliseconds(10))) {
-            talker = Member(0, Family.configuration(.talk), ssrc: 9, firstSequenceNumber: 1_000, speech: speech)
-            listener = Member(1, Family.configuration(.listen), ssrc: 5)
-            air = Airwaves([talker, listener], relay, network: network)
-            air.watch = { [unowned self] datagram, member in
-                guard member == 1 else { return }
-                if case .announcement(let real) = try? ControlPacket(parsing: datagram.span) {
-                    announced = real.content
-                } else if (128...191).contains(datagram[0]) {
-                    latest = (
-                        SequenceNumber(rawValue: UInt16(datagram[2]) << 8 | UInt16(datagram[3])),
-                        datagram[4..<8].reduce(0) { $0 << 8 | UInt32($1) }
-                    )
-                }
-            }
-        }
-
-        /// The index of the talker's latest packet.
-        var index: PacketIndex {
-            guard let announced, let latest else { return PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0)) }
-            return announced.index.closest(latest.number)
-        }
-
-        var timestamp: UInt32 { latest?.timestamp ?? 0 }
-
-        func inject(_ datagram: [UInt8]) { air.inject(datagram, to: 1) }
-
-        /// Announces an epoch ahead, and sends one packet of it.
-        func forge(
-            _ epoch: Epoch, _ ssrc: SSRC = InterferenceTests.ssrc, index: PacketIndex, timestamp: UInt32? = nil
-        ) throws {
-            inject(interferer.announcement(of: epoch, ssrc, index: index, at: air.now))
-            inject(try interferer.packet(of: epoch, ssrc, index: index, timestamp: timestamp ?? self.timestamp))
-        }
-
-        /// The share of the talker's packets since `start` that the listener hears, under any SSRC or as the talker's.
-        func share(since start: Instant, asItsOwn: Bool) -> Double {
-            let numbers = listener.heard.filter {
-                !Interferer.isForged($0) && (!asItsOwn || $0.packet.ssrc == InterferenceTests.ssrc) && $0.at >= start
-            }.map(\.number)
-            return Double(Set(numbers).count) / ((air.now - start) / .milliseconds(20))
-        }
-
-        var forgedCount: Int {
-            listener.heard.count { Interferer.isForged($0) && $0.packet.ssrc == InterferenceTests.ssrc }
-        }
-
-        var interferences: [ChannelEvent] {
-            listener.eventsOnly.filter { if case .interference = $0 { true } else { false } }
-        }
-    }
+    static let ssrc = SSRC(9)
 
     /// The measured attack: several epochs ahead, each with one packet, and one announcement in four seconds.
     @Test(arguments: 1...20) func epochsAheadWithPacketsDoNotSilenceATalker(seed: UInt64) throws {
@@ -279,5 +217,43 @@ struct InterferenceTests {
         #expect(scene.listener.channel.interferenceCount == 0)
         #expect(Set(scene.listener.heard.map(\.packet.ssrc)) == [Self.ssrc])
         #expect(Set(relay.announcements.map(\.epoch)).count >= 3)
+    }
+
+    /// An access point stalls. Then it delivers at once what was in its queue, and the rest is lost.
+    @Test(arguments: [0.5, 1.0, 1.9], [10, 30, 50]) func aStallWithAFullQueueIsNoInterference(stall: Double, queue: Int)
+    {
+        let scene = Scene(relay)
+        scene.air.run(seconds: 3)
+        for _ in 0..<3 {
+            var waiting: [[UInt8]] = []
+            scene.air.loses = { datagram, member in
+                guard member == 1, (128...191).contains(datagram[0]) else { return false }
+                if waiting.count < queue { waiting.append(datagram) }
+                return true
+            }
+            scene.air.run(seconds: stall)
+            scene.air.loses = nil
+            for datagram in waiting { scene.inject(datagram) }
+            scene.air.run(seconds: 5)
+        }
+        #expect(scene.listener.channel.interferenceCount == 0)
+        #expect(Set(scene.listener.heard.map(\.packet.ssrc)) == [Self.ssrc])
+    }
+
+    /// Somebody has announced an epoch in time, and sends the talker's next number with a timestamp that does not follow.
+    @Test(arguments: [-240_000, 240_000]) func anEpochWhoseTimestampDoesNotFollowDoesNotTakeTheSSRC(ahead: Int) throws {
+        let scene = Scene(relay)
+        scene.air.run(seconds: 3)
+        let move = UInt32(truncatingIfNeeded: ahead)
+        let epoch = Interferer.epoch(at: scene.air.now, ahead: .zero, timestamp: scene.timestamp &+ move, random: 1)
+        scene.inject(interferer.announcement(of: epoch, Self.ssrc, index: scene.index, at: scene.air.now))
+        scene.air.run(seconds: 0.6)
+        let index = scene.index.advanced(by: 2)
+        scene.inject(
+            try interferer.packet(of: epoch, Self.ssrc, index: index, timestamp: scene.timestamp &+ 960 &+ move))
+        scene.air.run(seconds: 3)
+        #expect(scene.listener.heard.count { Interferer.isForged($0) } == 1)
+        #expect(scene.forgedCount == 0)
+        #expect(scene.share(since: .start + .seconds(3), asItsOwn: true) >= 0.98)
     }
 }

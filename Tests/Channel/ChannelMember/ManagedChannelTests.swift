@@ -119,6 +119,29 @@ struct ManagedChannelTests {
         #expect(cleo.heard(from: 2).count >= 198_990)
     }
 
+    /// Others have a newer group secret: their announcements seem forged, and are not.
+    @Test func announcementsUnderAnUnknownSecretAreNoInterference() throws {
+        let owner = SignedFamily.member(0, roster: try SignedFamily.roster(1))
+        let cleo = SignedFamily.member(2)
+        let air = Airwaves([owner, SignedFamily.member(1), cleo], relay)
+        air.run(seconds: 20)
+        for number in 0..<100 {
+            let epoch = Epoch(at: Airwaves.clock(at: air.now), random: UInt128(number))
+            let content = AnnouncedEpoch(
+                suite: .aesCounterMode, ssrc: SSRC(UInt32(100 + number)), epoch: epoch,
+                index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0)), at: Airwaves.clock(at: air.now))
+            let announcement = SignedAnnouncement(
+                content, rosterVersion: 1, index: 1, by: SignedFamily.identities[1], channelID: SignedFamily.channelID,
+                under: Family.stranger.mediaRoot)
+            let datagram = [UInt8](capacity: 136) {
+                ControlPacket.write(signedAnnouncement: announcement.bytes.span, into: &$0)
+            }
+            #expect(air.inject(datagram, to: 2) == .discarded(.forged))
+            air.run(seconds: 0.05)
+        }
+        #expect(cleo.channel.interferenceCount == 0)
+    }
+
     @Test func aMemberComesBackWithItsFileWhileTheOwnerIsAway() throws {
         let owner = SignedFamily.member(0, roster: try SignedFamily.roster(1))
         let ben = SignedFamily.member(1, speech: speech(from: 60))

@@ -68,6 +68,27 @@ struct SSRCOwnerTests {
         #expect(listener.channel.interferenceCount == 0)
     }
 
+    /// The packets around the beginning of the next epoch are lost. 250 ms of the shortest frames are 100 packets.
+    @Test(arguments: [120, 240, 960]) func anEpochWhoseFirstPacketsAreLostHasTheSSRC(frameCount: Int) {
+        var configuration = Family.configuration(.talk, isSynchronised: false)
+        configuration.frameCount = FrameCount(frameCount)
+        let talker = Member(
+            0, configuration, ssrc: 9, speech: Speech(frameCount: FrameCount(frameCount), byteCount: 20))
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 15)
+        talker.channel.setClock(Airwaves.clock(at: air.now), at: air.now)
+        let start = air.now
+        air.loses = { [unowned air] datagram, member in
+            member == 1 && (128...191).contains(datagram[0]) && air.now < start + .milliseconds(250)
+        }
+        air.run(seconds: 5)
+        #expect(Set(relay.announcements.map(\.epoch)).count == 2)
+        #expect(Set(listener.heard.map(\.packet.ssrc)) == [SSRC(9)])
+        #expect(listener.heard.count { $0.at >= start } >= 4_700 * 48 / frameCount)
+        #expect(listener.channel.interferenceCount == 0)
+    }
+
     /// A program that starts again with the same SSRC, but other numbers.
     @Test(arguments: [0.1, 0.5, 1.5, 5]) func aTalkerThatStartsAgainHasTheSSRCAfterASecond(pause: Double) {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
