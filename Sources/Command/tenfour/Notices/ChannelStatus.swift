@@ -164,8 +164,8 @@ struct ChannelStatus {
         case .refusedForTime(let refusal):
             refusal.cause.sentence(of: names[refusal.ssrc], isSynchronised: isClockSynchronised())
         case .interference(let count):
-            "interference: somebody sends forged packets into this channel, \(count) so far; they may be heard as another talker; "
-                + "if so, a new channel, whose link you give only to people you trust, ends it"
+            "interference: somebody with this channel's link sends forged packets (\(count) so far); you may hear them as another "
+                + "talker; to end it, make a new channel and give its link only to people you trust"
         case .limited(let limits) where limits.packetsPerSecond == 0:
             "one talks at a time in this channel, and "
                 + (talker.map { "\(names[$0]) has the floor" } ?? "another does, or you have talked for too long")
