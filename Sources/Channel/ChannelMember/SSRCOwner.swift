@@ -15,6 +15,8 @@ struct SSRCOwner: Sendable {
     private var heardAt: Int64 = 0
     /// The time at which the key got the SSRC.
     private var takenAt: Int64 = 0
+    /// Whether the key continued the packets of the one before.
+    private var hasContinued = false
     private var contestedUntil: Int64 = .min
     /// The number of packets of rivals that are not counted as interference yet, and the time of the first one.
     private var pending: (count: Int, since: Int64) = (0, 0)
@@ -37,8 +39,9 @@ struct SSRCOwner: Sendable {
     private static let gap = 8
     /// The largest number of packets in the time without packets: 2 s of the shortest ones, each 2.5 ms.
     private static let mostLost: Int64 = 800
-    /// What was on the way where another epoch began: packets up to this number before its first one, for this time.
-    private static let (reach, reachTime) = (128, Int64(2_000))
+    /// What was on the way where the talker's next epoch began: packets up to this number before its first one, for this time. That is
+    /// 2 s of the shortest packets.
+    private static let (reach, reachTime) = (800, Int64(2_000))
     /// The time after which the former owner gets the SSRC back only if it has been used more than the present one.
     private static let newness: Int64 = 1_000
     /// The owner is there beside a rival if this many newer packets of it come, over this time. Packets that overtake each
@@ -60,14 +63,15 @@ struct SSRCOwner: Sendable {
 
     /// Whether a packet of a former owner was on the way when the present one got the SSRC.
     func isJustBefore(_ number: SequenceNumber, at boot: Int64) -> Bool {
-        boot - takenAt < Self.reachTime && (-Self.reach..<0).contains(number.distance(after: first))
+        hasContinued && boot - takenAt < Self.reachTime && (-Self.reach..<0).contains(number.distance(after: first))
     }
 
     /// Whether the key has got the SSRC only just now.
     func isNew(at boot: Int64) -> Bool { boot - takenAt < Self.newness }
 
-    /// Gives the SSRC to the key at `place`, from the packet `number` on.
-    mutating func take(_ place: Int, from number: SequenceNumber, at boot: Int64) {
+    /// Gives the SSRC to the key at `place`, from the packet `number` on, which continues the packets before or follows a pause.
+    mutating func take(_ place: Int, from number: SequenceNumber, continues: Bool, at boot: Int64) {
+        hasContinued = continues
         if self.place != place { (former, self.place) = (self.place ?? former, place) }
         (first, highest, heardAt, takenAt) = (number, number, boot, boot)
         (pending, newerCount) = ((0, 0), 0)
@@ -75,7 +79,7 @@ struct SSRCOwner: Sendable {
 
     /// Gives the SSRC back to an earlier owner, whose packets go on.
     mutating func giveBack(to place: Int, from number: SequenceNumber, at boot: Int64) {
-        take(place, from: number, at: boot)
+        take(place, from: number, continues: false, at: boot)
         // The other one does not get it back by the same rule.
         takenAt = boot - Self.newness
         contestedUntil = boot + Self.contest

@@ -186,11 +186,12 @@ extension Talkers {
             && (isSigned
                 || owner.isContinued(by: number, announcedAt: key.made, at: boot)
                     && present?.fits(number, timestamp, at: boot) ?? true)
-        guard isNext || owner.isSilent(at: boot) else {
+        let isSilent = owner.isSilent(at: boot)
+        guard isNext || isSilent else {
             owner.rivalHeard(at: boot)
             return false
         }
-        owner.take(place, from: number, at: boot)
+        owner.take(place, from: number, continues: !isSilent, at: boot)
         keys[place]?.wasOwner = true
         return true
     }
