@@ -379,9 +379,9 @@ let package = Package(
                 [
                     "JSON", "SeededRandom", "Rings", "AudioCore", "Effects", "Packets", "OggOpus", "Session",
                     "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "DirectWay", "ChannelMember",
-                    "RelayCore", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator", "MediaSource",
-                    "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions", "Call", "Lobby",
-                    "Diagnosis", "LiveStream", "CommandSupport",
+                    "RelayCore", "RelayCluster", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator",
+                    "MediaSource", "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions",
+                    "Call", "Lobby", "Diagnosis", "LiveStream", "CommandSupport",
                 ], others: ["TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
             swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),

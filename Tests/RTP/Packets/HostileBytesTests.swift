@@ -61,7 +61,7 @@ struct HostileBytesTests {
 
 extension FuzzTarget {
     /// Whether each of its inputs is a story.
-    fileprivate var isSlow: Bool { [.session, .playout, .relay, .prekey, .deposit].contains(self) }
+    fileprivate var isSlow: Bool { [.session, .playout, .relay, .cluster, .prekey, .deposit].contains(self) }
     /// Whether each of its inputs is many stories, or is compared with all words of a list.
     fileprivate var isSlowest: Bool { self == .channel || self == .identity }
 }

@@ -107,7 +107,7 @@ private struct ChannelTrial: ~Copyable {
             guard bytes.count > 0 else { return }
             if sender == 4, bytes[0] == 11 || bytes[0] == 13 { return tellMembers(bytes) }
             let record = [UInt8](capacity: bytes.count + 36) { sealer.seal(inside: bytes, into: &$0) }
-            take(record.span, mayOpen: true)
+            take(record.span, mayOpen: true, isSealed: true)
         case 5: announce(bytes)
         default: talk(bytes)
         }
@@ -131,7 +131,7 @@ private struct ChannelTrial: ~Copyable {
             sealer.seal(bytes[0] == 11 ? .roster(head, entries) : .rosterPage(page, entries), into: &$0)
         }
         if bytes[5] & 1 == 1 { channel.requestListeners(from: Int(bytes[4]), at: now) }
-        take(record.span, mayOpen: false)
+        take(record.span, mayOpen: false, isSealed: true)
     }
 
     private func entry(_ bytes: Span<UInt8>) -> Roster.Entry {
@@ -169,7 +169,7 @@ private struct ChannelTrial: ~Copyable {
         let key = Self.keys.mediaRoot.masterKey(suite, ssrc: talkerSSRC, epoch: epoch)
         talker = try? SRTPContext(sending: key, ssrc: talkerSSRC, at: index)
         let datagram = [UInt8](capacity: 60) { ControlPacket.write(announcement, into: &$0) }
-        take(datagram.span, mayOpen: true)
+        take(datagram.span, mayOpen: true, isSealed: true)
     }
 
     /// Sends an SRTP packet of the other member with arbitrary content.
@@ -189,7 +189,7 @@ private struct ChannelTrial: ~Copyable {
                 // Bytes that are not RTP cannot be protected and are not sent.
             }
         }
-        if isSealed { take(datagram.span, mayOpen: true) }
+        if isSealed { take(datagram.span, mayOpen: true, isSealed: true) }
     }
 
     mutating func send(_ bytes: Span<UInt8>, isControl: Bool) {
@@ -209,9 +209,17 @@ private struct ChannelTrial: ~Copyable {
         precondition(channel.nextDeadline == nil)
     }
 
-    private mutating func take(_ datagram: Span<UInt8>, mayOpen: Bool) {
+    /// `isSealed`: the relay or another member has sealed the datagram, or has announced a key by it.
+    private mutating func take(_ datagram: Span<UInt8>, mayOpen: Bool, isSealed: Bool = false) {
         let reception = channel.receive(datagram, from: Self.relay, at: now)
         precondition(mayOpen && !hasLeft || reception != .opened, "a stranger was believed")
+        if isSealed {
+            switch reception {
+            case .opened, .handled, .discarded(.malformed), .discarded(.offTime), .discarded(.late), .discarded(.full):
+                countAuthentic()
+            case .held, .discarded: break
+            }
+        }
         flush(mayOpen: mayOpen)
     }
 

@@ -9,7 +9,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, hls, cue, ogg, wav, tags, frames, places, response, live, request
     case terminal, command, input, hid, recording, transmissions, pairing, call, lobby, floor, doctor, application
-    case filters, identity, roster, rosterchange, prekey, deposit, announcement, direct
+    case filters, identity, roster, rosterchange, prekey, deposit, announcement, direct, cluster
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
@@ -61,6 +61,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .deposit: feedDeposit(bytes)
         case .announcement: feedSignedAnnouncement(bytes)
         case .direct: feedDirect(bytes)
+        case .cluster: feedCluster(bytes)
         }
     }
 }

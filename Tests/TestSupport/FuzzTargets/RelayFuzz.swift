@@ -70,9 +70,14 @@ private struct RelayTrial: ~Copyable {
         preconditionFailure("deadlines that never pass")
     }
 
-    mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, isTagged: Bool) {
+    /// `isSealed`: a member has sealed the datagram as a record, or has tagged it.
+    mutating func receive(
+        _ datagram: Span<UInt8>, from sender: Endpoint, isTagged: Bool, isSealed: Bool = false
+    ) {
         credit[sender, default: 0] += datagram.count
-        switch relay.receive(datagram, from: sender, at: now) {
+        let reception = relay.receive(datagram, from: sender, at: now)
+        if isTagged || isSealed { count(reception) }
+        switch reception {
         case .forward(_, let byteCount, let channel, let talker):
             precondition(isTagged, "a stranger was believed")
             precondition(byteCount == datagram.count - HopTag.byteCount && channel == 0 && talker == 0)
@@ -81,12 +86,21 @@ private struct RelayTrial: ~Copyable {
         flush()
     }
 
+    private func count(_ reception: Relay.Reception) {
+        switch reception {
+        case .forward, .handled, .discarded(.malformedRecord), .discarded(.strayPathAnswer), .discarded(.unannounced),
+            .discarded(.takenSSRC), .discarded(.tooManyAnnouncements):
+            countAuthentic()
+        case .discarded: break
+        }
+    }
+
     mutating func receiveSealed(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
         guard inside.count > 0 else { return }
         if (15...22).contains(inside[0]) { return receiveManaged(inside, by: member + 2, from: sender) }
         if inside.count == 14, inside[0] == 12, inside[1] < 2 { return request(inside, by: member, from: sender) }
         let record = [UInt8](capacity: inside.count + 36) { sealers[member].seal(inside: inside, into: &$0) }
-        receive(record.span, from: sender, isTagged: false)
+        receive(record.span, from: sender, isTagged: false, isSealed: true)
     }
 
     /// Sends a member's request for a roster page, with the receipt that it has.
@@ -94,7 +108,7 @@ private struct RelayTrial: ~Copyable {
         let request = Record.rosterRequest(
             inside[1] == 0 ? .listed : .others, position: inside.uint32(at: 2), receipt: receipts[member])
         let record = [UInt8](capacity: 64) { sealers[member].seal(request, into: &$0) }
-        receive(record.span, from: sender, isTagged: false)
+        receive(record.span, from: sender, isTagged: false, isSealed: true)
     }
 
     /// Sends a record of the second channel. One of two bytes stands for a part of a roster that the owner has signed, and
@@ -109,7 +123,7 @@ private struct RelayTrial: ~Copyable {
         let record = [UInt8](capacity: content.count + 36) {
             sealers[member].seal(inside: content.span, into: &$0)
         }
-        receive(record.span, from: sender, isTagged: false)
+        receive(record.span, from: sender, isTagged: false, isSealed: true)
     }
 
     private mutating func take(_ datagram: [UInt8]) {
@@ -160,7 +174,7 @@ private struct RelayTrial: ~Copyable {
 }
 
 /// The start of every trial: members with the sessions that they agreed with a relay of the same seed.
-private struct RelayPlay: Sendable {
+struct RelayPlay: Sendable {
     let configuration: RelayConfiguration
     let members: [SessionKeys]
     let announcement: [UInt8]

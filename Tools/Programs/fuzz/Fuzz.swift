@@ -12,6 +12,8 @@ private let target: FuzzTarget = {
         let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: ", ")
         fatalError("TENFOUR_FUZZ_TARGET names none of \(names)")
     }
+    // libFuzzer ends by `exit`.
+    atexit { if authenticCount > 0 { print("stat::authentic: \(authenticCount)") } }
     return target
 }()
 
