@@ -202,7 +202,7 @@ public struct Channel: ~Copyable, Sendable {
     /// Queues the datagrams and posts the events that are due at `now`. Does nothing after `leave`.
     private mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
-        if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }
+        advanceJoining(at: now)
         reportFailedJoin()
         if let due = changeover.deadline, due <= now { changeover.sendLeave(into: &outbox) }
         standing.timeElapsed(as: configuration.role, &events, at: now)
@@ -220,10 +220,7 @@ public struct Channel: ~Copyable, Sendable {
             case .nothing: return
             case .renew(let token): send(.renewal(token: token, receipt: session?.receipt ?? 0))
             case .lost: relayIsLost(at: now)
-            case .over:
-                session = nil
-                managed?.left()
-                if !joinHandshake.isActive { joinHandshake.begin(at: now) }
+            case .over: sessionIsOver(at: now)
             }
         }
     }

@@ -58,6 +58,18 @@ extension Channel {
         advanceKeepalive(at: now)
     }
 
+    mutating func sessionIsOver(at now: Instant) {
+        session = nil
+        managed?.left()
+        if !joinHandshake.isActive { joinHandshake.begin(at: now) }
+        // The first HELLO is due now, and the time of now does not come a second time.
+        advanceJoining(at: now)
+    }
+
+    mutating func advanceJoining(at now: Instant) {
+        if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }
+    }
+
     mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
         session?.receipt = receipt
         // Repeats the announcements at the first answer, because the relay forwards nothing before our first record.

@@ -227,7 +227,7 @@ private struct ClusterTrial: ~Copyable {
             count += 1
             precondition(!datagram.isEmpty && (0...1).contains { DatagramScript.endpoint($0) == endpoint })
         }
-        precondition(count <= 512, "one thing that happens is worth a few messages")
+        precondition(count <= 512, "one event causes few messages")
         while relay.nextEvent() != nil {}
     }
 }
