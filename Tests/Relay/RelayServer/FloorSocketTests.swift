@@ -13,39 +13,20 @@ import Testing
 /// A channel that requires the floor, on real sockets.
 @Suite(.onItsOwnThread, .inRealTime)
 struct FloorSocketTests {
-    private let turns: ChannelKeys
-    private let relay: RunningRelay
+    private let turns: SocketChannel
     /// The duration of the talk.
     private static let packetCount = 400
 
-    init() throws {
-        var generator = CSPRNG()
-        turns = ChannelKeys(name: "turns", secret: Secret(.talk, using: &generator))
-        var configuration = RelayConfiguration()
-        configuration.channels = [
-            .init(name: "turns", talkJoin: try #require(turns.talkJoin), listenJoin: turns.listenJoin)
-        ]
-        configuration.channels[0].floor = .init(isRequired: true, longestTalk: .seconds(10))
-        relay = try RunningRelay(RelayServerConfiguration(bind: .anyLoopbackPort, relay: configuration, workers: 1))
-    }
-
-    private func join(_ members: [SocketMember]) throws {
-        for _ in 0..<10_000 where !members.allSatisfy(\.isJoined) {
-            for member in members { member.pump() }
-            usleep(500)
-        }
-        let isJoined = members.allSatisfy(\.isJoined)
-        try #require(isJoined)
-    }
+    init() throws { turns = try SocketChannel(floor: .init(isRequired: true, longestTalk: .seconds(10))) }
 
     /// A member with a talk link sends garbage each 400 ms under an SSRC that it has not announced, one that another member
     /// has, and none.
     @Test(arguments: [SSRC(77), SSRC(9), SSRC(10)]) func garbageDoesNotTakeTheFloor(ssrc: SSRC) throws {
-        let talker = SocketMember(.talk, of: turns, at: relay.port, ssrc: 9, usesFloor: true)
-        let other = SocketMember(.talk, of: turns, at: relay.port, ssrc: 10, usesFloor: true)
-        let listener = SocketMember(.listen, of: turns, at: relay.port, ssrc: 5)
-        try join([talker, other, listener])
-        var attacker = try TestMember(.talk, of: turns, at: relay.port)
+        let talker = SocketMember(.talk, of: turns.keys, at: turns.relay.port, ssrc: 9, usesFloor: true)
+        let other = SocketMember(.talk, of: turns.keys, at: turns.relay.port, ssrc: 10, usesFloor: true)
+        let listener = SocketMember(.listen, of: turns.keys, at: turns.relay.port, ssrc: 5)
+        try turns.join([talker, other, listener])
+        var attacker = try TestMember(.talk, of: turns.keys, at: turns.relay.port)
         let start = Clocks.now
         var spokenCount = 0
         talker.pressFloor()

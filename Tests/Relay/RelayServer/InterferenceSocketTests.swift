@@ -12,39 +12,20 @@ import Testing
 /// Somebody with a listen link interferes with a talker, on real sockets: what it makes is heard beside the talker.
 @Suite(.onItsOwnThread, .inRealTime)
 struct InterferenceSocketTests {
-    private let keys: ChannelKeys
-    private let relay: RunningRelay
+    private let channel: SocketChannel
     /// The duration of the talk.
     private static let packetCount = 400
 
-    init() throws {
-        var generator = CSPRNG()
-        keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &generator))
-        var configuration = RelayConfiguration()
-        configuration.channels = [
-            .init(name: "family", talkJoin: try #require(keys.talkJoin), listenJoin: keys.listenJoin)
-        ]
-        relay = try RunningRelay(RelayServerConfiguration(bind: .anyLoopbackPort, relay: configuration, workers: 1))
-    }
-
-    private func join(_ members: [SocketMember], _ way: OnTheWay) throws {
-        for _ in 0..<10_000 where !members.allSatisfy(\.isJoined) {
-            for member in members { member.pump() }
-            way.pump()
-            usleep(500)
-        }
-        let isJoined = members.allSatisfy(\.isJoined)
-        try #require(isJoined)
-    }
+    init() throws { channel = try SocketChannel() }
 
     /// An attacker with a listen link and the relay's address announces epochs ahead, each with one forged packet.
     @Test(arguments: [500, 2_000]) func aListenLinkDoesNotSilenceATalker(beginning: Int) throws {
-        let way = OnTheWay(to: relay.port)
-        let talker = SocketMember(.talk, of: keys, at: relay.port, ssrc: 9)
-        let listener = SocketMember(.listen, of: keys, at: way.port, ssrc: 5)
+        let way = OnTheWay(to: channel.relay.port)
+        let talker = SocketMember(.talk, of: channel.keys, at: channel.relay.port, ssrc: 9)
+        let listener = SocketMember(.listen, of: channel.keys, at: way.port, ssrc: 5)
         way.member = listener
-        try join([talker, listener], way)
-        let forger = Forger(ChannelKeys(name: "family", secret: keys.listenSecret).mediaRoot)
+        try channel.join([talker, listener], pump: way.pump)
+        let forger = Forger(ChannelKeys(name: "family", secret: channel.keys.listenSecret).mediaRoot)
         let start = Clocks.now
         var attack = start + .milliseconds(beginning)
         for number in 0..<Self.packetCount {

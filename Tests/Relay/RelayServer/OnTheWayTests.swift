@@ -14,23 +14,16 @@ import Testing
 /// An attacker between a listener and its relay, on real sockets: it records, withholds and forges announcements.
 @Suite(.onItsOwnThread)
 final class OnTheWayTests {
-    private let keys: ChannelKeys
-    private let relay: RunningRelay
+    private let channel: SocketChannel
     private let talker: SocketMember
     private let attacker: OnTheWay
     private let listener: SocketMember
 
     init() throws {
-        var generator = CSPRNG()
-        keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &generator))
-        var configuration = RelayConfiguration()
-        configuration.channels = [
-            .init(name: "family", talkJoin: try #require(keys.talkJoin), listenJoin: keys.listenJoin)
-        ]
-        relay = try RunningRelay(RelayServerConfiguration(bind: .anyLoopbackPort, relay: configuration, workers: 1))
-        talker = SocketMember(.talk, of: keys, at: relay.port, ssrc: 9)
-        attacker = OnTheWay(to: relay.port)
-        listener = SocketMember(.listen, of: keys, at: attacker.port, ssrc: 5)
+        channel = try SocketChannel()
+        talker = SocketMember(.talk, of: channel.keys, at: channel.relay.port, ssrc: 9)
+        attacker = OnTheWay(to: channel.relay.port)
+        listener = SocketMember(.listen, of: channel.keys, at: attacker.port, ssrc: 5)
         attacker.member = listener
     }
 
@@ -41,10 +34,7 @@ final class OnTheWayTests {
         usleep(500)
     }
 
-    private func join() throws {
-        for _ in 0..<10_000 where !talker.isJoined || !listener.isJoined { pump() }
-        try #require(talker.isJoined && listener.isJoined)
-    }
+    private func join() throws { try channel.join([talker, listener], pump: attacker.pump) }
 
     private var spokenCount = 0
 
@@ -65,9 +55,9 @@ final class OnTheWayTests {
 
     /// Returns the number of replayed packets heard by a listener whose clock is `ahead` of the recording.
     private func heardAgain(_ ahead: Duration, isSynchronised: Bool) throws -> Int {
-        let attacker = OnTheWay(to: relay.port)
+        let attacker = OnTheWay(to: channel.relay.port)
         let late = SocketMember(
-            .listen, of: keys, at: attacker.port, ssrc: 6, ahead: ahead, isSynchronised: isSynchronised)
+            .listen, of: channel.keys, at: attacker.port, ssrc: 6, ahead: ahead, isSynchronised: isSynchronised)
         attacker.member = late
         attacker.withholds = { !$0.starts(with: [99]) || $0[2] == 8 }
         for _ in 0..<10_000 where !late.isJoined {
@@ -122,7 +112,7 @@ final class OnTheWayTests {
 
     @Test func forgedAnnouncementsDoNotSilenceATalker() throws {
         try join()
-        let root = keys.mediaRoot
+        let root = channel.keys.mediaRoot
         var randomness = SeededRandom(seed: 6)
         talk(150) { number in
             for ahead: Int64 in [1, 9, 119] {
