@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import TenfourChannelKeys
+import TenfourFloor
 import TenfourIcecast
 import TenfourManagedChannel
 import TenfourRadio
@@ -227,7 +228,8 @@ extension RelaySource.Read {
         }
         for channel in configuration.relay.channels {
             let owner = channel.owner.map { " of the owner \($0.configurationText)" } ?? ""
-            lines.append("channel \(channel.name)\(owner)\(channel.limits.text)")
+            let rules = [channel.limits.text, Self.text(of: channel.floor)].compactMap { $0 }
+            lines.append("channel \(channel.name)\(owner): \(rules.joined(separator: "; "))")
         }
         for channel in configuration.plain {
             let inputs = channel.inputs.map { "\($0.bind)" + ($0.from.map { " from \($0)" } ?? "") }
@@ -244,18 +246,27 @@ extension RelaySource.Read {
         }
         return lines.map { $0 + "\n" }.joined()
     }
+
+    /// Returns who may talk in a channel, and how long.
+    private static func text(of floor: FloorArbiter.Configuration?) -> String {
+        guard let floor else { return "several may talk at once" }
+        let length = floor.longestTalk.map { "for at most \(Int($0 / .seconds(1))) s" } ?? "as long as they like"
+        return floor.isRequired
+            ? "one talks at a time, \(length)"
+            : "grants the floor to those who ask for it, \(length); others may talk, too"
+    }
 }
 
 extension ChannelLimits {
-    /// A channel's limits as text that follows the channel's name; empty without limits.
-    fileprivate var text: String {
+    /// A channel's limits; nil without limits.
+    fileprivate var text: String? {
         let limits = [
             members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
             voices.map { "\($0) simultaneous voices" }, bitsPerSecond.map { "\($0) bits per second" },
             talkerPacketsPerSecond.map { "\($0) packets per second from a talker" },
             talkerBitsPerSecond.map { "\($0) bits per second from a talker" },
         ].compactMap { $0 }
-        return limits.isEmpty ? "" : ": accepts \(limits.joined(separator: ", "))"
+        return limits.isEmpty ? nil : "accepts \(limits.joined(separator: ", "))"
     }
 }
 

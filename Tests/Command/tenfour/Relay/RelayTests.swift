@@ -204,7 +204,7 @@ import Testing
         #expect(result.end == .code(0), "\(result.errors)")
         for words in [
             "listens on 127.0.0.1:\(port + 1), sends from 2 threads", "other.sock", "to 2 addresses",
-            "channel family: accepts 7 members\n",
+            "channel family: accepts 7 members; several may talk at once\n",
         ] { #expect(result.output.contains(words), "\(result.output)") }
         let status = try tenfour(["relay", "status"], in: folder, environment: environment)
         #expect(
@@ -242,12 +242,16 @@ import Testing
     @Test func aCheckSaysWhatItComesTo() throws {
         let family = try Channel("family", port: port)
         configure([
-            family.line, "rtp-in studio=0.0.0.0:7000,from=10.0.0.7", "rtp-out studio=10.0.1.20:5004", "workers 3",
+            family.line, try Channel("fire", port: port).line + " floor=required talk-time=60",
+            try Channel("crew", port: port).line + " floor=on", "rtp-in studio=0.0.0.0:7000,from=10.0.0.7",
+            "rtp-out studio=10.0.1.20:5004", "workers 3",
         ])
         let result = try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder)
         #expect(result.end == .code(0) && result.errors.isEmpty)
         for words in [
-            "listens on 127.0.0.1:\(port), sends from 3 threads", "channel family\n", "10000 members",
+            "listens on 127.0.0.1:\(port), sends from 3 threads", "10000 members",
+            "channel family: several may talk at once\n", "channel fire: one talks at a time, for at most 60 s\n",
+            "channel crew: grants the floor to those who ask for it, for at most 180 s; others may talk, too\n",
             "channel studio, not encrypted: 0.0.0.0:7000 from 10.0.0.7 to 1 address\n",
         ] { #expect(result.output.contains(words), "\(result.output)") }
         #expect(!UDPPort.isBound(port))
