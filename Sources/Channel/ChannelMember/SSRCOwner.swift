@@ -39,8 +39,8 @@ struct SSRCOwner: Sendable {
     private static let gap = 8
     /// The largest number of packets in the time without packets: 2 s of the shortest ones, each 2.5 ms.
     private static let mostLost: Int64 = 800
-    /// What was on the way where the talker's next epoch began: packets up to this number before its first one, for this time. That is
-    /// 2 s of the shortest packets.
+    /// The packets that may be on the way when the talker's next epoch begins: up to this number before its first one, for this time.
+    /// That is 2 s of the shortest packets.
     private static let (reach, reachTime) = (800, Int64(2_000))
     /// The time after which the former owner gets the SSRC back only if it has been used more than the present one.
     private static let newness: Int64 = 1_000
