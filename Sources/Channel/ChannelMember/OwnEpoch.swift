@@ -30,6 +30,8 @@ struct OwnEpoch: Sendable {
     /// The time for which RTP timestamps must have fallen behind CLOCK_BOOTTIME before a new epoch begins. At the first
     /// packet of a talkspurt, a new epoch begins without this delay.
     private static let patience = Duration.seconds(1)
+    /// The largest delay with which an epoch goes on while the next one is announced. Receivers refuse packets from 2 s on.
+    private static let longestDelay = Duration.milliseconds(1_500)
 
     /// Makes an epoch that is created immediately before the packet with `header` is sent. `first` and `began` are the
     /// sequence number and the time of the epoch's first packet.
@@ -73,20 +75,38 @@ struct OwnEpoch: Sendable {
         latest = latest?.closest(number) ?? PacketIndex(rolloverCounter: 0, number)
     }
 
-    /// Whether the stream's timestamps have fallen behind our clock, for example because the machine slept or the
+    /// The difference between the epoch's clock and our wall clock, which was set since the epoch was created.
+    func clockError(at clocks: ClockReading) -> Duration {
+        let passed = Int64((clocks.boot - drawn.boot) / .milliseconds(1))
+        return .milliseconds(
+            abs(Int64(clamping: clocks.wall.sinceEpoch) - Int64(clamping: epoch.milliseconds) - passed))
+    }
+
+    /// Whether a stream goes on in its epoch.
+    enum Continuation {
+        case sameEpoch
+        /// The next epoch is announced first, because a word is being said.
+        case nextEpochSoon
+        /// The next epoch begins with this packet: there was a pause, or receivers would refuse the packets until then.
+        case nextEpochNow
+    }
+
+    /// Returns whether the stream goes on. It does not if its timestamps have fallen behind our clock, for example because the machine slept or the
     /// microphone stopped. Receivers cannot distinguish such packets from packets that an attacker has held back, so a
     /// new epoch is needed.
-    mutating func hasFallenBehind(_ header: RTPHeader, at clocks: ClockReading) -> Bool {
-        if clocks.suspended - drawn.suspended > Self.tolerance { return true }
+    mutating func continuation(_ header: RTPHeader, at clocks: ClockReading) -> Continuation {
+        if clocks.suspended - drawn.suspended > Self.tolerance { return .nextEpochNow }
         let frames = header.timestamp.distance(after: drawn.timestamp)
         let delay = clocks.boot - drawn.boot - frames.duration()
         leastDelay = min(leastDelay, delay)
         guard delay - leastDelay > Self.tolerance else {
             behindSince = nil
-            return false
+            return .sameEpoch
         }
         let since = behindSince ?? clocks.boot
         behindSince = since
-        return header.marker || clocks.boot - since >= Self.patience
+        if header.marker { return .nextEpochNow }
+        guard clocks.boot - since >= Self.patience else { return .sameEpoch }
+        return delay - leastDelay > Self.longestDelay ? .nextEpochNow : .nextEpochSoon
     }
 }

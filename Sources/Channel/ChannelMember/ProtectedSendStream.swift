@@ -26,6 +26,9 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     /// The minimum duration of an epoch that was created while the clock was not synchronised. After this time, a new
     /// epoch begins as soon as the clock is synchronised.
     private static let shortestLength = Duration.seconds(10)
+    /// The largest error of an epoch's clock with which the epoch goes on while the next one is announced. Receivers may refuse the
+    /// packets of an epoch whose clock is 120 s wrong.
+    private static let largestClockError = Duration.seconds(60)
     /// The time between the first announcement of the next epoch and the epoch's first packet.
     static let notice = Duration.seconds(2)
     /// The longest time between two announcements while packets are sent.
@@ -70,7 +73,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         _ header: RTPHeader, _ configuration: ChannelConfiguration, _ keys: StreamKeys, at clocks: ClockReading,
         _ now: Instant, using generator: inout CSPRNG
     ) {
-        if isNewEpochDue(header, keys, at: clocks, now) {
+        let continuation = continuation(header, keys, at: clocks, now)
+        if continuation == .nextEpochNow {
             if header.ssrc != current?.ssrc { sealed.removeAll() }
             coming = nil
             comingContext = nil
@@ -86,9 +90,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
                 context = comingContext.take()
                 announceAgain()
             }
-        } else if let current,
-            now - current.began >= Self.epochLength - Self.notice || current.secret != keys.name?.secret
-        {
+        } else if continuation == .nextEpochSoon {
             let first = header.sequenceNumber.advanced(by: Int(Self.notice / configuration.frameCount.duration()))
             configuration.drawAnew(&generator)
             let epoch = draw(header, keys, from: first, at: clocks, now + Self.notice, &generator)
@@ -100,15 +102,23 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         lastPacket = clocks.boot
     }
 
-    /// Whether a new epoch must begin with this packet, although the epoch could not be announced in advance.
-    private mutating func isNewEpochDue(
+    /// Returns whether a new epoch must begin with the packet with `header`, or be announced before it.
+    private mutating func continuation(
         _ header: RTPHeader, _ keys: StreamKeys, at clocks: ClockReading, _ now: Instant
-    ) -> Bool {
-        guard let current, header.ssrc == current.ssrc, let lastPacket else { return true }
-        if keys.replacesAtOnce, current.secret != keys.name?.secret { return true }
-        if clocks.boot - lastPacket >= Self.longestSilence { return true }
-        if clocks.isSynchronised, !current.isSynchronised, now - current.began >= Self.shortestLength { return true }
-        return self.current?.hasFallenBehind(header, at: clocks) ?? true
+    ) -> OwnEpoch.Continuation {
+        guard let current, header.ssrc == current.ssrc, let lastPacket else { return .nextEpochNow }
+        let hasOldSecret = current.secret != keys.name?.secret
+        if hasOldSecret, keys.replacesAtOnce { return .nextEpochNow }
+        if clocks.boot - lastPacket >= Self.longestSilence { return .nextEpochNow }
+        let age = now - current.began
+        let isNewlySynchronised = clocks.isSynchronised && !current.isSynchronised && age >= Self.shortestLength
+        let continuation = self.current?.continuation(header, at: clocks) ?? .nextEpochNow
+        guard continuation == .sameEpoch else { return continuation }
+        if isNewlySynchronised, header.marker || current.clockError(at: clocks) > Self.largestClockError {
+            return .nextEpochNow
+        }
+        let isNextEpochDue = hasOldSecret || isNewlySynchronised || age >= Self.epochLength - Self.notice
+        return isNextEpochDue ? .nextEpochSoon : .sameEpoch
     }
 
     private mutating func draw(
