@@ -10,6 +10,7 @@ import Testing
 /// them.
 final class ClusterProcesses {
     let family: ChannelKeys
+    private let secret: Secret
     private let folder = Folder()
     private let port = UDPPort.free()
     private var nats: Program?
@@ -21,7 +22,8 @@ final class ClusterProcesses {
 
     init() throws {
         var generator = CSPRNG()
-        family = ChannelKeys(name: "family", secret: Secret(.talk, using: &generator))
+        secret = Secret(.talk, using: &generator)
+        family = ChannelKeys(name: "family", secret: secret)
         let key = (0..<64).map { _ in "0123456789abcdef".randomElement(using: &generator) ?? "0" }
         folder.write(String(key) + "\n", to: "cluster.key")
         try startNATS()
@@ -65,6 +67,12 @@ final class ClusterProcesses {
     }
 
     func endpoint(_ relay: Int) -> Endpoint { Endpoint(.v4(0x7F00_0001 + UInt32(relay)), port: port) }
+
+    /// Returns the talk link that names the relays in this order.
+    func link(orderingRelays order: [Int]) throws -> String {
+        let relays = try order.map { try RelayHost(host: "127.0.0.\($0 + 1)", port: port) }
+        return try ChannelLink(relays: relays, name: "family", opening: .secret(secret)).text()
+    }
 
     // MARK: - Members
 
