@@ -46,10 +46,7 @@ public struct CallFloor: Sendable {
     }
 
     /// Whether this station arbitrates.
-    public var arbitrates: Bool { arbiter != nil }
-
-    /// Whether the station may send media now.
-    public var maySend: Bool { participant.maySend }
+    var arbitrates: Bool { arbiter != nil }
 
     // MARK: - Input
 

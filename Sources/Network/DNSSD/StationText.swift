@@ -21,8 +21,6 @@ public struct StationText: Hashable, Sendable {
     private static let names: [(Accepted, String)] = [(.calls, "call"), (.pairing, "pair")]
     private static let maximumVersionLength = 20
 
-    public init() {}
-
     public init(version: String, accepts: Accepted) {
         self.version = version
         self.accepts = accepts

@@ -62,7 +62,6 @@ public struct Lobby: Sendable {
     }
 
     public mutating func accept(at now: Instant) { stationCall.accept(at: now) }
-    public mutating func decline(at now: Instant) { stationCall.decline(at: now) }
     public mutating func hangUp(at now: Instant) { stationCall.hangUp(at: now) }
 
     /// Returns the one who sends plain RTP, to whom the person wants to talk; nil if nobody does any more.

@@ -136,9 +136,7 @@ public final class LobbyStation: CallSignalling {
 
     /// The person wants to talk to the one who calls.
     public func accept() { change { $0.accept(at: $1) } }
-    /// The person does not want to talk to the one who calls.
-    public func decline() { change { $0.decline(at: $1) } }
-    /// Ends the call, or takes the invitation back.
+    /// Ends the call, declines one, or takes the invitation back.
     public func hangUp() { change { $0.hangUp(at: $1) } }
     /// Returns the one who sends plain RTP, to whom the person wants to talk; nil if nobody does any more.
     public func takePlainCaller() -> Endpoint? { change { lobby, _ in lobby.takePlainCaller() } }

@@ -30,10 +30,10 @@ public struct TransmissionHistory: ~Copyable, Sendable {
     public func copy() -> TransmissionHistory { TransmissionHistory(store.copy()) }
 
     /// The number of bytes that the ring takes in memory.
-    public var byteCount: Int { store.capacity }
+    var byteCount: Int { store.capacity }
 
     /// The number of packets in the ring.
-    public var packetCount: Int { store.count }
+    var packetCount: Int { store.count }
 
     /// Adds a packet that has arrived at `now`. A payload of more than 1 440 bytes is dropped, because no packet of a
     /// datagram that passes through the Internet is longer.

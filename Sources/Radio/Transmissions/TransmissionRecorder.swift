@@ -60,7 +60,7 @@ public final class TransmissionRecorder: Sendable {
     }
 
     /// The state, at most 100 ms old while somebody talks. For any thread.
-    public var status: RecorderStatus {
+    var status: RecorderStatus {
         var status = shared.status.withLock { $0 }
         status.droppedPacketCount = shared.droppedCount.load(ordering: .relaxed)
         return status

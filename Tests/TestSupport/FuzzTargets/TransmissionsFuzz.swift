@@ -41,9 +41,10 @@ func feedTransmissions(_ bytes: Span<UInt8>) {
         history.insert(bytes.extracting((start + 9)..<(start + 9 + Int(bytes[start + 8] % 8))), packet, at: now)
         now = now + .microseconds(Int(bytes[start + 15]) * 10_000)
     }
-    precondition(history.packetCount * 24 <= history.byteCount)
     for replay in [history.lastTransmission(at: now), history.last(at: now)].compactMap(\.self) {
         precondition(replay.transmissionCount >= 1 && replay.duration <= .seconds(1_200))
+        let kept = replay.packets.count { if case .audio = $0.content { true } else { false } }
+        precondition(kept * 24 <= 4_096)
         for packet in replay.packets {
             precondition(packet.frameCount > .zero && packet.frameCount <= FrameCount(48_000))
             if case .audio = packet.content { precondition(!replay.payload(of: packet).isEmpty) }
