@@ -8,8 +8,9 @@ build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libogg-dev 
     libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev libmicrohttpd-dev libshout-dev libnats-dev libevdev-dev)
 
 # The options of the builds that tests and documentation use: optimized, since the tests compute much, and apart from .build, so that
-# `swift build` and `swift test` by hand build nothing anew. Without information for debuggers, which takes the compiler long.
-test_build=(-c release -Xswiftc -enable-testing -debug-info-format none --scratch-path "$root/.build-tests")
+# `swift build` and `swift test` by hand build nothing anew. Without information for debuggers, which takes the compiler long;
+# with an index, which says who uses a declaration (Tools/Programs/unreached.py).
+test_build=(-c release -Xswiftc -enable-testing -debug-info-format none --enable-index-store --scratch-path "$root/.build-tests")
 
 # -y, or --yes, before a -- is for `need` below, and removed from the arguments of the tool that sources this file.
 assume_yes=
