@@ -31,7 +31,7 @@ struct LoudspeakerReplay: ~Copyable, Sendable {
 
     /// Whether a replay is heard. Takes over whether it is to be heard; `isMuted` silences it, although it goes on.
     mutating func update(isMuted: Bool) -> Bool {
-        let isPlaying = replays.isPlaying.load(ordering: .acquiring)
+        let isPlaying = replays.isPlaying
         let gain = isPlaying && !isMuted ? Self.gain : 0
         if gain != volume.target { volume.fade(to: gain, over: Self.fade) }
         return isPlaying

@@ -124,7 +124,7 @@ internal import TenfourUV
         self.controls = controls
         self.state = state
         self.limits = limits
-        delivery = PacketDelivery(incoming, controls.replays, configuration.packetTap)
+        delivery = PacketDelivery(incoming, controls, configuration.packetTap)
         self.outgoing = outgoing
         sends = configuration.input != nil
         self.captured = captured

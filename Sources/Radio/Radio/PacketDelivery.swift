@@ -15,9 +15,9 @@ struct PacketDelivery: ~Copyable {
     private(set) var droppedCount = 0
 
     /// `incoming` leads to the playback thread; nil if nothing is played.
-    init(_ incoming: consuming RingBufferProducer<IncomingPacket>?, _ replays: Replays?, _ tap: (any PacketTap)?) {
+    init(_ incoming: consuming RingBufferProducer<IncomingPacket>?, _ controls: Controls, _ tap: (any PacketTap)?) {
         self.incoming = incoming
-        history = replays.map { HistoryKeeper($0) }
+        history = controls.replays.map { HistoryKeeper($0, controls.talkerVolumes) }
         self.tap = tap
     }
 
@@ -28,10 +28,11 @@ struct PacketDelivery: ~Copyable {
     }
 
     private mutating func deliverOne(_ packet: MediaPacket, of datagram: Span<UInt8>, at now: Instant) {
-        pass { $0.set(packet, of: datagram, arrivedAt: now) }
         let start = packet.description.offset
         let payload = datagram.extracting(start..<(start + packet.description.byteCount))
+        // A packet that ends a replay ends it before it is played.
         history?.insert(payload, packet, at: now)
+        pass { $0.set(packet, of: datagram, arrivedAt: now) }
         tap?.receive(payload, packet, at: now)
     }
 

@@ -169,8 +169,9 @@ public final class RadioSession: Sendable {
     /// Plays a tone on the card, in place of a tone that is playing. It is neither sent nor recorded.
     public func play(_ tone: SignalTone) { controls.play(tone) }
 
-    /// Plays on the card what was heard before, in place of a replay that plays. Other audio is played more softly
-    /// meanwhile. A replay is neither sent nor recorded. Nothing happens if the session keeps no history
+    /// Plays on the card what was heard before, in place of a replay that plays. A replay ends over 10 ms when somebody
+    /// begins to talk; those who talk already are played more softly meanwhile. A talker whose volume is 0 does not end
+    /// it. A replay is neither sent nor recorded. Nothing happens if the session keeps no history
     /// (`RadioConfiguration.keepsHistory`) or plays on no card.
     public func replay(_ range: ReplayRange) {
         controls.replays?.request(range)
@@ -180,8 +181,13 @@ public final class RadioSession: Sendable {
     /// Ends the replay, over 10 ms.
     public func stopReplay() { controls.replays?.stop() }
 
+    /// Sets which other sessions the same person hears: a transmission that begins here ends their replays, too.
+    package func setHeardTogether(with others: [RadioSession]) {
+        controls.replays?.setOthers(others.compactMap(\.controls.replays))
+    }
+
     /// Whether a replay is heard.
-    public var isReplaying: Bool { controls.replays?.isPlaying.load(ordering: .acquiring) ?? false }
+    public var isReplaying: Bool { controls.replays?.isPlaying ?? false }
 
     /// Whether the session can replay what was heard.
     public var canReplay: Bool { controls.replays != nil }

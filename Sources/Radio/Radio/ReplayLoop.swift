@@ -46,11 +46,11 @@ struct ReplayLoop: ~Copyable, Sendable {
         let (number, rate) = (order.number, order.range.rate)
         guard let replay = selected else { return replays.post(.nothing) }
         replays.post(.began(transmissionCount: replay.transmissionCount, duration: replay.duration / rate))
-        replays.isPlaying.store(true, ordering: .releasing)
+        replays.begin(number)
         decoder.begin(replay, rate: rate)
         while isWanted(number), let count = decoder.next(), push(count, number) {}
         waitForCard(number)
-        replays.isPlaying.store(false, ordering: .releasing)
+        replays.end()
         // Discards what the card has not taken while it fades out, before another replay begins.
         waitForCard(nil)
         replays.post(.ended)

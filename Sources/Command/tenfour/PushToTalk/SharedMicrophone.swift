@@ -31,6 +31,7 @@ final class SharedMicrophone: Sendable {
         self.channels = channels
         self.isHalfDuplex = isHalfDuplex
         for session in sessions.dropFirst() { session.needsCapture = false }
+        for session in sessions { session.setHeardTogether(with: sessions.filter { $0 !== session }) }
     }
 
     /// The index of the session that the microphone belongs to.

@@ -1,8 +1,10 @@
+import TenfourAudioCore
 import TenfourJSON
 import TenfourPushToTalk
-import TenfourRadio
+import TenfourTransmissions
 import Testing
 
+@testable import TenfourRadio
 @testable import tenfour
 
 /// The microphone that several sessions share.
@@ -43,6 +45,23 @@ struct SharedMicrophoneTests {
         #expect(sessions.map(\.needsCapture) == [false, true, false])
         microphone.give(to: 0)
         #expect(sessions.map(\.needsCapture) == [true, false, false])
+    }
+
+    @Test func aTransmissionInOneSessionEndsTheReplayOfAnother() throws {
+        var configuration = try RadioConfiguration.talking(
+            with: StreamAddress(host: "127.0.0.1", port: 9), localPort: 0)
+        configuration.output = .card("null")
+        configuration.keepsHistory = true
+        let sessions = try (0..<2).map { _ in try RadioSession(configuration) }
+        let microphone = SharedMicrophone(sessions, Array(channels.prefix(2)), isHalfDuplex: true)
+        let replays = try #require(sessions[0].controls.replays)
+        replays.request(.lastMinute)
+        replays.deliver(TransmissionHistory(), try #require(replays.takeRequest()), at: .start)
+        guard let order = replays.nextOrder() else { return #expect(Bool(false), "nothing was delivered") }
+        replays.begin(order.number)
+        #expect(microphone.sessions.map(\.isReplaying) == [true, false])
+        sessions[1].controls.replays?.interrupt()
+        #expect(microphone.sessions.map(\.isReplaying) == [false, false])
     }
 }
 
