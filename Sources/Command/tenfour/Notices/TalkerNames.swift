@@ -11,6 +11,8 @@ struct TalkerNames {
 
     private struct Person {
         var name: String?
+        /// The name that the owner of the channel has given, or that the talker sent; nil if the talker hides it.
+        var statedName: String?
         /// The name in the list that a channel's owner has signed. It takes the place of `name`, which everybody in the
         /// channel can choose.
         var signedName: String?
@@ -22,6 +24,12 @@ struct TalkerNames {
         var isGone = false
         /// The number of the talker's last event, counted from 1 over the events of all talkers.
         var lastChange = 0
+
+        /// Sets the name that the talker has sent.
+        mutating func setOwn(_ name: String) {
+            self.name = name
+            if signedName == nil { statedName = name.isEmpty ? nil : name }
+        }
     }
 
     /// The maximum number of talkers that are kept. When it is exceeded, talkers who left are removed first, then the
@@ -40,6 +48,10 @@ struct TalkerNames {
             person.signedName.map { $0 + (person.isVerified ? "" : Self.unverified) } ?? person.name
         }
     }
+
+    /// The name that the owner of the channel has given to a talker, or that it sent, without a remark; nil if there is
+    /// none, or the talker hides it.
+    func statedName(of ssrc: SSRC) -> String? { people[ssrc]?.statedName }
 
     /// Returns the name for the status line, which shortens names.
     func text(of ssrc: SSRC) -> StatusText {
@@ -69,10 +81,13 @@ struct TalkerNames {
             change(ssrc) { ($0.endpoint, $0.wasHeard, $0.isGone) = (endpoint, true, false) }
         case .reporterAppeared(let ssrc, let name, let endpoint):
             let name = name.map(People.cut)
-            change(ssrc) { ($0.name, $0.endpoint, $0.isGone) = (name ?? $0.name, endpoint, false) }
+            change(ssrc) { person in
+                (person.endpoint, person.isGone) = (endpoint, false)
+                if let name { person.setOwn(name) }
+            }
         case .sourceNamed(let ssrc, let name):
             let name = People.cut(name)
-            change(ssrc) { $0.name = name }
+            change(ssrc) { $0.setOwn(name) }
         case .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _): left(ssrc)
         default: break
         }
@@ -85,15 +100,21 @@ struct TalkerNames {
         case .memberJoined(let member), .memberChanged(let member): apply(member)
         case .memberLeft(let member): if !hasHeard(member.info.ssrc) { people[member.info.ssrc] = nil }
         case .managed(.talkerKnown(let ssrc, let talker)):
-            let name = People.cut(talker.name?.text ?? "member \(talker.index)")
-            change(ssrc) { ($0.signedName, $0.isVerified) = (name, talker.isVerified) }
+            let name = talker.name.map { People.cut($0.text) }
+            change(ssrc) { person in
+                (person.signedName, person.isVerified) = (name ?? "member \(talker.index)", talker.isVerified)
+                person.statedName = name
+            }
         default: break
         }
     }
 
     private mutating func apply(_ member: ChannelMember) {
-        let name = member.name.map(People.cut) ?? People.nameless
-        change(member.info.ssrc) { $0.name = name }
+        let name = member.name.map(People.cut)
+        change(member.info.ssrc) { person in
+            person.setOwn(name ?? People.nameless)
+            if name == nil, person.signedName == nil { person.statedName = nil }
+        }
     }
 
     /// Marks a talker as gone. If the talker's audio was received, the name is kept for the report; if not, the talker

@@ -67,7 +67,7 @@ final class ChannelGroup {
     /// Opens the sessions of `channels`. `home` is that of the talk itself, and `name` is what the user calls it.
     init(
         _ home: RadioSession, _ configuration: RadioConfiguration, named name: String, _ channels: [MonitoredChannel],
-        verbose: Bool
+        verbose: Bool, keepingVolumes file: KeptVolumeFile? = nil
     ) throws(RadioError) {
         var monitors: [Monitor] = []
         for channel in channels { monitors.append(try Monitor(channel, verbose: verbose)) }
@@ -76,7 +76,7 @@ final class ChannelGroup {
             [home] + monitors.map(\.session),
             [.init(name: name, obstacle: nil)] + channels.map { .init(name: $0.name, obstacle: $0.obstacle) },
             isHalfDuplex: configuration.duplex == .half)
-        volumes = VolumeControl(microphone.sessions)
+        volumes = VolumeControl(microphone.sessions, file)
     }
 
     var hasMonitors: Bool { !monitors.isEmpty }
@@ -156,7 +156,11 @@ final class ChannelGroup {
     /// Returns the talkers of all sessions, first those of `home`.
     func talkers(_ home: SessionObserver) -> [ListedTalker] {
         ([home] + monitors.map(\.observer)).enumerated().flatMap { index, observer in
-            observer.talkers.map { ListedTalker(place: .init(session: index, ssrc: $0.ssrc), name: $0.name) }
+            observer.talkers.map { talker in
+                ListedTalker(
+                    place: .init(session: index, ssrc: talker.ssrc), name: talker.name,
+                    keptName: observer.names.statedName(of: talker.ssrc))
+            }
         }
     }
 

@@ -73,8 +73,9 @@ final class SessionLoop {
                 continue
             }
             show(observer.update(with: snapshot), .warning)
-            talkKeys?.update(
-                snapshot, observer, channels.talkers(observer), monitored: channels.monitoredNames)
+            let talkers = channels.talkers(observer)
+            channels.volumes.follow(talkers)
+            talkKeys?.update(snapshot, observer, talkers, monitored: channels.monitoredNames)
             let hasStatus = !runner.quiet && runner.display != .plain && Terminal.showsStatus
             if hasStatus { draw(snapshot) }
             if let change, !hasStatus || !line.hasRoom(for: change.role) {

@@ -47,7 +47,7 @@ struct SessionRunner {
     func run(_ configuration: RadioConfiguration, doing what: (RadioSession) -> String) throws {
         let file = try report.map { path throws(RadioError) in try QualityFile(path: path) }
         let session = try RadioSession(configuration)
-        let channels = try ChannelGroup(session, configuration, named: channel, monitors, verbose: verbose)
+        let channels = try makeChannels(session, configuration)
         let server = control?.metrics ?? metrics.map { StationMetricsServer(at: $0) }
         // A service goes on without metrics, and has said so at its start.
         if service == nil { try server?.open() } else { try? server?.open() }
@@ -68,7 +68,7 @@ struct SessionRunner {
             } else { nil as MicrophoneKeys? }
         let keys = service != nil ? "" : keyboard == nil ? "; Ctrl-C ends it" : "; \(quitting), ? shows the keys"
         log(what(session) + keys)
-        logOpenings(of: session, configuration, server, talkKeys)
+        logOpenings(of: session, configuration, server, talkKeys, channels.volumes.problem)
         let observer = SessionObserver(
             session, configuration, microphone: talkKeys, verbose: verbose, keepsSeconds: file != nil,
             tellsTalkers: display == .plain)
@@ -108,7 +108,7 @@ struct SessionRunner {
     /// Prints what the session uses, and what the user must know about it.
     private func logOpenings(
         of session: RadioSession, _ configuration: RadioConfiguration, _ server: StationMetricsServer?,
-        _ talkKeys: MicrophoneKeys?
+        _ talkKeys: MicrophoneKeys?, _ problem: String?
     ) {
         if let own = ownAddress(configuration, session) {
             log(
@@ -121,6 +121,7 @@ struct SessionRunner {
                 .warning)
         }
         if let recording { log(recording.opening) }
+        if let problem { log(problem, .warning) }
         if let endpoint = server?.endpoint { log("metrics are at http://\(endpoint)/metrics") }
         if verbose { for line in session.openings { log(line) } }
         if let talkKeys { log(talkKeys.opening) }
@@ -129,6 +130,22 @@ struct SessionRunner {
             log("the echo of monitored channels is not cancelled: use headphones, or leave --open out", .warning)
         }
         if verbose, service == nil, let notice = control?.notice { log(notice) }
+    }
+
+    /// Opens the sessions of all channels. `home` is the first.
+    private func makeChannels(
+        _ home: RadioSession, _ configuration: RadioConfiguration
+    ) throws(RadioError) -> ChannelGroup {
+        try ChannelGroup(
+            home, configuration, named: channel, monitors, verbose: verbose,
+            keepingVolumes: volumeFile(configuration))
+    }
+
+    /// The file of the talkers' volumes; nil if no person hears the session, so that no talker lacks in a file or at a
+    /// service.
+    private func volumeFile(_ configuration: RadioConfiguration) -> KeptVolumeFile? {
+        guard service == nil, case .card = configuration.output else { return nil }
+        return KeptVolumeFile.usualPath.map { KeptVolumeFile(path: $0) }
     }
 
     /// Whether standard input is the audio to be sent.
