@@ -8,16 +8,16 @@ struct EmergencyKey {
     private var firstPress: Instant?
 
     /// The longest time between the two presses.
-    private static let pause = Duration.seconds(2)
+    private static let pause = Duration.seconds(1)
 
     init(_ lease: MicrophoneLease) { self.lease = lease }
 
-    /// The key was pressed. Pressed twice within 2 s, it takes the floor from the talker and holds the microphone until
+    /// The key was pressed. Pressed twice within 1 s, it takes the floor from the talker and holds the microphone until
     /// the next toggle; if an emergency does already, that ends. Returns lines for the user.
     mutating func press(at now: Instant) -> [String] {
         guard let first = firstPress, now - first <= Self.pause else {
             firstPress = now
-            return ["press e again within 2 s: an emergency takes the floor from the talker, once a minute"]
+            return ["press e again within 1 s: an emergency takes the floor from the talker, once a minute"]
         }
         firstPress = nil
         return lease.toggleEmergency(.session) ? ["emergency: press e twice again to end it"] : []
