@@ -24,6 +24,12 @@ struct FloorLine {
     /// The time at which the user is told that no answer comes.
     private var answerDue: Instant?
 
+    /// The one who has the floor, and since when this station knows of it.
+    private var holder: Holder?
+    private var heldSince = Instant.start
+
+    private struct Holder: Equatable { var ssrc: SSRC? }
+
     private static let patience = Duration.seconds(1)
 
     /// `role` is nil in a session that has more than one partner, or none.
@@ -54,12 +60,17 @@ struct FloorLine {
         return participant.maySend
     }
 
-    var snapshot: FloorSnapshot? {
+    /// The one who has the floor: this station, if the SSRC is nil; nil if nobody has.
+    private var present: Holder? {
+        participant.flatMap { $0.state == .permission ? Holder(ssrc: nil) : $0.talker.map { Holder(ssrc: $0) } }
+    }
+
+    func snapshot(at now: Instant) -> FloorSnapshot? {
         guard use != .none, let participant else { return nil }
         return FloorSnapshot(
             isNeeded: isNeeded, state: participant.state, talker: participant.talker,
             isEmergency: (participant.state == .permission ? participant.priority : participant.talkerPriority)
-                == .emergency, otherEnd: participant.otherEnd)
+                == .emergency, heldFor: holder == nil ? nil : now - heldSince, otherEnd: participant.otherEnd)
     }
 
     var nextDeadline: Instant? { [releaseDue, answerDue, call?.nextDeadline].compactMap(\.self).min() }
@@ -151,6 +162,7 @@ struct FloorLine {
             if event != .idle { answerDue = nil }
         }
         controls.floor.maySend.store(maySend, ordering: .relaxed)
+        if present != holder { (holder, heldSince) = (present, now) }
         return hasReported
     }
 

@@ -392,7 +392,7 @@ internal import TenfourUV
         }
         snapshot.addPeople(rtpSession.participants(at: loop.now), channel, at: loop.now)
         snapshot.addHearings(rtpSession, at: loop.now)
-        snapshot.floor = floor.snapshot
+        snapshot.floor = floor.snapshot(at: loop.now)
         useless.update(&rtpSession, &snapshot, media.statistics, at: loop.now)
         snapshot.playbackQueueDropCount = delivery.droppedCount
         state.publish(snapshot, at: loop.now)

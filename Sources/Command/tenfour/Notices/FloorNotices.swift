@@ -187,17 +187,37 @@ extension FloorEvent {
 }
 
 extension FloorSnapshot {
+    /// A field of the status line.
+    struct Part: Equatable {
+        var text: StatusText
+        /// The text where there is little room.
+        var short: StatusText?
+        var rank: Int
+    }
+
     /// The part of the status line about the floor; nil if there is nothing to say.
-    func part(_ names: TalkerNames) -> StatusText? {
+    func part(_ names: TalkerNames) -> Part? {
+        let rank = StatusFields.alert
         switch state {
-        case .queued(let position, let size): return "waiting, \(position) of \(size)"
-        case .pendingRequest: return "asking for the floor"
-        case .permission where isNeeded: return isEmergency ? "EMERGENCY: you have the floor" : "you have the floor"
+        case .queued(let position, let size):
+            // Who waits must see that the turn comes.
+            return Part(
+                text: "waiting, \(position) of \(size)", short: "queue \(position)/\(size)",
+                rank: StatusFields.essential)
+        case .pendingRequest: return Part(text: "asking for the floor", short: "asking", rank: rank)
+        case .permission where isNeeded:
+            let words: StatusText = isEmergency ? "EMERGENCY: you have the floor" : "you have the floor"
+            return Part(text: "\(words)\(time)", short: isEmergency ? "EMERGENCY" : "floor\(time)", rank: rank)
         case .permission, .noPermission, .pendingRelease:
-            return talker.map { talker in
-                let name = names.text(of: talker)
-                return isEmergency ? "EMERGENCY: \(name)" : "\(name) has the floor"
-            }
+            guard let name = talker.map({ names.text(of: $0) }) else { return nil }
+            guard !isEmergency else { return Part(text: "EMERGENCY: \(name)\(time)", short: "EMERGENCY", rank: rank) }
+            return Part(text: "\(name) has the floor\(time)", short: "floor \(name)\(time)", rank: rank)
         }
+    }
+
+    /// The time for which the floor is held, such as ` 0:12`.
+    private var time: String {
+        guard let seconds = heldFor.map({ max(Int($0 / .seconds(1)), 0) }) else { return "" }
+        return " \(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
     }
 }

@@ -105,7 +105,7 @@ struct StatusLine {
         if let relay = channelStatus.relayName { fields.addPart("through \(name: relay)", rank: 9) }
         if let capture = own.capture { addOwn(capture, own, talking, observer, to: &fields) }
         if let floor = own.floor, let part = floor.part(names) {
-            fields.addPart(part, rank: floor.isEmergency ? StatusFields.alert : StatusFields.talking)
+            fields.addPart(part.text, short: part.short, rank: part.rank)
         }
         let receivedCount = snapshot.network.received - snapshot.discards.total - snapshot.unopenedCount
         // Packets come before the first report, which tells who sends them.

@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourFloor
 import TenfourPackets
 import TenfourSeededRandom
 import TenfourSession
@@ -46,6 +47,9 @@ struct StatusLineTests {
         var volumeChange: StatusText?
         /// Whether the talkers are on the air and nothing arrives.
         var isMissing = false
+        /// The state of the floor and, unless this station or nobody has it, the one who has.
+        var floor: (state: FloorParticipant.State, talker: UInt32?)?
+        var isEmergency = false
     }
 
     private func fields(_ scene: Scene) -> StatusFields {
@@ -72,6 +76,11 @@ struct StatusLineTests {
                 .init(
                     ssrc: ssrc, name: name, endpoint: Self.endpoint, isSending: false, isMissing: true,
                     outage: .seconds(2), age: .seconds(9), sendingAge: .seconds(2)))
+        }
+        snapshot.floor = scene.floor.map { floor in
+            FloorSnapshot(
+                isNeeded: true, state: floor.state, talker: floor.talker.map { SSRC($0) },
+                isEmergency: scene.isEmergency, heldFor: .milliseconds(12_900), otherEnd: .arbitrates)
         }
         if let state = scene.hearing {
             snapshot.hearings = [Hearing(ssrc: SSRC(2), endpoint: Self.endpoint, state: state)]
@@ -129,6 +138,44 @@ struct StatusLineTests {
             ])
     }
 
+    @Test func whoHasTheFloorAndForHowLongIsShown() {
+        func shown(_ name: String, _ state: FloorParticipant.State, isEmergency: Bool = false) -> [[String]] {
+            let isOpen = state == .permission
+            let scene = Scene(
+                names: [name], hearing: isOpen ? .hears : nil, isOpen: isOpen,
+                floor: (state, isOpen ? nil : 2), isEmergency: isEmergency)
+            return Self.screens.map { lines(scene, $0) }
+        }
+        #expect(
+            shown("Bob", .noPermission) == [
+                ["mic off Bob"], ["mic off  |  floor Bob 0:12  |  Bob"],
+                ["mic closed  -12 dBFS  |  Bob has the floor 0:12  |  Bob   -9 dBFS  delay 0 ms"],
+            ])
+        #expect(shown(Self.wideName, .noPermission)[1] == ["mic off  |  floor 東東… 0:12  |  東東…"])
+        #expect(shown("Bob", .permission)[1] == ["ON AIR  heard  |  floor 0:12  |  Bob"])
+        #expect(
+            shown("Bob", .noPermission, isEmergency: true).map { $0[0] } == [
+                "mic off Bob", "mic off  |  EMERGENCY  |  Bob",
+                "mic closed  -12 dBFS  |  EMERGENCY: Bob 0:12  |  Bob   -9 dBFS  delay 0 ms",
+            ])
+    }
+
+    /// Who waits in the queue must see that the turn comes.
+    @Test func thePlaceInTheQueueIsShownOnEveryScreen() {
+        let waiting = FloorParticipant.State.queued(position: 1, size: 2)
+        func shown(_ name: String, isMuted: Bool = false) -> [[String]] {
+            let scene = Scene(names: [name], hearing: nil, isMuted: isMuted, isOpen: false, floor: (waiting, 2))
+            return Self.screens.map { lines(scene, $0) }
+        }
+        #expect(
+            shown("Bob") == [
+                ["mic off queue 1/2", "Bob"], ["mic closed  |  waiting, 1 of 2  |  Bob"],
+                ["mic closed  -12 dBFS  |  waiting, 1 of 2  |  Bob   -9 dBFS  delay 0 ms"],
+            ])
+        #expect(shown(Self.wideName, isMuted: true)[0] == ["mic off queue 1/2", "東東東東東東… muted"])
+        #expect(shown(Self.wideName, isMuted: true)[1].joined().contains("queue 1/2"))
+    }
+
     /// The one who talks is named, and the others are counted.
     @Test func ofSeveralTheOneWhoTalksIsNamed() {
         let scene = Scene(names: ["Anna", "Benjamin", "Cleo"], talkingCount: 2)
@@ -170,11 +217,13 @@ struct StatusLineTests {
                     Self.letters.randomElement(using: &chance) ?? "a"
                 }.joined()
             }
+            let isOpen = chance.happens(0.7)
             let scene = Scene(
                 names: names, hearing: states.randomElement(using: &chance) ?? nil,
-                isMuted: chance.happens(0.5), isOpen: chance.happens(0.7),
+                isMuted: chance.happens(0.5), isOpen: isOpen,
                 talkingCount: Int.random(in: 0...4, using: &chance),
-                volumeChange: chance.happens(0.3) ? "volume -12 dB" : nil)
+                volumeChange: chance.happens(0.3) ? "volume -12 dB" : nil,
+                floor: !isOpen && chance.happens(0.5) ? (.queued(position: 12, size: 30), 2) : nil)
             let fields = fields(scene)
             for width in [1, 2, 3, 7, 11, 19, 20, 26, 39, 79, Int.random(in: 1...200, using: &chance)] {
                 for lineCount in 1...2 {
@@ -191,6 +240,9 @@ struct StatusLineTests {
         let text = lines.joined(separator: " ")
         #expect(text.contains(scene.isOpen ? "ON AIR" : "mic "), "\(lines)")
         #expect(text.contains("muted") || !scene.isMuted, "\(lines)")
+        if scene.floor != nil, !scene.isOpen {
+            #expect(text.contains("12 of 30") || text.contains("queue 12/30"), "\(lines)")
+        }
         if scene.isOpen, let state = scene.hearing,
             let words = HearingSummary([Hearing(ssrc: SSRC(2), endpoint: Self.endpoint, state: state)])
         {
