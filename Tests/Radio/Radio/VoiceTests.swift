@@ -91,6 +91,25 @@ import Testing
         #expect(room.report(of: 1)?.isHeard == false)
     }
 
+    /// The same packets are heard at the usual volume, for comparison.
+    @Test(arguments: [-60, -12, -3, 0, 6, 12] as [Double]) func aVolumeIsExact(decibels: Double) throws {
+        func level(_ volume: Float) throws -> Double {
+            let room = try SimulatedRoom()
+            let talker = try SimulatedTalker(ssrc: 1)
+            room.talkers.append(talker)
+            room.sounds[talker.ssrc] = tone(440, seconds: 2, loudness: 0.1)
+            let volumes = TalkerVolumes()
+            volumes.set(volume, of: SSRC(1))
+            volumes.apply(to: &room.pipeline.mixer)
+            room.run(seconds: 2)
+            return loudness(of: room.heard(from: 1, to: 1.9))
+        }
+        let change = self.decibels(try level(Float(pow(10, decibels / 20))) / level(1))
+        #expect(abs(change - decibels) < 0.5, "\(change) dB")
+    }
+
+    private func decibels(_ ratio: Double) -> Double { 20 * log10(ratio) }
+
     @Test func eachTalkerHasAVolume() throws {
         let room = try SimulatedRoom()
         for (ssrc, pitch) in [(1, 440.0), (2, 1_000.0), (3, 700.0)] as [(UInt32, Double)] {
@@ -104,13 +123,13 @@ import Testing
         volumes.apply(to: &room.pipeline.mixer)
         room.run(seconds: 2)
         let heard = room.heard(from: 1, to: 1.9)
-        #expect(abs(amplitude(of: 440, in: heard) - 0.2) < 0.04)
+        #expect(abs(decibels(amplitude(of: 440, in: heard) / 0.2)) < 0.5)
         #expect(amplitude(of: 1_000, in: heard) < 0.005)
-        #expect(abs(amplitude(of: 700, in: heard) - 0.1) < 0.02)
+        #expect(abs(decibels(amplitude(of: 700, in: heard) / 0.1)) < 0.5)
         volumes.set(1, of: SSRC(2))
         volumes.apply(to: &room.pipeline.mixer)
         room.run(seconds: 1.9)
-        #expect(abs(amplitude(of: 1_000, in: room.heard(from: 2.5, to: 3.8)) - 0.2) < 0.04)
+        #expect(abs(decibels(amplitude(of: 1_000, in: room.heard(from: 2.5, to: 3.8)) / 0.2)) < 0.5)
         #expect(volumes.volume(of: SSRC(3)) == 0.5 && volumes.volume(of: SSRC(2)) == 1)
     }
 

@@ -49,10 +49,7 @@ final class ChannelGroup {
         /// The time for which a channel counts as heard after a word, so that the volume does not change between words.
         private static let hangTime = Duration.seconds(1)
 
-        mutating func update(_ session: RadioSession, at now: Instant) {
-            let isHeard = session.snapshot?.talkers.contains { $0.isHeard && $0.level > .floor } ?? false
-            if isHeard { last = now }
-        }
+        mutating func update(isHeard: Bool, at now: Instant) { if isHeard { last = now } }
 
         func isCurrent(at now: Instant) -> Bool { age(at: now).map { $0 < Self.hangTime } ?? false }
 
@@ -116,8 +113,7 @@ final class ChannelGroup {
 
     /// Gives the microphone to the monitored channel that was heard last, or takes it back to the first session. Returns
     /// the line for the user.
-    func answer() -> String {
-        let now = MonotonicClock.now
+    func answer(at now: Instant = MonotonicClock.now) -> String {
         let ages = monitors.indices.compactMap { index in monitors[index].activity.age(at: now).map { (index, $0) } }
         let latest = ages.min { $0.1 < $1.1 }.flatMap { $0.1 <= Self.answerTime ? $0.0 + 1 : nil }
         let owner = microphone.owner
@@ -184,7 +180,10 @@ final class ChannelGroup {
     /// Returns the lines about what has happened in the monitored channels since the last call, and lowers those that are
     /// to be in the background.
     func takeLines(isLast: Bool = false) -> [String] {
-        update(at: MonotonicClock.now)
+        let heard = microphone.sessions.map { session in
+            session.snapshot?.talkers.contains { $0.isHeard && $0.level > .floor } ?? false
+        }
+        update(heard: heard, at: MonotonicClock.now)
         let owner = microphone.owner
         // A process may have given the microphone away through the control socket.
         var lines = owner == toldOwner ? [] : [ownerLine(owner)]
@@ -200,10 +199,13 @@ final class ChannelGroup {
         return lines.map { "\(monitor.channel.name): \($0)" }
     }
 
-    private func update(at now: Instant) {
+    /// Decides what is lowered. `heard` says of each session whether somebody is heard there.
+    func update(heard: [Bool], at now: Instant) {
         guard hasMonitors else { return }
-        homeActivity.update(home, at: now)
-        for monitor in monitors { monitor.activity.update(monitor.session, at: now) }
+        homeActivity.update(isHeard: heard[0], at: now)
+        for (monitor, isHeard) in zip(monitors, heard.dropFirst()) {
+            monitor.activity.update(isHeard: isHeard, at: now)
+        }
         let ages = ([homeActivity] + monitors.map(\.activity)).enumerated().compactMap { index, activity in
             activity.age(at: now).map { (index, $0) }
         }
