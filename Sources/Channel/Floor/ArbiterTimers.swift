@@ -57,7 +57,7 @@ extension FloorArbiter {
 extension FloorArbiter {
     /// Begins to decide, because this relay leads its cluster from now on. After another leader the talker is asked
     /// whether it still sends.
-    public mutating func lead(term: UInt32, afterAnother: Bool, at now: Instant) {
+    mutating func lead(term: UInt32, afterAnother: Bool, at now: Instant) {
         isActive = true
         forgetRequests()
         revision = FloorRevision(term: term)
@@ -66,14 +66,14 @@ extension FloorArbiter {
     }
 
     /// Goes on in a higher term. The talker keeps the floor.
-    public mutating func raise(term: UInt32, at now: Instant) {
+    mutating func raise(term: UInt32, at now: Instant) {
         revision.term = term
         announce(at: now)
         sendGrant(at: now)
     }
 
     /// Ceases to decide, because another relay leads. The floor is revoked, and the queue emptied.
-    public mutating func stepDown(at now: Instant) {
+    mutating func stepDown(at now: Instant) {
         guard isActive else { return }
         revokeTalker(.noPermission, at: now)
         isActive = false

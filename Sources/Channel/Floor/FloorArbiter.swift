@@ -24,7 +24,7 @@ public struct FloorArbiter: Sendable {
         public let ssrc: SSRC
         public internal(set) var priority: FloorPriority
         /// It knows no floor control, and has the floor because it was heard.
-        public let isUnaware: Bool
+        let isUnaware: Bool
         /// The number of its request; zero if it knows no floor control.
         let number: UInt32
         /// The end of its permission.
@@ -98,7 +98,7 @@ public struct FloorArbiter: Sendable {
     }
 
     /// The number of requests that wait.
-    public var queueCount: Int { queue.entries.count }
+    package var queueCount: Int { queue.entries.count }
 
     /// The counts of a member's messages and audio; nil if it is not a member.
     public func counts(of id: FloorMemberID) -> FloorMemberCounts? { members[id]?.counts }

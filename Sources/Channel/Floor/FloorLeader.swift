@@ -1,11 +1,11 @@
-public import TenfourAudioCore
+internal import TenfourAudioCore
 
 /// Decides which relay of a cluster arbitrates for a channel, as one relay sees it (Protocol/10-floor.md, "Cluster").
 ///
 /// Opens no socket, reads no clock. After each input, take claims until nil, then changes until nil, then arm one timer
 /// for `nextDeadline`. Relays have their boot ids.
-public struct FloorLeader: Sendable {
-    public enum Role: Hashable, Sendable {
+struct FloorLeader: Sendable {
+    enum Role: Hashable, Sendable {
         /// No relay arbitrates.
         case none
         /// This relay arbitrates.
@@ -15,7 +15,7 @@ public struct FloorLeader: Sendable {
     }
 
     /// A change of the arbiter.
-    public enum Change: Hashable, Sendable {
+    enum Change: Hashable, Sendable {
         /// This relay begins to arbitrate. `afterAnother`: another has done so before.
         case leads(term: UInt32, afterAnother: Bool)
         /// This relay goes on, in a higher term, because another one has claimed the same term.
@@ -26,7 +26,7 @@ public struct FloorLeader: Sendable {
         case follows(UInt128, term: UInt32)
     }
 
-    public private(set) var role = Role.none
+    private(set) var role = Role.none
     private let own: UInt128
     private var hasMembers = false
     /// The present relays that have members of the channel.
@@ -40,17 +40,17 @@ public struct FloorLeader: Sendable {
     private var claims = FloorOutbox<UInt32>()
     private var changes = FloorOutbox<Change>()
 
-    public init(own: UInt128) { self.own = own }
+    init(own: UInt128) { self.own = own }
 
     /// The next term to be claimed, in a CLAIM to all relays.
-    public mutating func takeClaim() -> UInt32? { claims.take() }
+    mutating func takeClaim() -> UInt32? { claims.take() }
 
-    public mutating func takeChange() -> Change? { changes.take() }
+    mutating func takeChange() -> Change? { changes.take() }
 
     /// Takes note of the relays that have members of the channel: this one, and the present ones of `others`. Returns
     /// whether some of these are new.
     @discardableResult
-    public mutating func update(hasMembers: Bool, others: Set<UInt128>, at now: Instant) -> Bool {
+    mutating func update(hasMembers: Bool, others: Set<UInt128>, at now: Instant) -> Bool {
         let hasNewcomers = !others.isSubset(of: self.others)
         self.hasMembers = hasMembers
         self.others = others
@@ -70,7 +70,7 @@ public struct FloorLeader: Sendable {
     }
 
     /// Takes a claim of another relay.
-    public mutating func receive(term: UInt32, from relay: UInt128, at now: Instant) {
+    mutating func receive(term: UInt32, from relay: UInt128, at now: Instant) {
         guard relay != own, term > 0, others.contains(relay) else { return }
         highestTerm = max(highestTerm, term)
         switch role {
@@ -95,7 +95,7 @@ public struct FloorLeader: Sendable {
     }
 
     /// The time of the next timer; nil if none runs.
-    public var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         switch role {
         case .leads: nextClaim
         case .none, .follows: hasMembers ? election : nil
@@ -103,7 +103,7 @@ public struct FloorLeader: Sendable {
     }
 
     /// Does what is due. An early or late call does no harm.
-    public mutating func timeElapsed(at now: Instant) {
+    mutating func timeElapsed(at now: Instant) {
         if case .leads(let term) = role, let due = nextClaim, due <= now {
             nextClaim = now + FloorTiming.claimInterval
             claims.append(term)

@@ -43,7 +43,7 @@ public struct FloorStatus: Hashable, Sendable {
 
 extension FloorMemberCounts {
     /// The number of offences of all kinds. A denied request is none.
-    public var offenceCount: Int {
+    var offenceCount: Int {
         limitedCount + overlongCount + foreignSSRCCount + surplusEmergencyCount + unpermittedPacketCount
     }
 }

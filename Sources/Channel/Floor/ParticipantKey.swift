@@ -11,7 +11,7 @@ extension FloorParticipant {
 
     /// Another station takes the place of one that knew no floor control. It is asked whether it arbitrates. Until it
     /// answers, the station goes on deciding alone, and keeps its permission.
-    public mutating func continueAlone(at now: Instant) {
+    mutating func continueAlone(at now: Instant) {
         otherEnd = .unaware
         permissionEnd = nil
         ask(at: now)

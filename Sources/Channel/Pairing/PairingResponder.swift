@@ -26,7 +26,7 @@ public struct PairingResponder: Sendable {
     /// The number of wrong guesses that are still permitted.
     public private(set) var guessesLeft = Self.guessCount
     /// Whether the words can no longer be used: guessed at too often, or used.
-    public var isVoid: Bool { guessesLeft == 0 || partner != nil }
+    var isVoid: Bool { guessesLeft == 0 || partner != nil }
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     public var nextDeadline: Instant? { runs.map(\.end).min() }
 

@@ -28,13 +28,13 @@ public final class ServiceAnnouncement: Sendable {
     /// - `port`: the UDP port of the service.
     /// - `busAddress`: nil for the system bus.
     public init(
-        _ name: String, port: UInt16, _ text: StationText, type: String = ServiceBrowser.stationType,
-        busAddress: String? = nil, changed: @escaping @Sendable () -> Void = {}
+        _ name: String, port: UInt16, _ text: StationText, busAddress: String? = nil,
+        changed: @escaping @Sendable () -> Void = {}
     ) throws(DiscoveryError) {
         let shared = shared
         thread = try AvahiThread(
             busAddress: busAddress,
-            AnnouncementTask(name, port: port, text, type: type) { state in
+            AnnouncementTask(name, port: port, text) { state in
                 let isNew = shared.withLock { held in
                     defer { held = state }
                     return held != state
@@ -54,7 +54,6 @@ struct AnnouncementTask: AvahiTask {
     private let wantedName: String
     private let port: UInt16
     private let text: StationText
-    private let type: String
     private let report: @Sendable (ServiceAnnouncement.State) -> Void
     private var name: String
     private var group: String?
@@ -65,14 +64,13 @@ struct AnnouncementTask: AvahiTask {
     private static let maximumNameCount = 100
 
     init(
-        _ name: String, port: UInt16, _ text: StationText, type: String,
+        _ name: String, port: UInt16, _ text: StationText,
         report: @escaping @Sendable (ServiceAnnouncement.State) -> Void
     ) {
         wantedName = Self.cut(name)
         self.name = wantedName
         self.port = port
         self.text = text
-        self.type = type
         self.report = report
     }
 
@@ -130,7 +128,7 @@ struct AnnouncementTask: AvahiTask {
             do throws(BusError) {
                 try avahi.reset(group: group)
                 isRegistered = true
-                return try avahi.announce(name, type, port: port, text: text.strings, by: group)
+                return try avahi.announce(name, ServiceBrowser.stationType, port: port, text: text.strings, by: group)
             } catch .refused(Avahi.service + ".CollisionError", _) {
                 try nextName(avahi)
             }

@@ -17,7 +17,7 @@ public final class ServiceBrowser: Sendable {
     }
 
     /// The type of service that tenfour announces.
-    public static let stationType = "_tenfour._udp"
+    static let stationType = "_tenfour._udp"
 
     private let shared: Locked<Snapshot>
     private let thread: AvahiThread
@@ -26,22 +26,22 @@ public final class ServiceBrowser: Sendable {
     ///
     /// - `busAddress`: nil for the system bus.
     public convenience init(
-        _ type: String = stationType, busAddress: String? = nil, changed: @escaping @Sendable () -> Void = {}
+        busAddress: String? = nil, changed: @escaping @Sendable () -> Void = {}
     ) throws(DiscoveryError) {
         try self.init(
-            type, busAddress: busAddress, callLimit: AvahiThread.callLimit, retryInterval: BrowserTask.retryInterval,
+            busAddress: busAddress, callLimit: AvahiThread.callLimit, retryInterval: BrowserTask.retryInterval,
             changed: changed)
     }
 
     init(
-        _ type: String, busAddress: String?, callLimit: Duration, retryInterval: Duration,
+        busAddress: String?, callLimit: Duration, retryInterval: Duration,
         changed: @escaping @Sendable () -> Void
     ) throws(DiscoveryError) {
         let shared = Locked(Snapshot())
         self.shared = shared
         thread = try AvahiThread(
             busAddress: busAddress, callLimit: callLimit,
-            BrowserTask(type, retryInterval: retryInterval) { snapshot in
+            BrowserTask(Self.stationType, retryInterval: retryInterval) { snapshot in
                 let isNew = shared.withLock { held in
                     defer { held = snapshot }
                     return held != snapshot

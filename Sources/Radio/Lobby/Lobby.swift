@@ -82,7 +82,7 @@ public struct Lobby: Sendable {
     public var hasAnswered: Bool? { stationCall.hasAnswered }
 
     /// Whether the other end has ended the call of the session.
-    public private(set) var isSessionOver = false
+    private(set) var isSessionOver = false
 
     /// The session has ended, and its call with it.
     public mutating func endSession(at now: Instant) {

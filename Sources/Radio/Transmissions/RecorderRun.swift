@@ -76,8 +76,7 @@ struct RecorderRun: ~Copyable {
 
     var status: RecorderStatus {
         RecorderStatus(
-            openCount: open.count, recordingCount: directory.files.count, byteCount: directory.byteCount,
-            droppedHookCount: hooks.droppedCount, hasFailed: retry != nil)
+            openCount: open.count, byteCount: directory.byteCount, hasFailed: retry != nil)
     }
 
     /// Adds a packet that arrived at `arrival`. Anything that is not Opus is dropped.

@@ -17,7 +17,7 @@ import Testing
     /// A browser that is less patient than the usual one.
     private static func browser(_ avahi: ScriptedServer) throws -> ServiceBrowser {
         try ServiceBrowser(
-            ServiceBrowser.stationType, busAddress: "unix:path=\(avahi.path("bus"))", callLimit: .seconds(1),
+            busAddress: "unix:path=\(avahi.path("bus"))", callLimit: .seconds(1),
             retryInterval: .milliseconds(200), changed: {})
     }
 
