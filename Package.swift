@@ -561,7 +561,7 @@ let package = Package(
             uses: [
                 "JSON", "SeededRandom", "Clocks", "Rings", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
                 "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
-                "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform",
+                "Call", "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform",
                 "MediaSource", "Player", "RelayServer", "JitterBuffer", "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),

@@ -42,7 +42,8 @@ struct Tenfour: ParsableCommand {
             for warning in Environment.warnings { Console.log("tenfour: \(warning)") }
         }
         runAndExit(
-            named: "tenfour", PlottedPart.withCount(Environment.arguments(for: typed)), usual: UsualOptions.table,
+            named: "tenfour", LobbyOptions.withNames(PlottedPart.withCount(Environment.arguments(for: typed))),
+            usual: UsualOptions.table,
             check: { try CommandNames.check(typed) },
             reminder: Environment.reminder(for: typed))
     }

@@ -8,8 +8,17 @@ public import TenfourSession
 /// until `nextDeadline`. A stranger who only claims an address makes nothing ring, and gets no more bytes than it sent.
 /// Two who call each other at once are one call: that with the lower number.
 public struct StationCall: Sendable {
-    /// Whether incoming calls are taken, and how. `busy`: none is, because the station talks without a call.
-    public enum Answering: Hashable, Sendable { case byPerson, automatic, never, busy }
+    /// Whether incoming calls are taken, and how.
+    public enum Answering: Hashable, Sendable {
+        /// The person is asked, except about callers with these names in small letters, whose calls are accepted at
+        /// once. A name proves nothing: anybody can send any.
+        case byPerson(acceptingAtOnce: Set<String> = [])
+        /// Each call is accepted at once.
+        case automatic
+        case never
+        /// No call is taken, because the station talks without one.
+        case busy
+    }
 
     public var answering: Answering
     /// The station's own name, at most 64 bytes of UTF-8.

@@ -58,14 +58,15 @@ extension StationCall {
         case .busy:
             state = .idle
             send(.refusal, .busy, to: peer)
-        case .byPerson where declined?.address == peer.endpoint.address:
-            state = .idle
-            send(.refusal, .declined, to: peer)
-        case .byPerson:
+        case .byPerson(let names) where !names.contains(peer.name.lowercased()):
+            guard declined?.address != peer.endpoint.address else {
+                state = .idle
+                return send(.refusal, .declined, to: peer)
+            }
             state = .ringing(peer)
             send(.ringing, to: peer)
             report(.incoming(peer.endpoint, name: peer.name))
-        case .automatic:
+        case .byPerson, .automatic:
             state = .accepting(peer)
             send(.acceptance, to: peer)
         }

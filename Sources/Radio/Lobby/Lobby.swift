@@ -1,5 +1,5 @@
 public import TenfourAudioCore
-import TenfourCall
+public import TenfourCall
 public import TenfourChannelKeys
 public import TenfourDNSSD
 public import TenfourPairing
@@ -12,8 +12,8 @@ public import TenfourSession
 public struct Lobby: Sendable {
     /// What the station waits for.
     public enum Purpose: Sendable {
-        /// Calls, which a person accepts, or which are accepted at once.
-        case calls(isAutomatic: Bool)
+        /// Calls, which are answered in this way.
+        case calls(StationCall.Answering)
         /// Pairing: these words are shown to the person, and the station at which they are typed gets the link.
         case pairing(PairingWords, ChannelLink)
     }
@@ -41,8 +41,8 @@ public struct Lobby: Sendable {
         name: String, port: UInt16, _ purpose: Purpose, using generator: inout some RandomNumberGenerator
     ) {
         switch purpose {
-        case .calls(let isAutomatic):
-            answering = isAutomatic ? .automatic : .byPerson
+        case .calls(let manner):
+            answering = manner
             nearby = NearbyStations(offering: .calls, ownPort: port, using: &generator)
         case .pairing(let words, let link):
             answering = .never
@@ -150,7 +150,7 @@ public struct Lobby: Sendable {
         default:
             guard PlainCallerDetector.mayBeMedia(datagram) else { return false }
             stationCall.heardMedia(from: sender, at: now)
-            guard !isInSession, answering == .byPerson else { return false }
+            guard !isInSession, case .byPerson = answering else { return false }
             plainCallers.receive(datagram, from: sender, at: now)
         }
         return true

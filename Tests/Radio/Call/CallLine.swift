@@ -35,7 +35,7 @@ final class CallLine {
     }
 
     func restart(_ endpoint: Endpoint) {
-        stations[endpoint] = StationCall(name: Self.names[endpoint]!, answering: .byPerson, using: &randomness)
+        stations[endpoint] = StationCall(name: Self.names[endpoint]!, answering: .byPerson(), using: &randomness)
     }
 
     @discardableResult
@@ -53,7 +53,7 @@ final class CallLine {
         change(callee) { station, _ in station.answering = .automatic }
         _ = call(from: caller, to: callee)
         run(.seconds(1))
-        change(callee) { station, _ in station.answering = .byPerson }
+        change(callee) { station, _ in station.answering = .byPerson() }
         #expect(events(alice) == [.connected(bob, name: "Bob")])
         #expect(events(bob) == [.connected(alice, name: "Alice")])
     }

@@ -58,6 +58,20 @@ struct CallTests {
         }
     }
 
+    @Test func callersWithCertainNamesAreAcceptedAtOnce() {
+        let line = CallLine()
+        line.change(bob) { bob, _ in bob.answering = .byPerson(acceptingAtOnce: ["alice"]) }
+        #expect(line.call(from: mallory, to: bob))
+        line.run(.seconds(1))
+        #expect(line.isRinging(bob))
+        line.change(bob) { $0.decline(at: $1) }
+        line.run(.seconds(1))
+        _ = line.events(bob)
+        #expect(line.call(from: alice, to: bob))
+        line.run(.seconds(1))
+        #expect(line.events(bob) == [.connected(alice, name: "Alice")])
+    }
+
     @Test func aStationInACallIsBusy() {
         let line = CallLine()
         line.connect()

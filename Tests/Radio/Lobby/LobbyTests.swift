@@ -74,10 +74,10 @@ private final class Street {
 }
 
 struct LobbyTests {
-    private func people(isAutomatic: Bool = false) -> Street {
+    private func people(bob answering: StationCall.Answering = .byPerson()) -> Street {
         Street([
-            (alice, "Alice", .calls(isAutomatic: false)), (bob, "Bob", .calls(isAutomatic: isAutomatic)),
-            (carol, "Carol", .calls(isAutomatic: false)),
+            (alice, "Alice", .calls(.byPerson())), (bob, "Bob", .calls(answering)),
+            (carol, "Carol", .calls(.byPerson())),
         ])
     }
 
@@ -112,7 +112,7 @@ struct LobbyTests {
 
     /// Alice's program is killed during the call. Her media has kept it until then, but not somebody else's.
     @Test func aSessionWhoseOtherEndVanishesIsOverAndTheStationIsFree() {
-        let street = people(isAutomatic: true)
+        let street = people(bob: .automatic)
         connect(street)
         let packet: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xFC]
         street.kill(alice)
@@ -153,7 +153,7 @@ struct LobbyTests {
     }
 
     @Test func aCallThatIsOverBeforeItsSessionBeginsHasNone() {
-        let street = people(isAutomatic: true)
+        let street = people(bob: .automatic)
         #expect(street.change(alice) { $0.call(bob, knowsCalls: true, at: $1) })
         street.change(alice) { $0.hangUp(at: $1) }
         #expect(street.events(bob) == [.call(.connected(alice, name: "Alice")), .call(.ended(.hungUp))])
@@ -175,7 +175,7 @@ struct LobbyTests {
 
     /// A station that calls again at once must not be hung up on when the session of its first call ends.
     @Test func aCallThatBeginsWhileTheSessionEndsIsKept() {
-        let street = people(isAutomatic: true)
+        let street = people(bob: .automatic)
         #expect(street.change(alice) { $0.call(bob, knowsCalls: true, at: $1) })
         for endpoint in [alice, bob] {
             #expect(street.change(endpoint) { lobby, _ in lobby.beginSession(hasCall: true) })
@@ -190,7 +190,7 @@ struct LobbyTests {
     }
 
     @Test func plainRTPIsShownUnlessASessionTakesIt() {
-        let street = people(isAutomatic: false)
+        let street = people()
         let packet: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xFC]
         #expect(receive(packet, at: street))
         street.run(.seconds(1))
@@ -201,7 +201,7 @@ struct LobbyTests {
     }
 
     @Test func aStationThatAnswersByItselfSendsNothingToPlainRTP() {
-        let street = people(isAutomatic: true)
+        let street = people(bob: .automatic)
         let packet: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xFC]
         #expect(!receive(packet, at: street))
         #expect(street.events(bob).isEmpty)

@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourCall
 import TenfourSeededRandom
 import TenfourSession
 import Testing
@@ -53,7 +54,7 @@ private final class Network {
             #expect(datagram.count == 88)
             sent.append(target)
             guard answering.contains(target) else { continue }
-            var lobby = Lobby(name: "there", port: 5004, .calls(isAutomatic: false), using: &answerer)
+            var lobby = Lobby(name: "there", port: 5004, .calls(.byPerson()), using: &answerer)
             let isHandled = lobby.receive(datagram.span, from: Endpoint(.v4(1), port: 5004), at: now)
             #expect(isHandled)
             let reply = [UInt8](capacity: 100) { _ = lobby.nextDatagram(into: &$0, at: now) }

@@ -64,8 +64,8 @@ private struct CallStory: Sendable {
 
     private init() {
         var randomness = SeededRandom(seed: 12)
-        var caller = StationCall(name: "Alice", answering: .byPerson, using: &randomness)
-        var callee = StationCall(name: "Bob", answering: .byPerson, using: &randomness)
+        var caller = StationCall(name: "Alice", answering: .byPerson(), using: &randomness)
+        var callee = StationCall(name: "Bob", answering: .byPerson(), using: &randomness)
         var states = [callee]
         precondition(caller.call(partner, at: .start))
         states.append(caller)

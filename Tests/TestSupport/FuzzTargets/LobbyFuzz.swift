@@ -57,8 +57,8 @@ private struct LobbyStory: Sendable {
     private init() {
         var randomness = SeededRandom(seed: 4)
         lobbies = [
-            Lobby(name: "Alice", port: 5004, .calls(isAutomatic: false), using: &randomness),
-            Lobby(name: "Robot", port: 5004, .calls(isAutomatic: true), using: &randomness),
+            Lobby(name: "Alice", port: 5004, .calls(.byPerson()), using: &randomness),
+            Lobby(name: "Robot", port: 5004, .calls(.automatic), using: &randomness),
         ]
     }
 }

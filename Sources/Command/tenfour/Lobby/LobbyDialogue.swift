@@ -48,6 +48,8 @@ struct LobbyDialogue {
     private let station: LobbyStation
     private let settings: Settings
     private var mode = LobbyMode.list
+    /// Whether a person can answer.
+    private var hasKeyboard = false
     private var plainCaller: String?
     /// The one who calls, also while something else is typed.
     private var caller: (text: String, endpoint: Endpoint)?
@@ -79,6 +81,7 @@ struct LobbyDialogue {
     /// Runs until a session begins or the person quits. Throws if pairing has failed for good. `keyboard`: nil if there is
     /// none.
     mutating func run(_ keyboard: Keyboard?) throws(RadioError) -> Outcome {
+        hasKeyboard = keyboard != nil
         defer {
             ring = nil
             lines.clear()
@@ -88,7 +91,7 @@ struct LobbyDialogue {
             if let channel = pairing.channel { return .channel(channel) }
             finishLookup()
             tellDiscovery()
-            show(hasKeyboard: keyboard != nil)
+            show()
             settings.service?.isAlive("waiting for calls")
             guard let keyboard else {
                 usleep(UInt32(Self.interval) * 1_000)
@@ -132,7 +135,7 @@ struct LobbyDialogue {
                 mode = waitingMode
             case .calling, .ringing, .typingAddress, .typingWords, .pairing: break
             }
-            log("\(caller) calls: y answers, n declines", always: true)
+            log("\(caller) calls\(hasKeyboard ? ": y answers, n declines" : "")", always: true)
             settings.control?.post(
                 .object([
                     ("event", .text("calling")), ("name", .text(caller)), ("address", .text("\(endpoint)")),
@@ -296,7 +299,7 @@ extension LobbyDialogue {
         if let news = announcement.update(station.announcementState, search: station.discovery) { log(news) }
     }
 
-    private mutating func show(hasKeyboard: Bool) {
+    private mutating func show() {
         let list = station.nearby
         let isDrawn = Terminal.showsStatus && !settings.isPlain
         // A screen reader would read a line again with each letter.

@@ -1,15 +1,17 @@
 import ArgumentParser
+import TenfourAudioCore
+import TenfourCall
 
 /// The options of `tenfour talk` for stations that find each other.
 struct LobbyOptions: ParsableArguments {
     @Flag(help: "Without a host: do not announce this station to others nearby.")
     var hidden = false
 
-    @Flag(
-        help:
-            "Without a host: accept each call at once. Anybody who can reach the port is then heard, and hears you while the microphone is open."
-    )
-    var autoAnswer = false
+    @Option(
+        help: ArgumentHelp(
+            "Without a host: accept calls at once, from callers with this name, or from everybody if no name follows (yes in a file). Names prove nothing: anybody who can reach the port can be heard then, and hear you while the microphone is open.",
+            valueName: "name"))
+    var autoAnswer: [String] = []
 
     @Flag(
         help:
@@ -18,13 +20,39 @@ struct LobbyOptions: ParsableArguments {
     var pair = false
 
     func validate() throws {
-        guard pair, autoAnswer else { return }
+        guard pair, !autoAnswer.isEmpty else { return }
         throw ValidationError("--pair takes no calls: leave --auto-answer out")
+    }
+
+    /// The value of `--auto-answer` for everybody's calls.
+    static let everybody = "*"
+
+    /// Returns `arguments` of `tenfour` with a value for `--auto-answer` where it stands alone.
+    static func withNames(_ arguments: [String]) -> [String] {
+        guard arguments.first == "talk" else { return arguments }
+        return arguments.enumerated().map { index, argument in
+            let next = arguments.dropFirst(index + 1).first
+            let isAlone = argument == "--auto-answer" && next?.hasPrefix("-") ?? true
+            return isAlone ? "\(argument)=\(everybody)" : argument
+        }
+    }
+
+    /// The way in which calls are answered.
+    var answering: StationCall.Answering {
+        guard !autoAnswer.contains(Self.everybody) else { return .automatic }
+        return .byPerson(acceptingAtOnce: Set(autoAnswer.map { String(fromPeer: $0).lowercased() }))
+    }
+
+    /// The end of the sentence that calls are waited for.
+    var manner: String {
+        if autoAnswer.isEmpty { return "" }
+        let names = autoAnswer.map { String(fromPeer: $0) }.joined(separator: " and ")
+        return "; \(answering == .automatic ? "they" : "those of \(names)") are accepted at once"
     }
 
     /// Throws if an option was written that has no meaning with an address or a link.
     func checkUnused(withAddress isAddress: Bool, orLink isLink: Bool) throws {
-        if isAddress || isLink, hidden || autoAnswer {
+        if isAddress || isLink, hidden || !autoAnswer.isEmpty {
             throw ValidationError(
                 "\(hidden ? "--hidden" : "--auto-answer") is for a station that waits for calls: leave out the address")
         }

@@ -42,7 +42,7 @@ struct TalkLobby {
         if tones.tones.contains(.ring) { settings.ringCard = talk.outputCard }
         guard talk.lobby.pair else {
             try Self.checkFiles(of: talk)
-            purpose = .calls(isAutomatic: talk.lobby.autoAnswer)
+            purpose = .calls(talk.lobby.answering)
             return
         }
         let link = try PairedChannel.made(by: name, port: port)
@@ -76,7 +76,7 @@ struct TalkLobby {
     }
 
     func run() throws {
-        guard service == nil && isatty(STDIN_FILENO) == 1 || talk.lobby.autoAnswer else {
+        guard service == nil && isatty(STDIN_FILENO) == 1 || !talk.lobby.autoAnswer.isEmpty else {
             throw RadioError(
                 .usage,
                 talk.lobby.pair
@@ -181,9 +181,8 @@ struct TalkLobby {
             return settings.responder.map { "type the three words that \($0.name) shows" }
                 ?? "say these three words to the other person: \(settings.shownWords?.text ?? "")"
         }
-        let manner = talk.lobby.autoAnswer ? "; they are accepted at once" : ""
         let place = talk.lobby.hidden ? ", not announced" : ""
-        return "waiting for calls on port \(port)\(name.map { " as \($0)" } ?? "")\(place)\(manner)"
+        return "waiting for calls on port \(port)\(name.map { " as \($0)" } ?? "")\(place)\(talk.lobby.manner)"
     }
 
     private func log(_ text: String) { if !talk.common.quiet { Terminal.log("tenfour: \(text)") } }

@@ -101,15 +101,21 @@ struct RadioFile {
         return option
     }
 
+    private static let switches = [
+        "yes": true, "true": true, "on": true, "1": true, "no": false, "false": false, "off": false, "0": false,
+    ]
+
     private static func arguments(of setting: Setting, _ name: String) throws(RadioError) -> [String] {
         let place = "\(name):\(setting.line)"
         let option = setting.option
+        let isOn = Self.switches[setting.value.lowercased()]
         guard option.valueName != nil else {
-            switch setting.value.lowercased() {
-            case "yes", "true", "on", "1": return ["--\(option.name)"]
-            case "no", "false", "off", "0": return []
-            default: throw RadioError(.configuration, "\(place): \(option.name) is yes or no")
-            }
+            guard let isOn else { throw RadioError(.configuration, "\(place): \(option.name) is yes or no") }
+            return isOn ? ["--\(option.name)"] : []
+        }
+        // On the command line, this option can stand without a value.
+        if option.name == "auto-answer", let isOn {
+            return isOn ? ["--\(option.name)=\(LobbyOptions.everybody)"] : []
         }
         guard !setting.value.isEmpty else {
             throw RadioError(.configuration, "\(place): \(option.name) has no value: write one, or remove the line")

@@ -117,7 +117,7 @@ struct Talk: ParsableCommand {
 
     /// Throws if a station without a terminal could never talk.
     func checkService() throws(RadioError) {
-        guard waitsForCalls, !lobby.autoAnswer else { return }
+        guard waitsForCalls, lobby.autoAnswer.isEmpty else { return }
         throw RadioError(
             .usage,
             "nobody can answer calls here: write talk = HOST, or auto-answer = yes in the section [stations]")

@@ -117,6 +117,21 @@ import Testing
         #expect(robot.program.wait() == .code(0), "\(robot.program.errors)")
     }
 
+    @Test func onlyCallsOfTheNamedAreAcceptedAtOnce() throws {
+        let alice = try Station("Alice", ["--auto-answer", "BOB", "--auto-answer=Dora"], in: folder)
+        alice.says("those of BOB and Dora are accepted at once")
+        let (bob, carol) = (try Station("Bob", in: folder), try Station("Carol", in: folder))
+        carol.call(alice)
+        alice.says("Carol (127.0.0.1) calls: y answers, n declines")
+        alice.type("n")
+        carol.says("declined")
+        bob.call(alice)
+        bob.says("talking with Alice (127.0.0.1)")
+        alice.says("talking with Bob (127.0.0.1)")
+        bob.type("q")
+        for station in [bob, carol, alice] { station.quits() }
+    }
+
     /// A station whose partner's program is killed would otherwise be busy for ever.
     @Test func aPartnerThatIsKilledIsLostAndTheStationIsFree() throws {
         let robot = try Station("Robot", ["--auto-answer"], in: folder, hasTerminal: false)

@@ -1,0 +1,31 @@
+import ArgumentParser
+import TenfourCall
+import Testing
+
+@testable import tenfour
+
+/// The forms of `--auto-answer`.
+struct AutoAnswerTests {
+    @Test func callsAreAcceptedFromEverybodyOrByName() throws {
+        func answering(_ arguments: String...) throws -> StationCall.Answering {
+            try Talk.parse(Array(LobbyOptions.withNames(["talk"] + arguments).dropFirst())).lobby.answering
+        }
+        #expect(try answering("-q") == .byPerson())
+        #expect(try answering("--auto-answer") == .automatic)
+        #expect(try answering("--auto-answer", "--hidden") == .automatic)
+        #expect(try answering("--auto-answer", "Bob") == .byPerson(acceptingAtOnce: ["bob"]))
+        #expect(
+            try answering("--auto-answer", "Bob", "--auto-answer=Dora D.")
+                == .byPerson(acceptingAtOnce: ["bob", "dora d."]))
+        #expect(try answering("--auto-answer", "Bob", "--auto-answer") == .automatic)
+    }
+
+    @Test func aStationOfAFileAnswersEverybodyOrByName() throws {
+        func answering(_ value: String) throws -> StationCall.Answering {
+            try RadioFile(parsing: "[stations]\nauto-answer = \(value)\n", named: "radio.conf").talk.lobby.answering
+        }
+        #expect(try answering("yes") == .automatic)
+        #expect(try answering("no") == .byPerson())
+        #expect(try answering("Bob\nauto-answer = Dora") == .byPerson(acceptingAtOnce: ["bob", "dora"]))
+    }
+}
