@@ -11,60 +11,9 @@ import Testing
 
     init() { folder.write(longTone, to: "long.wav") }
 
-    /// A station in a terminal of its own.
-    private final class Station {
-        let port = UDPPort.free()
-        let terminal = Terminal(columns: 100)
-        let home = Folder()
-        let program: Program
-
-        init(
-            _ name: String, _ options: [String] = [], in folder: Folder, hasTerminal: Bool = true,
-            environment: [String: String] = [:]
-        ) throws {
-            program = try Program(
-                "tenfour",
-                ["talk", "-p", "\(port)", "--name", name, "--input", "long.wav", "-o", "/dev/null"] + options,
-                in: folder,
-                environment: [
-                    "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_CONFIG_HOME": home.path,
-                    "XDG_RUNTIME_DIR": home.path,
-                ].merging(environment) { $1 }, terminal: hasTerminal ? terminal : nil)
-            try #require(program.takes(port: port), "\(terminal.shown)\(program.errors)")
-        }
-
-        func type(_ keys: String) { terminal.type(keys) }
-
-        /// Types the address of another station, once this one shows its list.
-        func call(_ other: Station) { call(port: other.port) }
-
-        func call(port: UInt16) {
-            says("q quits")
-            type("a")
-            says("address: _")
-            type("127.0.0.1:\(port)\n")
-        }
-
-        @discardableResult
-        func says(_ text: String, _ location: SourceLocation = #_sourceLocation) -> Bool {
-            let isSaid = program.says(text)
-            #expect(isSaid, "\(text) is missing in: \(terminal.shown)\(program.errors)", sourceLocation: location)
-            return isSaid
-        }
-
-        /// Types q until the program ends: for a second after the other end has hung up, the key does nothing.
-        func quits(_ location: SourceLocation = #_sourceLocation) {
-            for _ in 0..<40 where program.isRunning {
-                type("q")
-                program.wait(.milliseconds(500)) { !program.isRunning }
-            }
-            #expect(program.wait() == .code(0), "\(terminal.shown)", sourceLocation: location)
-        }
-    }
-
     @Test func aCallRingsIsAcceptedIsHeardAndEndsInTheList() throws {
-        let alice = try Station("Alice", ["--open"], in: folder)
-        let bob = try Station("Bob", ["--open"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--open"], in: folder)
+        let bob = try StationInTerminal("Bob", ["--open"], in: folder)
         bob.call(alice)
         bob.says("it rings")
         alice.says("Bob (127.0.0.1) calls: y answers, n declines")
@@ -74,7 +23,7 @@ import Testing
         alice.says("hearing ")
         bob.says("hearing ")
         // Somebody else hears that Alice is busy.
-        let carol = try Station("Carol", in: folder)
+        let carol = try StationInTerminal("Carol", in: folder)
         carol.call(alice)
         carol.says("busy: in another call")
         bob.type("q")
@@ -91,9 +40,9 @@ import Testing
     }
 
     @Test func aStationWithoutATerminalAcceptsAtOnce() throws {
-        let robot = try Station("Robot", ["--auto-answer", "--open"], in: folder, hasTerminal: false)
+        let robot = try StationInTerminal("Robot", ["--auto-answer", "--open"], in: folder, hasTerminal: false)
         robot.says("they are accepted at once")
-        let bob = try Station("Bob", ["--open"], in: folder)
+        let bob = try StationInTerminal("Bob", ["--open"], in: folder)
         var descriptorCounts: [Int] = []
         for _ in 0..<3 {
             let count = robot.program.errors.split(separator: "hearing Bob").count
@@ -118,9 +67,9 @@ import Testing
     }
 
     @Test func onlyCallsOfTheNamedAreAcceptedAtOnce() throws {
-        let alice = try Station("Alice", ["--auto-answer", "BOB", "--auto-answer=Dora"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--auto-answer", "BOB", "--auto-answer=Dora"], in: folder)
         alice.says("those of BOB and Dora are accepted at once")
-        let (bob, carol) = (try Station("Bob", in: folder), try Station("Carol", in: folder))
+        let (bob, carol) = (try StationInTerminal("Bob", in: folder), try StationInTerminal("Carol", in: folder))
         carol.call(alice)
         alice.says("Carol (127.0.0.1) calls: y answers, n declines")
         alice.type("n")
@@ -134,8 +83,8 @@ import Testing
 
     /// A station whose partner's program is killed would otherwise be busy for ever.
     @Test func aPartnerThatIsKilledIsLostAndTheStationIsFree() throws {
-        let robot = try Station("Robot", ["--auto-answer"], in: folder, hasTerminal: false)
-        let (bob, carol) = (try Station("Bob", in: folder), try Station("Carol", in: folder))
+        let robot = try StationInTerminal("Robot", ["--auto-answer"], in: folder, hasTerminal: false)
+        let (bob, carol) = (try StationInTerminal("Bob", in: folder), try StationInTerminal("Carol", in: folder))
         bob.call(robot)
         bob.says("talking with Robot (127.0.0.1)")
         robot.says("talking with Bob (127.0.0.1)")
@@ -158,8 +107,8 @@ import Testing
 
     /// Both know who answered, and so who arbitrates.
     @Test func whoTalkInACallTakeTurns() throws {
-        let alice = try Station("Alice", ["--floor"], in: folder)
-        let bob = try Station("Bob", ["--floor"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--floor"], in: folder)
+        let bob = try StationInTerminal("Bob", ["--floor"], in: folder)
         bob.call(alice)
         alice.says("Bob (127.0.0.1) calls")
         alice.type("y")
@@ -182,8 +131,8 @@ import Testing
 
     /// A name server that does not answer holds up neither the screen nor a call.
     @Test func aCallRingsWhileANameIsLookedUp() throws {
-        let alice = try Station("Alice", in: folder, environment: ["LD_PRELOAD": StandIn.resolver()])
-        let bob = try Station("Bob", in: folder)
+        let alice = try StationInTerminal("Alice", in: folder, environment: ["LD_PRELOAD": StandIn.resolver()])
+        let bob = try StationInTerminal("Bob", in: folder)
         for _ in 0..<2 {
             alice.says("q quits")
             alice.type("a")
@@ -212,17 +161,17 @@ import Testing
         avahi.send("taken Alice")
         avahi.send("appear")
         let bus = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(avahi.path("bus"))"]
-        let alice = try Station("Alice", in: folder, environment: bus)
+        let alice = try StationInTerminal("Alice", in: folder, environment: bus)
         alice.says("others see this station as Alice #2, because Alice is taken")
-        let bob = try Station("Bob", in: folder, environment: bus)
+        let bob = try StationInTerminal("Bob", in: folder, environment: bus)
         #expect(avahi.wait { avahi.lines.contains { $0.hasPrefix("add 'Bob' ") } })
         for station in [alice, bob] { station.quits() }
         #expect(!bob.terminal.inOneLine.contains("others see"), "nothing is told of the name that was asked for")
         // A daemon that may not publish.
         avahi.send("forbid")
-        let carol = try Station("Carol", in: folder, environment: bus)
+        let carol = try StationInTerminal("Carol", in: folder, environment: bus)
         carol.says("others cannot see this station: avahi-daemon: ")
-        let hidden = try Station("Dan", ["--hidden"], in: folder, environment: bus)
+        let hidden = try StationInTerminal("Dan", ["--hidden"], in: folder, environment: bus)
         hidden.says("nobody is near yet")
         for station in [carol, hidden] { station.quits() }
         #expect(!hidden.terminal.inOneLine.contains("others cannot see"))
@@ -246,7 +195,7 @@ import Testing
             "tenfour", ["radio", "--config", "radio.conf"], in: folder,
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_RUNTIME_DIR": folder.path])
         try #require(service.takes(port: port), "\(service.errors)")
-        let bob = try Station("Bob", ["--open"], in: folder)
+        let bob = try StationInTerminal("Bob", ["--open"], in: folder)
         bob.call(port: port)
         bob.says("talking with Robot (127.0.0.1)")
         bob.says("hearing ")
@@ -262,8 +211,8 @@ import Testing
             "arecord",
             ["-q", "-D", "labcard:lobby-ring", "-f", "S16_LE", "-r", "48000", "-c", "1", "-d", "8", "rung.wav"],
             in: folder)
-        let alice = try Station("Alice", ["-o", "alsa:labcard:lobby-ring"], in: folder)
-        let bob = try Station("Bob", in: folder)
+        let alice = try StationInTerminal("Alice", ["-o", "alsa:labcard:lobby-ring"], in: folder)
+        let bob = try StationInTerminal("Bob", in: folder)
         bob.call(alice)
         alice.says("Bob (127.0.0.1) calls")
         #expect(recorder.wait() == .code(0), "\(recorder.errors)")
@@ -273,13 +222,13 @@ import Testing
     }
 
     @Test func aProgramIsToldWhoCalls() throws {
-        let alice = try Station("Alice", in: folder)
+        let alice = try StationInTerminal("Alice", in: folder)
         alice.says("q quits")
         var client = try PTTClient(
             connectingTo: "\(alice.home.path)/tenfour/ptt-\(alice.program.processID).sock")
         let isSubscribing = client.send(.object([("command", .text("events"))]))
         #expect(isSubscribing)
-        let bob = try Station("Bob", in: folder)
+        let bob = try StationInTerminal("Bob", in: folder)
         bob.call(alice)
         alice.says("Bob (127.0.0.1) calls")
         var lines: [String] = []
@@ -290,8 +239,8 @@ import Testing
     }
 
     @Test func aCallerWhoGivesUpLeavesAMissedCall() throws {
-        let alice = try Station("Alice", in: folder)
-        let bob = try Station("Bob", in: folder)
+        let alice = try StationInTerminal("Alice", in: folder)
+        let bob = try StationInTerminal("Bob", in: folder)
         bob.call(alice)
         alice.says("Bob (127.0.0.1) calls")
         bob.type("q")
@@ -301,7 +250,7 @@ import Testing
 
     /// `tenfour talk HOST` sends no invitation.
     @Test func plainRTPIsToldAndAnswered() throws {
-        let alice = try Station("Alice", ["--open"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--open"], in: folder)
         let port = UDPPort.free()
         let bob = try Program(
             "tenfour",
@@ -322,7 +271,7 @@ import Testing
     }
 
     @Test func withoutADaemonTheRemedyIsToldOnce() throws {
-        let alice = try Station("Alice", in: folder)
+        let alice = try StationInTerminal("Alice", in: folder)
         alice.says("stations nearby cannot be found: there is no system bus; install and start dbus and avahi-daemon")
         alice.quits()
         #expect(alice.terminal.shown.split(separator: "cannot be found").count == 2)
@@ -330,16 +279,16 @@ import Testing
 
     // MARK: Pairing
 
-    private func words(of station: Station) throws -> String {
+    private func words(of station: StationInTerminal) throws -> String {
         station.says("say these three words to the other person: ")
         let line = try #require(station.terminal.lines.first { $0.contains("say these three words") })
         return String(line.split(separator: ": ").last ?? "")
     }
 
     @Test func threeWordsMakeAChannelForTwo() throws {
-        let alice = try Station("Alice", ["--pair", "--open"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--pair", "--open"], in: folder)
         let words = try words(of: alice)
-        let bob = try Station("Bob", ["--pair", "127.0.0.1:\(alice.port)", "--open"], in: folder)
+        let bob = try StationInTerminal("Bob", ["--pair", "127.0.0.1:\(alice.port)", "--open"], in: folder)
         bob.says("words of 127.0.0.1:\(alice.port): _")
         bob.type("no such word\n")
         bob.says("is not a word for pairing")
@@ -367,8 +316,8 @@ import Testing
     }
 
     @Test func threeWrongGuessesEndBothEnds() throws {
-        let alice = try Station("Alice", ["--pair"], in: folder)
-        let bob = try Station("Bob", ["--pair", "127.0.0.1:\(alice.port)"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--pair"], in: folder)
+        let bob = try StationInTerminal("Bob", ["--pair", "127.0.0.1:\(alice.port)"], in: folder)
         for count in 1...3 {
             let isAsked = bob.program.wait(.seconds(20)) {
                 bob.terminal.shown.split(separator: "the words differ").count == count
