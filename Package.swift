@@ -283,7 +283,7 @@ let package = Package(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "JSON", "QRCode", "Pacing", "Clocks", "Rings", "Threads", "PrivateFiles", "UnixSockets",
+                    "JSON", "QRCode", "Pacing", "Clocks", "Rings", "Threads", "PrivateFiles", "UnixSockets", "DBus",
                     "AudioCore",
                     "Effects",
                     "AudioFile", "SoundCard",

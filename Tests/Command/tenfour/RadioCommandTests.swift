@@ -45,7 +45,7 @@ import Testing
         let help = try tenfour(["talk", "--help-all"]).output
         let names = Set(help.matches(of: /\n  (?:-., )*--([a-z-]+)/).map { String($0.1) })
         #expect(names.count > 30)
-        for name in names.subtracting(["help", "version", "levels", "plain", "pair"]) {
+        for name in names.subtracting(["help", "version", "levels", "plain", "notify"]) {
             #expect(example.contains("\n#\(name) = "), "\(name)")
         }
         #expect(example.split(separator: "\n").allSatisfy { $0.count <= 100 || $0.contains(" = ") })

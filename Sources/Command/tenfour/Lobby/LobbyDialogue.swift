@@ -30,8 +30,8 @@ struct LobbyDialogue {
         var shownWords: PairingWords?
         /// The link for the one who types them.
         var link: String?
-        /// The card on which a call rings; nil if none does.
-        var ringCard: String?
+        /// The ways in which a call draws attention.
+        var alert = CallAlert.Settings()
         /// The station whose words are typed, if its address was an argument.
         var responder: (endpoint: Endpoint, name: String)?
         var quiet = false
@@ -57,7 +57,7 @@ struct LobbyDialogue {
     private var quitRest: Instant?
     private var lines = LiveLines()
     private var notices = NearbyNotices()
-    private var ring: RingTone?
+    private var alert: CallAlert
     private var announcement: AnnouncementNotices
     private var toldFailure: DiscoveryFailure?
     /// The prompt that was last told in a line.
@@ -73,6 +73,7 @@ struct LobbyDialogue {
     init(_ station: LobbyStation, _ settings: Settings) {
         self.station = station
         self.settings = settings
+        alert = CallAlert(settings.alert)
         announcement = AnnouncementNotices(name: station.wantedName)
         pairing = PairingDialogue(station, link: settings.link, hasResponder: settings.responder != nil)
         if let (endpoint, name) = settings.responder { mode = .typingWords(LineInput(), endpoint, name: name) }
@@ -83,7 +84,7 @@ struct LobbyDialogue {
     mutating func run(_ keyboard: Keyboard?) throws(RadioError) -> Outcome {
         hasKeyboard = keyboard != nil
         defer {
-            ring = nil
+            alert.end()
             lines.clear()
         }
         while !Signals.hasEnd, settings.end.map({ $0 > .now }) ?? true {
@@ -91,12 +92,15 @@ struct LobbyDialogue {
             if let channel = pairing.channel { return .channel(channel) }
             finishLookup()
             tellDiscovery()
+            if let failure = alert.takeFailure() { log(failure) }
             show()
+            alert.update(at: MonotonicClock.now)
             settings.service?.isAlive("waiting for calls")
             guard let keyboard else {
                 usleep(UInt32(Self.interval) * 1_000)
                 continue
             }
+            keyboard.title = isDrawn ? caller.map { "\($0.text) calls" } : nil
             let key = keyboard.key(within: Self.interval) { lines.clear() }
             if let key, let outcome = try handle(key) { return outcome }
         }
@@ -140,7 +144,7 @@ struct LobbyDialogue {
                 .object([
                     ("event", .text("calling")), ("name", .text(caller)), ("address", .text("\(endpoint)")),
                 ]))
-            if let card = settings.ringCard { ring = RingTone(card: card) }
+            alert.begin(caller, hasTerminal: hasKeyboard, at: MonotonicClock.now)
         case .rings: log("it rings")
         case .connected(let endpoint, let name):
             leaveCall()
@@ -171,7 +175,7 @@ struct LobbyDialogue {
 
     /// The call is over, or becomes a session. What is being typed stays.
     private mutating func leaveCall() {
-        ring = nil
+        alert.end()
         caller = nil
         switch mode {
         case .calling, .ringing: mode = .list
@@ -299,9 +303,14 @@ extension LobbyDialogue {
         if let news = announcement.update(station.announcementState, search: station.discovery) { log(news) }
     }
 
+    /// Whether the list is drawn, and not told in lines.
+    private var isDrawn: Bool { Terminal.showsStatus && !settings.isPlain }
+
+    /// Whether the desktop has been told what it must be.
+    var isSettled: Bool { alert.isSettled }
+
     private mutating func show() {
         let list = station.nearby
-        let isDrawn = Terminal.showsStatus && !settings.isPlain
         // A screen reader would read a line again with each letter.
         let prompt = (isDrawn ? mode : mode.withoutInput).prompt(
             shownWords: settings.shownWords?.text, plainCaller: plainCaller, hasKeyboard: hasKeyboard)

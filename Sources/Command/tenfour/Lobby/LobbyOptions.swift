@@ -13,6 +13,9 @@ struct LobbyOptions: ParsableArguments {
             valueName: "name"))
     var autoAnswer: [String] = []
 
+    @Flag(help: "Without a host, in a terminal: show who calls as a notification of the desktop, too.")
+    var notify = false
+
     @Flag(
         help:
             "Make a channel for two: this station shows three words, which the other person types at a station that was started with --pair, too. The channel is saved."

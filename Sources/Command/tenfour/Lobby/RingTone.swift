@@ -10,7 +10,7 @@ final class RingTone {
 
     private final class Stopping: Sendable { let isSet = Atomic(false) }
 
-    private static let interval = Duration.seconds(3)
+    static let interval = Duration.seconds(3)
     private static let period = Duration.milliseconds(10)
 
     /// Opens the card on a thread of its own.

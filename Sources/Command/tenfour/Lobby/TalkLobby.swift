@@ -39,7 +39,11 @@ struct TalkLobby {
         settings.control = control
         settings.end = talk.common.duration.map { .now + $0.duration }
         let tones = talk.microphone.tones ?? ToneChoice()
-        if tones.tones.contains(.ring) { settings.ringCard = talk.outputCard }
+        if tones.tones.contains(.ring) {
+            settings.alert.card = talk.outputCard
+            settings.alert.beeps = true
+        }
+        if talk.lobby.notify, service == nil { settings.alert.notifier = CallNotifier() }
         guard talk.lobby.pair else {
             try Self.checkFiles(of: talk)
             purpose = .calls(talk.lobby.answering)
@@ -95,7 +99,7 @@ struct TalkLobby {
         while try converse(&dialogue, station) {}
         station.hangUp()
         // What is said about the end of a call is repeated, because it may get lost.
-        for _ in 0..<20 where !station.isQuiet { usleep(50_000) }
+        for _ in 0..<20 where !station.isQuiet || !dialogue.isSettled { usleep(50_000) }
     }
 
     /// Waits for a session and holds it. Returns false if the person has quit.

@@ -10,7 +10,7 @@ enum Environment {
         "resume",
         "buffer-all", "allow-http", "anonymous", "vox", "duplex",
         "no-history", "plain", "no-mpris", "no-gain", "no-waveform", "normalize", "keep-format", "skip-silence",
-        "echo-cancel", "no-echo-cancel", "denoise", "agc", "dtx", "floor", "floor-queue",
+        "echo-cancel", "no-echo-cancel", "denoise", "agc", "dtx", "floor", "floor-queue", "notify",
     ]
     /// The options that take several values. The variable contains the values separated by spaces.
     private static let lists: Set = ["rtp-in", "rtp-out", "web", "http-host", "web-proxy", "icecast", "ptt", "monitor"]
@@ -37,7 +37,7 @@ enum Environment {
         "talk": common.union(coding).union(playing).union([
             "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex",
             "monitor", "tones", "echo-cancel", "no-echo-cancel", "denoise", "agc", "microphone-gain", "dtx", "floor",
-            "floor-queue", "wait", "srtp-suite", "rate", "format",
+            "floor-queue", "wait", "srtp-suite", "rate", "format", "notify",
         ]).union(recording),
         "listen": common.union(playing).union(recording).union([
             "clock", "device", "output", "port", "oneshot", "channels", "wait",

@@ -30,6 +30,7 @@ final class Keyboard {
     private var isClosed = false
     private var kitty: KittyProtocol
     private var mouse = MouseReporting()
+    private var terminalTitle = TerminalTitle()
 
     /// Sets single-key mode. Returns nil if standard input is no terminal. If `reportsReleases` is true, asks the
     /// terminal whether it can report when a key is released; `settle` waits for the answer.
@@ -59,6 +60,12 @@ final class Keyboard {
     var reportsMouse: Bool {
         get { mouse.isWanted }
         set { mouse.isWanted = newValue }
+    }
+
+    /// The title that the terminal is to have; nil for the one that it had. The next `input` sets it.
+    var title: String? {
+        get { terminalTitle.wanted }
+        set { terminalTitle.wanted = newValue }
     }
 
     /// Asks the terminal in which line the cursor is. A terminal that does not know this does not answer.
@@ -126,6 +133,7 @@ final class Keyboard {
         }
         kitty.begin()
         mouse.update()
+        terminalTitle.update()
     }
 
     /// Restores the terminal's settings, except in the background, where the kernel would stop the process and the
@@ -134,6 +142,7 @@ final class Keyboard {
         guard Terminal.hasForeground, isRaw else { return }
         isRaw = false
         mouse.end()
+        terminalTitle.end()
         kitty.end()
         // An answer that is still under way would otherwise appear as typed text.
         if kitty.isAsking { tcflush(STDIN_FILENO, TCIFLUSH) }

@@ -6,6 +6,7 @@ import Synchronization
 enum TerminalRescue {
     private static let isArmed = Atomic(false)
     private static let isInstalled = Atomic(false)
+    private static let isTitled = Atomic(false)
 
     /// Keeps the settings to restore. Call it before they are changed.
     static func arm(_ settings: termios) {
@@ -20,6 +21,12 @@ enum TerminalRescue {
         atexit(restoreAtExit)
     }
 
+    /// Whether the terminal has a title of ours.
+    static var hasTitle: Bool {
+        get { isTitled.load(ordering: .acquiring) }
+        set { isTitled.store(newValue, ordering: .releasing) }
+    }
+
     /// The terminal was restored.
     static func disarm() { isArmed.store(false, ordering: .releasing) }
 
@@ -27,10 +34,15 @@ enum TerminalRescue {
     /// may call.
     fileprivate static func restore() {
         guard isArmed.exchange(false, ordering: .acquiring), Terminal.hasForeground else { return }
-        endings.withUTF8Buffer { bytes in
-            _ = unsafe write(STDIN_FILENO, bytes.baseAddress, bytes.count)
-        }
+        if hasTitle { write(TerminalTitle.ending) }
+        write(endings)
         unsafe tcsetattr(STDIN_FILENO, TCSANOW, &savedSettings)
+    }
+
+    private static func write(_ text: StaticString) {
+        text.withUTF8Buffer { bytes in
+            _ = unsafe Glibc.write(STDIN_FILENO, bytes.baseAddress, bytes.count)
+        }
     }
 
     /// Lets the signal do what it did before.
