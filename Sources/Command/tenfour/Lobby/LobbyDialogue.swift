@@ -57,6 +57,8 @@ struct LobbyDialogue {
     private var quitRest: Instant?
     private var lines = LiveLines()
     private var notices = NearbyNotices()
+    /// The calls that were missed since the program began.
+    private var missed = MissedCalls()
     private var alert: CallAlert
     private var announcement: AnnouncementNotices
     private var toldFailure: DiscoveryFailure?
@@ -160,11 +162,19 @@ struct LobbyDialogue {
             return .session(endpoint, name: name, hasCall: false)
         case .ended(let end):
             let name = if case .calling(let name) = mode { "\(name): " } else { "" }
+            let caller = caller
             leaveCall()
             quitRest = MonotonicClock.now + Self.quitRestTime
+            if case .missed(let name) = end, let caller { keepMissedCall(name, caller.endpoint) }
             log(name + "\(end)")
         }
         return nil
+    }
+
+    private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint) {
+        let now = Glibc.time(nil)
+        missed.record(name, at: "\(endpoint.address)", time: now)
+        MissedCalls.keep(name, at: "\(endpoint.address)", time: now)
     }
 
     private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {
@@ -292,7 +302,11 @@ struct LobbyDialogue {
 extension LobbyDialogue {
     /// Names a caller by the name that it sent, which proves nothing, and by its address.
     static func text(of endpoint: Endpoint, _ name: String) -> String {
-        name.isEmpty ? "\(endpoint.address)" : "\(name.cut(toColumns: People.nameColumns)) (\(endpoint.address))"
+        text(ofAddress: "\(endpoint.address)", name)
+    }
+
+    static func text(ofAddress address: String, _ name: String) -> String {
+        name.isEmpty ? address : "\(name.cut(toColumns: People.nameColumns)) (\(address))"
     }
 
     private mutating func tellDiscovery() {
@@ -320,7 +334,7 @@ extension LobbyDialogue {
             toldPrompt = prompt
             return
         }
-        let screen = LobbyScreen(list: list, prompt: prompt, isBlind: toldFailure != nil)
+        let screen = LobbyScreen(list: list, missed: missed.calls, prompt: prompt, isBlind: toldFailure != nil)
         lines.draw { width, height in screen.lines(width: width, height: height) }
     }
 

@@ -4,20 +4,26 @@ import TenfourLobby
 /// The picture of a station that waits: the stations nearby, and a line that says what can be pressed.
 struct LobbyScreen: Equatable {
     var list = NearbyList()
+    /// The calls that were missed, of which the newest three are shown.
+    var missed: [MissedCalls.Call] = []
     /// The line below the stations.
     var prompt = ""
     /// Whether nothing is said about an empty list, because nobody can be found.
     var isBlind = false
 
     private static let nameColumns = 8...28
+    private static let missedCount = 3
     /// The narrowest terminal in which the names of hosts are shown.
     private static let hostWidth = 60
 
     /// The lines for a terminal of this size: at most `height`, each with at most `width` columns. The last line is the
     /// prompt.
     func lines(width: Int, height: Int) -> [String] {
+        let missed = missed.suffix(min(Self.missedCount, max(height - 3, 0))).map { call in
+            "     \(call.caller) called at \(People.clock(call.time))\(call.repetition)".cut(toColumns: width)
+        }
         // The prompt, and the line about those who are not shown.
-        let room = max(height - 2, 0)
+        let room = max(height - 2 - missed.count, 0)
         let shown = list.stations.prefix(room)
         let otherCount = list.otherCount + list.stations.count - shown.count
         var lines = shown.map { line($0, width: width) }
@@ -26,7 +32,7 @@ struct LobbyScreen: Equatable {
         } else if lines.isEmpty, height > 1, !isBlind {
             lines.append("     nobody is near yet".cut(toColumns: width))
         }
-        return lines + [prompt.cut(toColumns: width)]
+        return lines + missed + [prompt.cut(toColumns: width)]
     }
 
     private func line(_ station: NearbyStation, width: Int) -> String {

@@ -1,13 +1,15 @@
 import ArgumentParser
 import Glibc
 import TenfourCommandSupport
+import TenfourJSON
 import TenfourRadio
 import TenfourTransmissions
 
 /// `tenfour log`: lists what was recorded with `--record`.
 struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "List the recorded transmissions: who talked when, and how well it was heard.",
+        commandName: "log",
+        abstract: "List the recorded transmissions and the missed calls: who talked or called when.",
         usage: """
             tenfour log [--follow] [--count <count>] [--json] [--record <directory>]
             tenfour log play [<number> ...] [--record <directory>]
@@ -19,7 +21,7 @@ struct LogCommand: ParsableCommand {
 
             The list has the number of the recording, its start, the channel, the talker, the duration, the share that was lost, and the \
             score from 1 to 4.4. A recording without loss and score is being written or was cut off. The files are Ogg Opus, which \
-            any player plays. They are not encrypted.
+            any player plays. They are not encrypted. Behind the list are the calls that nobody answered.
 
             TENFOUR_RECORD in the environment sets the directory for this command and for those that record.
             """, subcommands: [LogPlay.self])
@@ -32,7 +34,7 @@ struct LogCommand: ParsableCommand {
         help: ArgumentHelp("List only the last recordings, at most this many.", valueName: "count"))
     var count: Int?
 
-    @Flag(help: "Print one line of JSON for each recording.")
+    @Flag(help: "Print one line of JSON for each recording and each missed call.")
     var json = false
 
     @Option(
@@ -49,14 +51,18 @@ struct LogCommand: ParsableCommand {
     var directory: String { record ?? Self.usualDirectory }
 
     func run() throws {
+        let missed = MissedCalls.kept.calls
+        // Who has never recorded has no directory.
+        if record == nil, !follow, !missed.isEmpty, unsafe access(directory, F_OK) != 0 { return show(missed) }
         let log = try Self.open(directory)
         // Watches before it lists, so that nothing is missed in between.
         let watch = try follow ? Self.watch(directory) : nil
         let total = log.count
         let entries = log.entries(max(total - (count ?? total), 0) + 1..<total + 1)
-        if entries.isEmpty, !follow { Terminal.log("tenfour: there are no recordings in \(directory)") }
+        if entries.isEmpty, missed.isEmpty, !follow { Terminal.log("tenfour: there are no recordings in \(directory)") }
         if !json, !entries.isEmpty || follow { Terminal.write(LogLine.heading + "\n") }
         show(entries)
+        show(missed)
         if let watch { try follow(log, watch, after: entries) }
     }
 
@@ -81,6 +87,13 @@ struct LogCommand: ParsableCommand {
     private func show(_ entries: [TransmissionLog.Entry]) {
         let lines = entries.map { json ? LogLine.json($0) : LogLine.text($0, now: time(nil)) }
         if !lines.isEmpty { Terminal.write(lines.joined(separator: "\n") + "\n") }
+    }
+
+    /// Prints the missed calls, at most `count`.
+    private func show(_ calls: [MissedCalls.Call]) {
+        let lines = calls.suffix(count ?? calls.count).map { json ? $0.json.line : LogLine.text($0, now: time(nil)) }
+        if lines.isEmpty { return }
+        Terminal.write((json ? lines : [LogLine.missedHeading] + lines).joined(separator: "\n") + "\n")
     }
 
     /// Opens a directory of recordings. Throws `.unavailable` if it cannot be read.

@@ -22,6 +22,13 @@ enum LogLine {
             transmission.score.map { decimal($0, places: 1) } ?? "–")
     }
 
+    static let missedHeading = "missed calls"
+
+    /// Returns the line of a missed call. `now` is in seconds since 1970.
+    static func text(_ call: MissedCalls.Call, now: Int) -> String {
+        "      \(clock(call.time, now: now))  \(call.caller)\(call.repetition)"
+    }
+
     /// Returns the recording as an object on one line. Its times are in seconds.
     static func json(_ entry: TransmissionLog.Entry) -> String {
         let transmission = entry.transmission

@@ -39,6 +39,16 @@ struct LobbyScreenTests {
         #expect(screen.lines(width: 39, height: 20)[1] == "  3  Bob            not reachable")
     }
 
+    @Test func theNewestMissedCallsStandBelowTheList() {
+        var missed = MissedCalls()
+        for number in 1...5 { missed.record("Bob", at: "10.0.0.\(number)", time: 0) }
+        var screen = screen([station(1, "Alice")])
+        screen.missed = missed.calls
+        let lines = screen.lines(width: 79, height: 20)
+        #expect(lines.count == 5 && lines[1].hasPrefix("     Bob (10.0.0.3) called at "), "\(lines)")
+        #expect(screen.lines(width: 79, height: 2).count == 2)
+    }
+
     @Test func nobodyIsNearUnlessNobodyCanBeFound() {
         var screen = screen([])
         #expect(screen.lines(width: 79, height: 20) == ["     nobody is near yet", "q quits"])

@@ -19,6 +19,7 @@ final class StationInTerminal {
             in: folder,
             environment: [
                 "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_CONFIG_HOME": home.path,
+                "XDG_STATE_HOME": home.path,
                 "XDG_RUNTIME_DIR": home.path,
             ].merging(environment) { $1 }, terminal: hasTerminal ? terminal : nil)
         try #require(program.takes(port: port), "\(terminal.shown)\(program.errors)")

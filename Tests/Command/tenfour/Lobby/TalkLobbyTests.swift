@@ -245,7 +245,23 @@ import Testing
         alice.says("Bob (127.0.0.1) calls")
         bob.type("q")
         alice.says("missed a call from Bob")
+        alice.says("Bob (127.0.0.1) called at ")
+        // A call that is declined is not missed.
+        bob.call(alice)
+        bob.says("it rings")
+        let rings = alice.program.wait(.seconds(20)) {
+            alice.terminal.shown.split(separator: "tenfour: Bob (127.0.0.1) calls").count == 3
+        }
+        #expect(rings, "\(alice.terminal.shown)")
+        alice.type("n")
+        bob.says("declined")
         for station in [alice, bob] { station.quits() }
+        let state = ["XDG_STATE_HOME": alice.home.path, "XDG_DATA_HOME": alice.home.path]
+        let log = try tenfour(["log"], environment: state)
+        #expect(log.end == .code(0) && log.errors == "", "\(log.errors)")
+        #expect(log.output.contains(/^missed calls\n +... .. ..:..:..  Bob \(127\.0\.0\.1\)\n$/), "\(log.output)")
+        let json = try tenfour(["log", "--json"], environment: state).output
+        #expect(json.hasPrefix(#"{ "missed_from": "Bob", "address": "127.0.0.1", "start": "#), "\(json)")
     }
 
     /// `tenfour talk HOST` sends no invitation.

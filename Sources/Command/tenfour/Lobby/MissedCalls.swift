@@ -1,0 +1,97 @@
+import TenfourAudioCore
+import TenfourJSON
+
+/// The calls that rang here and were neither answered nor declined, oldest first, as the text of a file. Knows no files
+/// and no clock.
+struct MissedCalls: Equatable {
+    private(set) var calls: [Call] = []
+
+    /// The calls from one address within one minute.
+    struct Call: Equatable {
+        /// The name that the caller has sent, which proves nothing; safe to display, and may be empty.
+        var name: String
+        /// The caller's IP address, which the call has proved.
+        var address: String
+        /// The time of the last one, in seconds since 1970.
+        var time: Int
+        var count = 1
+
+        /// Names the caller as the lobby does.
+        var caller: String { LobbyDialogue.text(ofAddress: address, name) }
+
+        /// Whether the calls were more than one, as the end of a sentence.
+        var repetition: String { count > 1 ? ", \(count) times" : "" }
+    }
+
+    static let maximumCount = 100
+    /// The largest size of the text in bytes; more is not read.
+    static let maximumByteCount = 1 << 16
+    private static let longestName = 64
+    private static let minute = 60
+
+    init() {}
+
+    /// Reads the text of a file: a JSON object on each line. Lines that cannot be read are left out.
+    init(parsing text: String) {
+        calls = text.split(separator: "\n").suffix(Self.maximumCount).compactMap(Call.init)
+    }
+
+    /// The text of the file, at most `maximumByteCount` bytes.
+    var text: String { calls.map { $0.json.line + "\n" }.joined() }
+
+    /// Adds a call. If there are too many, the oldest of the address with the most goes, so that a caller who calls all day
+    /// removes no others.
+    mutating func record(_ name: String, at address: String, time: Int) {
+        let isSame: (Call) -> Bool = { $0.address == address && $0.time / Self.minute == time / Self.minute }
+        let earlier = calls.last(where: isSame)
+        calls.removeAll(where: isSame)
+        calls.append(Call(name: name, address: address, time: time, count: (earlier?.count ?? 0) + 1))
+        guard calls.count > Self.maximumCount else { return }
+        let counts = calls.reduce(into: [:]) { $0[$1.address, default: 0] += 1 }
+        let most = counts.values.max()
+        if let index = calls.firstIndex(where: { counts[$0.address] == most }) { calls.remove(at: index) }
+    }
+}
+
+extension MissedCalls.Call {
+    /// The call as an object.
+    var json: JSON {
+        .object([
+            ("missed_from", .text(name)), ("address", .text(address)), ("start", .integer(time)),
+            ("count", .integer(count)),
+        ])
+    }
+
+    fileprivate init?(_ line: Substring) {
+        guard let json = try? JSON(parsing: Array(line.utf8)), case .text(let name)? = json.member("missed_from"),
+            case .text(let address)? = json.member("address"), case .integer(let time)? = json.member("start"),
+            case .integer(let count)? = json.member("count"), count > 0
+        else { return nil }
+        self.init(
+            name: String(fromPeer: name, limit: MissedCalls.longestName),
+            address: String(fromPeer: address, limit: MissedCalls.longestName), time: time, count: count)
+    }
+}
+
+// MARK: The file
+
+extension MissedCalls {
+    /// The path of the user's file: `tenfour/missed-calls` in `$XDG_STATE_HOME` or in `~/.local/state`; nil without HOME.
+    private static var path: String? {
+        UserFile.folder("XDG_STATE_HOME", otherwise: ".local/state").map { $0 + "/tenfour/missed-calls" }
+    }
+
+    /// The calls in the user's file; none if it cannot be read.
+    static var kept: MissedCalls {
+        let bytes = path.flatMap { UserFile.bytes(of: $0, limit: maximumByteCount) }
+        return MissedCalls(parsing: bytes.flatMap { String(validating: $0, as: UTF8.self) } ?? "")
+    }
+
+    /// Adds a call to the user's file. Errors are ignored, since no call depends on it.
+    static func keep(_ name: String, at address: String, time: Int) {
+        guard let path else { return }
+        var calls = kept
+        calls.record(name, at: address, time: time)
+        UserFile.replace(path, by: Array(calls.text.utf8))
+    }
+}
