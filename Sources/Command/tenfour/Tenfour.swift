@@ -21,7 +21,7 @@ struct Tenfour: ParsableCommand {
             """,
         version: "tenfour \(number)",
         subcommands: [
-            Talk.self, Listen.self, Send.self, Recv.self, LogCommand.self, Play.self, PlotCommand.self,
+            Talk.self, NearCommand.self, Listen.self, Send.self, Recv.self, LogCommand.self, Play.self, PlotCommand.self,
             ChannelCommand.self, IDCommand.self, RelayCommand.self, RadioCommand.self, PTTCommand.self, Devices.self,
             DoctorCommand.self,
         ], helpNames: .help)

@@ -51,6 +51,7 @@ enum Environment {
         ]),
         "relay": relaying,
         "relay status": ["status-socket", "json"],
+        "near": ["json"],
         "log": ["record", "json"],
         "doctor": ["device", "port", "clock", "json"],
         "log play": ["record", "device", "quiet", "rate", "pitch", "volume", "fade-in", "fade-out"],
