@@ -50,6 +50,7 @@ struct LobbyDialogue {
     private var mode = LobbyMode.list
     /// Whether a person can answer.
     private var hasKeyboard = false
+    private var choice = StationChoice()
     private var plainCaller: String?
     /// The one who calls, also while something else is typed.
     private var caller: (text: String, endpoint: Endpoint)?
@@ -216,6 +217,7 @@ struct LobbyDialogue {
                 mode = waitingMode
             case .done(let text): return apply(try pairing.begin(with: endpoint, name: name, typed: text))
             }
+        case .list where choice.move(key, in: station.nearby): break
         default:
             guard case .character(let character) = key else { return nil }
             return handle(character)
@@ -252,6 +254,9 @@ struct LobbyDialogue {
             station.ignorePlainCaller()
             plainCaller = nil
         case ("a", .list): mode = .typingAddress(LineInput())
+        case ("\n", .list), ("\r", .list):
+            if let chosen = choice.station(in: station.nearby) { choose(chosen) }
+        case ("\u{1B}", .list): choice.clear()
         case ("1"..."9", .list):
             if let digit = character.wholeNumberValue, let near = station.nearby[digit] { choose(near) }
         default: break
@@ -327,14 +332,17 @@ extension LobbyDialogue {
         let list = station.nearby
         // A screen reader would read a line again with each letter.
         let prompt = (isDrawn ? mode : mode.withoutInput).prompt(
-            shownWords: settings.shownWords?.text, plainCaller: plainCaller, hasKeyboard: hasKeyboard)
+            shownWords: settings.shownWords?.text, plainCaller: plainCaller, chosen: choice.station(in: list)?.name,
+            hasKeyboard: hasKeyboard)
         guard !settings.quiet, isDrawn else {
             for notice in notices.update(list, at: MonotonicClock.now) { log(notice) }
             if hasKeyboard, prompt != toldPrompt, !mode.isTold { log(prompt) }
             toldPrompt = prompt
             return
         }
-        let screen = LobbyScreen(list: list, missed: missed.calls, prompt: prompt, isBlind: toldFailure != nil)
+        let screen = LobbyScreen(
+            list: list, chosen: choice.station(in: list)?.id, missed: missed.calls, prompt: prompt,
+            isBlind: toldFailure != nil)
         lines.draw { width, height in screen.lines(width: width, height: height) }
     }
 

@@ -33,11 +33,16 @@ enum LobbyMode: Equatable {
     }
 
     /// The line below the list. `shownWords` are the words that this station shows; nil if it takes calls.
-    /// `plainCaller` sends plain RTP; nil if nobody does.
-    func prompt(shownWords: String?, plainCaller: String?, hasKeyboard: Bool) -> String {
+    /// `plainCaller` sends plain RTP; nil if nobody does. `chosen` is the station that the arrow keys have chosen.
+    func prompt(shownWords: String?, plainCaller: String?, chosen: String?, hasKeyboard: Bool) -> String {
         switch self {
         case .list:
             if let plainCaller { return "\(plainCaller) talks by plain RTP: y answers, n ignores it" }
+            if let chosen {
+                return shownWords == nil
+                    ? "Enter calls \(chosen), 1-9 calls others, a types an address, q quits"
+                    : "Enter types the words of \(chosen)"
+            }
             if let shownWords { return "say \"\(shownWords)\", or press a digit to type the other words" }
             return hasKeyboard ? "1-9 calls, a types an address, q quits" : "waiting for calls"
         case .calling(let name): return "calling \(name); q cancels"
@@ -62,11 +67,11 @@ enum LobbyMode: Equatable {
     private static func help(isPairing: Bool) -> [String] {
         isPairing
             ? [
-                "say the three words to the other person, or type theirs: a digit chooses their station, a types its address",
+                "say the three words to the other person, or type theirs: a digit, or the arrow keys and Enter, choose their station, a types its address",
                 "q quits",
             ]
             : [
-                "a digit calls the station with this number, a types the address of another one, q quits",
+                "a digit calls the station with this number, as do the arrow keys and Enter; a types an address, q quits",
                 "the media of a call is plain RTP, which others on the path can hear; tenfour talk --pair makes a channel",
             ]
     }

@@ -4,6 +4,8 @@ import TenfourLobby
 /// The picture of a station that waits: the stations nearby, and a line that says what can be pressed.
 struct LobbyScreen: Equatable {
     var list = NearbyList()
+    /// The station that the arrow keys have chosen; nil if none is.
+    var chosen: NearbyStation.ID?
     /// The calls that were missed, of which the newest three are shown.
     var missed: [MissedCalls.Call] = []
     /// The line below the stations.
@@ -37,7 +39,7 @@ struct LobbyScreen: Equatable {
 
     private func line(_ station: NearbyStation, width: Int) -> String {
         let columns = min(max(width / 3, Self.nameColumns.lowerBound), Self.nameColumns.upperBound)
-        var line = "  \(station.digit)  " + station.name.fitted(toColumns: columns)
+        var line = "\(station.id == chosen ? ">" : " ") \(station.digit)  " + station.name.fitted(toColumns: columns)
         if width >= Self.hostWidth { line += "  " + station.host.fitted(toColumns: columns) }
         return (line + "  " + Self.text(of: station)).cut(toColumns: width)
     }

@@ -49,6 +49,38 @@ struct LobbyScreenTests {
         #expect(screen.lines(width: 79, height: 2).count == 2)
     }
 
+    @Test func theArrowKeysChooseAStation() {
+        var list = NearbyList()
+        list.stations = [station(1, "Alice"), station(3, "Bob"), station(4, "Carol")]
+        var choice = StationChoice()
+        func chosen(_ keys: TerminalKey...) -> String? {
+            for key in keys {
+                let isArrow = choice.move(key, in: list)
+                #expect(isArrow)
+            }
+            return choice.station(in: list)?.name
+        }
+        #expect(chosen() == nil && chosen(.down) == "Alice" && chosen(.up) == "Alice")
+        #expect(chosen(.down) == "Bob" && chosen(.down) == "Carol" && chosen(.down) == "Carol")
+        var screen = screen(list.stations)
+        screen.chosen = choice.station(in: list)?.id
+        #expect(screen.lines(width: 79, height: 20).map { $0.prefix(5) } == ["  1  ", "  3  ", "> 4  ", "q qui"])
+        #expect(
+            LobbyMode.list.prompt(shownWords: nil, plainCaller: nil, chosen: "Carol", hasKeyboard: true)
+                .hasPrefix("Enter calls Carol, "))
+        // The choice stays with the station, and ends with it.
+        list.stations.removeFirst()
+        #expect(chosen() == "Carol" && chosen(.up) == "Bob")
+        list.stations.removeFirst()
+        #expect(chosen() == nil && chosen(.up) == "Carol")
+        choice.clear()
+        #expect(chosen() == nil)
+        list.stations = []
+        #expect(chosen(.down, .up) == nil)
+        let isArrow = choice.move(.character("1"), in: list)
+        #expect(!isArrow)
+    }
+
     @Test func nobodyIsNearUnlessNobodyCanBeFound() {
         var screen = screen([])
         #expect(screen.lines(width: 79, height: 20) == ["     nobody is near yet", "q quits"])
