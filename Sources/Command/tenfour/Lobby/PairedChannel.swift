@@ -57,11 +57,17 @@ struct PairedChannel {
         }
     }
 
-    /// Saves the link under the other station's name, or a similar name that is free, and returns the name.
-    func save(_ link: ChannelLink) throws(RadioError) -> String {
+    /// The other station's name, or a similar name that is free. The channel has this name at this end; its own name, from
+    /// which its keys are made, is that of the station which has made it.
+    var name: String {
         let wanted = Self.channelName(of: partner)
         let names = [wanted] + (2...9).map { "\(wanted)-\($0)" }
-        let name = names.first { SavedLink.path(namedBy: $0) == nil } ?? wanted
+        return names.first { SavedLink.path(namedBy: $0) == nil } ?? wanted
+    }
+
+    /// Saves the link under `name`, and returns the name.
+    func save(_ link: ChannelLink) throws(RadioError) -> String {
+        let name = name
         _ = try SavedLink.write(link, as: name)
         return name
     }

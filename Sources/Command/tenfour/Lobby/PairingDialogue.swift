@@ -90,8 +90,10 @@ struct PairingDialogue {
         switch event {
         case .paired(let link):
             let near = station.nearby.stations.first { $0.endpoint == endpoint }
+            let typed = PairedChannel.partnerName(typed: name)
+            // The station that has made the channel has given it its own name.
             let channel = PairedChannel(
-                link: link.text(), partner: near?.name ?? PairedChannel.partnerName(typed: name),
+                link: link.text(), partner: near?.name ?? (typed.isEmpty ? link.name : typed),
                 host: .init(endpoint, name: near?.host))
             received = (channel, MonotonicClock.now)
             return Step()

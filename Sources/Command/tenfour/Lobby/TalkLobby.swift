@@ -155,8 +155,9 @@ struct TalkLobby {
     private func enter(_ channel: PairedChannel, _ station: LobbyStation) throws {
         station.close()
         let link = try channel.ownLink()
+        var name = channel.name
         do throws(RadioError) {
-            let name = try channel.save(link)
+            name = try channel.save(link)
             saveName(of: channel, insteadOf: link, as: name)
             log(
                 "the channel is saved: tenfour talk \(name) finds it\(channel.host == nil ? "" : ", when the other station is there")"
@@ -168,8 +169,7 @@ struct TalkLobby {
             link, as: .talk, rtpSession: talk.common.rtpSession(payloadType: talk.coding.payloadType),
             localPort: talk.port)
         try talk.hold(
-            configuration, title: "talking in channel \(link.name)\(configuration.meetingPlace)", channel: link.name,
-            as: service, control, until: settings.end)
+            configuration, title: "talking in channel \(name)\(configuration.meetingPlace)", channel: name, as: service, control, until: settings.end)
     }
 
     /// Puts the name of the other station in the place of its address in the saved link, as soon as a name server knows it.

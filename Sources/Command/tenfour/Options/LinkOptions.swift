@@ -72,6 +72,11 @@ struct LinkOptions: ParsableArguments {
         typed.map { Secrets.revealed($0) == nil && SavedLink.path(namedBy: $0) != nil } ?? isGiven
     }
 
+    /// The name by which the user knows a channel: that under which its link is saved, or else the channel's own.
+    func name(of link: ChannelLink, typed: String?) -> String {
+        if let typed, isSaved(typed) { typed.lowercased() } else { link.name }
+    }
+
     /// Returns the channel's link that `address(typed:)` finds. Throws if `address(typed:)` finds nothing, or an
     /// address that is not a channel's link.
     func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {

@@ -38,6 +38,7 @@ struct Listen: ParsableCommand {
     func run() throws {
         try Console.checkStandardOutput([("--output", outputs.output), ("--report", common.report)])
         let channel = try links.link(typed: link, quiet: common.quiet)
+        let name = links.name(of: channel, typed: link)
         let host = HostWait(isPatient: wait.wait || links.isSaved(link), limit: common.duration?.duration)
         var configuration = try host.find { () throws(RadioError) in
             try RadioConfiguration.entering(channel, as: .listen, rtpSession: common.rtpSession(), localPort: port)
@@ -46,11 +47,11 @@ struct Listen: ParsableCommand {
         clock.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         outputs.apply(to: &configuration)
-        let recording = try recording.start(&configuration, channel: channel.name)
+        let recording = try recording.start(&configuration, channel: name)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, display: common.display, report: common.report,
             metrics: common.metricsSettings, recording: recording
         )
-        .run(configuration) { _ in "listening to channel \(channel.name)\(configuration.meetingPlace)" }
+        .run(configuration) { _ in "listening to channel \(name)\(configuration.meetingPlace)" }
     }
 }

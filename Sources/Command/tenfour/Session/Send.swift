@@ -129,7 +129,8 @@ struct Send: ParsableCommand {
                 try RadioConfiguration.entering(
                     link, as: .talk, rtpSession: rtpSession, localPort: port == 0 ? nil : port)
             }
-            return (configuration, "sending to channel \(link.name)\(configuration.meetingPlace)")
+            let name = links.name(of: link, typed: address)
+            return (configuration, "sending to channel \(name)\(configuration.meetingPlace)")
         }
         let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
         var configuration = try host.find { () throws(RadioError) in

@@ -19,6 +19,8 @@ final class SessionObserver {
     var events: ControlEvents?
 
     private let verbose: Bool
+    /// The other end, as the first message names it.
+    private let partner: String
     /// Plays the tones about other stations; nil for a session without a microphone.
     private let microphone: MicrophoneKeys?
     private var strangers: StrangerNotices
@@ -41,10 +43,11 @@ final class SessionObserver {
     /// If `keepsSeconds` is true, the figures of each second are kept for a report. With `tellsTalkers`, lines tell who
     /// begins to talk and who stops, and when the microphone opens and closes.
     init(
-        _ session: RadioSession, _ configuration: RadioConfiguration, microphone: MicrophoneKeys?, verbose: Bool,
-        keepsSeconds: Bool, tellsTalkers: Bool = false
+        _ session: RadioSession, _ configuration: RadioConfiguration, partner: String = "",
+        microphone: MicrophoneKeys?, verbose: Bool, keepsSeconds: Bool, tellsTalkers: Bool = false
     ) {
         self.session = session
+        self.partner = partner
         self.verbose = verbose
         self.microphone = microphone
         monitor = QualityMonitor(keepsSeconds: keepsSeconds, coding: configuration.coding)
@@ -151,7 +154,13 @@ final class SessionObserver {
         events?.heard(event, names)
         names.apply(event)
         if isShown, !event.isListed(by: channelStatus) { events?.joined(event, names) }
-        return isShown ? [line].compactMap { $0 } : []
+        return isShown && !isTold(event) ? [line].compactMap { $0 } : []
+    }
+
+    /// Whether the event is only that the partner is there whose name and address the first message has told.
+    private func isTold(_ event: Event) -> Bool {
+        guard case .reporterAppeared(_, let name?, let endpoint) = event else { return false }
+        return LobbyDialogue.text(of: endpoint, name) == partner
     }
 
     private static func line(_ event: ReplayEvent) -> String? {

@@ -70,7 +70,7 @@ struct SessionRunner {
         log(what(session) + keys)
         logOpenings(of: session, configuration, server, talkKeys, channels.volumes.problem)
         let observer = SessionObserver(
-            session, configuration, microphone: talkKeys, verbose: verbose, keepsSeconds: file != nil,
+            session, configuration, partner: channel, microphone: talkKeys, verbose: verbose, keepsSeconds: file != nil,
             tellsTalkers: display == .plain)
         if let control {
             observer.events = ControlEvents(channel: channel) { control.post($0) }

@@ -97,7 +97,8 @@ struct Talk: ParsableCommand {
             let configuration = try host.find { () throws(RadioError) in
                 try RadioConfiguration.entering(link, as: .talk, rtpSession: rtpSession, localPort: port)
             }
-            return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)", link.name)
+            let name = links.name(of: link, typed: partner)
+            return (configuration, "talking in channel \(name)\(configuration.meetingPlace)", name)
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
         var configuration = try host.find { () throws(RadioError) in

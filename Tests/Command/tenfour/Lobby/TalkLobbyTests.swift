@@ -77,6 +77,8 @@ import Testing
         bob.call(alice)
         bob.says("talking with Alice (127.0.0.1)")
         alice.says("talking with Bob (127.0.0.1)")
+        alice.says("1 here: Bob")
+        #expect(!alice.terminal.inOneLine.contains("sends no audio yet"), "the call has told who is there")
         bob.type("q")
         for station in [bob, carol, alice] { station.quits() }
     }
@@ -316,9 +318,11 @@ import Testing
         alice.says("knows the words, and gets the channel's link")
         for station in [alice, bob] {
             station.says("the channel is saved: tenfour talk ")
-            station.says("talking in channel alice")
             station.says("in the channel")
         }
+        // Each end has the partner's name for the channel, if it knows it: Bob announces nothing.
+        alice.says("talking in channel pair")
+        bob.says("talking in channel alice")
         alice.says("Bob is here")
         alice.says("hearing ")
         bob.says("hearing ")
@@ -326,7 +330,7 @@ import Testing
         bob.says("Alice")
         // Alice forwards the packets, and so leaves last.
         for station in [bob, alice] { station.quits() }
-        let saved = [alice, bob].map { Folder.text(of: "\($0.home.path)/tenfour/pair.link") }
+        let saved = [(alice, "pair"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
         #expect(saved[0].hasPrefix("tenfour://:\(alice.port)/alice#talk-"), "\(saved)")
         #expect(saved[1] == saved[0].replacing("tenfour://:", with: "tenfour://127.0.0.1:"), "\(saved)")
     }
