@@ -60,7 +60,7 @@ struct ShortHelp {
         blocks.append(
             usage.enumerated().flatMap { Self.wrapped(($0 == 0 ? "Usage: " : "       ") + $1, indent: 7) })
         // Many commands leave room for fewer examples.
-        blocks.append(Array(examples.prefix(min(max(15 - commands.count, 1), 3))))
+        blocks.append(Array(examples.prefix(min(max(15 - commands.count, 0), 3))))
         blocks.removeAll(where: \.isEmpty)
         let placeOfKeys = blocks.count
         if !arguments.isEmpty || !options.isEmpty { blocks.append(["Options:"] + Self.table(arguments + options)) }

@@ -21,7 +21,8 @@ struct Tenfour: ParsableCommand {
             """,
         version: "tenfour \(number)",
         subcommands: [
-            Talk.self, NearCommand.self, Listen.self, Send.self, Recv.self, LogCommand.self, Play.self, PlotCommand.self,
+            Talk.self, PairCommand.self, NearCommand.self, Listen.self, Send.self, Recv.self, LogCommand.self,
+            Play.self, PlotCommand.self,
             ChannelCommand.self, IDCommand.self, RelayCommand.self, RadioCommand.self, PTTCommand.self, Devices.self,
             DoctorCommand.self,
         ], helpNames: .help)

@@ -28,11 +28,13 @@ struct LobbyDialogue {
     struct Settings {
         /// The three words that the person says, if this station waits for pairing.
         var shownWords: PairingWords?
+        /// The words of the other station, if they were an argument.
+        var typedWords: String?
         /// The link for the one who types them.
         var link: String?
         /// The ways in which a call draws attention.
         var alert = CallAlert.Settings()
-        /// The station whose words are typed, if its address was an argument.
+        /// The station whose words are typed here, if its address was an argument.
         var responder: (endpoint: Endpoint, name: String)?
         var quiet = false
         /// Whether nothing is drawn: all is told in lines.
@@ -66,6 +68,8 @@ struct LobbyDialogue {
     /// The prompt that was last told in a line.
     private var toldPrompt = ""
     private var pairing: PairingDialogue
+    /// The words that were an argument, until they are used.
+    private var typedWords: String?
     /// The lookup of the address that was typed last; nil if none runs.
     private var lookup: AddressLookup?
 
@@ -79,6 +83,7 @@ struct LobbyDialogue {
         alert = CallAlert(settings.alert)
         announcement = AnnouncementNotices(name: station.wantedName)
         pairing = PairingDialogue(station, link: settings.link, hasResponder: settings.responder != nil)
+        typedWords = settings.typedWords
         if let (endpoint, name) = settings.responder { mode = .typingWords(LineInput(), endpoint, name: name) }
     }
 
@@ -86,6 +91,7 @@ struct LobbyDialogue {
     /// none.
     mutating func run(_ keyboard: Keyboard?) throws(RadioError) -> Outcome {
         hasKeyboard = keyboard != nil
+        if let (endpoint, name) = settings.responder, typedWords != nil { try askWords(of: endpoint, name: name) }
         defer {
             alert.end()
             lines.clear()
@@ -93,7 +99,7 @@ struct LobbyDialogue {
         while !Signals.hasEnd, settings.end.map({ $0 > .now }) ?? true {
             for event in station.takeEvents() { if let outcome = try handle(event) { return outcome } }
             if let channel = pairing.channel { return .channel(channel) }
-            finishLookup()
+            try finishLookup()
             tellDiscovery()
             if let failure = alert.takeFailure() { log(failure) }
             show()
@@ -220,12 +226,12 @@ struct LobbyDialogue {
         case .list where choice.move(key, in: station.nearby): break
         default:
             guard case .character(let character) = key else { return nil }
-            return handle(character)
+            return try handle(character)
         }
         return nil
     }
 
-    private mutating func handle(_ character: Character) -> Outcome? {
+    private mutating func handle(_ character: Character) throws(RadioError) -> Outcome? {
         switch (character, mode) {
         case ("?", _): for line in mode.help(isPairing: settings.shownWords != nil) { log(line) }
         case ("q", .calling), ("\u{1B}", .calling):
@@ -255,21 +261,30 @@ struct LobbyDialogue {
             plainCaller = nil
         case ("a", .list): mode = .typingAddress(LineInput())
         case ("\n", .list), ("\r", .list):
-            if let chosen = choice.station(in: station.nearby) { choose(chosen) }
+            if let chosen = choice.station(in: station.nearby) { try choose(chosen) }
         case ("\u{1B}", .list): choice.clear()
         case ("1"..."9", .list):
-            if let digit = character.wholeNumberValue, let near = station.nearby[digit] { choose(near) }
+            if let digit = character.wholeNumberValue, let near = station.nearby[digit] { try choose(near) }
         default: break
         }
         return nil
     }
 
-    private mutating func choose(_ near: NearbyStation) {
+    private mutating func choose(_ near: NearbyStation) throws(RadioError) {
         if settings.shownWords != nil {
-            mode = .typingWords(LineInput(), near.endpoint, name: near.name)
+            try askWords(of: near.endpoint, name: near.name)
         } else {
             call(near.endpoint, name: near.name, knowsCalls: near.takesCalls)
         }
+    }
+
+    /// Asks for the words of the station at `endpoint`, or takes those that were an argument.
+    private mutating func askWords(of endpoint: Endpoint, name: String) throws(RadioError) {
+        guard let words = typedWords.take() else {
+            mode = .typingWords(LineInput(), endpoint, name: name)
+            return
+        }
+        _ = apply(try pairing.begin(with: endpoint, name: name, typed: words))
     }
 
     private mutating func lookUp(typed text: String) {
@@ -281,13 +296,13 @@ struct LobbyDialogue {
         mode = .lookingUp(text)
     }
 
-    private mutating func finishLookup() {
+    private mutating func finishLookup() throws(RadioError) {
         guard let lookup, let outcome = lookup.outcome else { return }
         self.lookup = nil
         mode = waitingMode
         switch outcome {
         case .found(let endpoint) where settings.shownWords != nil:
-            mode = .typingWords(LineInput(), endpoint, name: lookup.text)
+            try askWords(of: endpoint, name: lookup.text)
         case .found(let endpoint): call(endpoint, name: lookup.text, knowsCalls: false)
         case .failed(let error): log(error.description)
         }
@@ -322,6 +337,15 @@ extension LobbyDialogue {
         if let news = announcement.update(station.announcementState, search: station.discovery) { log(news) }
     }
 
+    /// The line below the list for a person who pairs; nil for one who takes calls.
+    private var pairingHint: String? {
+        settings.shownWords.map { words in
+            typedWords == nil
+                ? "say \"\(words.text)\", or press a digit to type the other words"
+                : "a digit chooses the station that shows these words, a types its address, q quits"
+        }
+    }
+
     /// Whether the list is drawn, and not told in lines.
     private var isDrawn: Bool { Terminal.showsStatus && !settings.isPlain }
 
@@ -332,7 +356,7 @@ extension LobbyDialogue {
         let list = station.nearby
         // A screen reader would read a line again with each letter.
         let prompt = (isDrawn ? mode : mode.withoutInput).prompt(
-            shownWords: settings.shownWords?.text, plainCaller: plainCaller, chosen: choice.station(in: list)?.name,
+            pairing: pairingHint, plainCaller: plainCaller, chosen: choice.station(in: list)?.name,
             hasKeyboard: hasKeyboard)
         guard !settings.quiet, isDrawn else {
             for notice in notices.update(list, at: MonotonicClock.now) { log(notice) }

@@ -32,18 +32,18 @@ enum LobbyMode: Equatable {
         }
     }
 
-    /// The line below the list. `shownWords` are the words that this station shows; nil if it takes calls.
+    /// The line below the list. `pairing` is the line for a person who pairs; nil for one who takes calls.
     /// `plainCaller` sends plain RTP; nil if nobody does. `chosen` is the station that the arrow keys have chosen.
-    func prompt(shownWords: String?, plainCaller: String?, chosen: String?, hasKeyboard: Bool) -> String {
+    func prompt(pairing: String?, plainCaller: String?, chosen: String?, hasKeyboard: Bool) -> String {
         switch self {
         case .list:
             if let plainCaller { return "\(plainCaller) talks by plain RTP: y answers, n ignores it" }
             if let chosen {
-                return shownWords == nil
+                return pairing == nil
                     ? "Enter calls \(chosen), 1-9 calls others, a types an address, q quits"
                     : "Enter types the words of \(chosen)"
             }
-            if let shownWords { return "say \"\(shownWords)\", or press a digit to type the other words" }
+            if let pairing { return pairing }
             return hasKeyboard ? "1-9 calls, a types an address, q quits" : "waiting for calls"
         case .calling(let name): return "calling \(name); q cancels"
         case .ringing(let caller, _): return "\(caller) calls: y answers, n declines"
@@ -72,7 +72,7 @@ enum LobbyMode: Equatable {
             ]
             : [
                 "a digit calls the station with this number, as do the arrow keys and Enter; a types an address, q quits",
-                "the media of a call is plain RTP, which others on the path can hear; tenfour talk --pair makes a channel",
+                "the media of a call is plain RTP, which others on the path can hear; tenfour pair makes a channel",
             ]
     }
 }

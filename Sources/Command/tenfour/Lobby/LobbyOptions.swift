@@ -16,17 +16,6 @@ struct LobbyOptions: ParsableArguments {
     @Flag(help: "Without a host, in a terminal: show who calls as a notification of the desktop, too.")
     var notify = false
 
-    @Flag(
-        help:
-            "Make a channel for two: this station shows three words, which the other person types at a station that was started with --pair, too. The channel is saved."
-    )
-    var pair = false
-
-    func validate() throws {
-        guard pair, !autoAnswer.isEmpty else { return }
-        throw ValidationError("--pair takes no calls: leave --auto-answer out")
-    }
-
     /// The value of `--auto-answer` for everybody's calls.
     static let everybody = "*"
 
@@ -58,9 +47,6 @@ struct LobbyOptions: ParsableArguments {
         if isAddress || isLink, hidden || !autoAnswer.isEmpty {
             throw ValidationError(
                 "\(hidden ? "--hidden" : "--auto-answer") is for a station that waits for calls: leave out the address")
-        }
-        if isLink, pair {
-            throw ValidationError("--pair makes a channel, and a channel's link is given: leave out one of them")
         }
     }
 }

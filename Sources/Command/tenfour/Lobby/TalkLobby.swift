@@ -12,7 +12,8 @@ import TenfourSession
 import TenfourSignalTones
 import TenfourThreads
 
-/// `tenfour talk` without an address: waits for calls and makes them, one session after the other; and pairing.
+/// `tenfour talk` without an address, which waits for calls and makes them, one session after the other; and
+/// `tenfour pair`.
 struct TalkLobby {
     private let talk: Talk
     private let service: RadioService?
@@ -22,8 +23,8 @@ struct TalkLobby {
     private var settings = LobbyDialogue.Settings()
     private let purpose: Lobby.Purpose
 
-    /// `service`: nil in a terminal. Throws `.usage` for options that need an address.
-    init(_ talk: Talk, _ service: RadioService?, _ control: StationControl) throws {
+    /// `service`: nil in a terminal. `pairing`: nil for calls. Throws `.usage` for options that need an address.
+    init(_ talk: Talk, _ service: RadioService?, _ control: StationControl, pairing: PairingRequest? = nil) throws {
         self.talk = talk
         self.control = control
         self.service = service
@@ -44,7 +45,7 @@ struct TalkLobby {
             settings.alert.beeps = true
         }
         if talk.lobby.notify, service == nil { settings.alert.notifier = CallNotifier() }
-        guard talk.lobby.pair else {
+        guard let pairing else {
             try Self.checkFiles(of: talk)
             purpose = .calls(talk.lobby.answering)
             return
@@ -55,9 +56,8 @@ struct TalkLobby {
         purpose = .pairing(words, link)
         settings.shownWords = words
         settings.link = link.text()
-        if let partner = talk.partner {
-            settings.responder = (try AddressLookup.endpoint(typed: partner), partner)
-        }
+        settings.typedWords = pairing.words
+        if let host = pairing.host { settings.responder = (try AddressLookup.endpoint(typed: host), host) }
     }
 
     /// Throws if a call would overwrite what the call before it has written.
@@ -83,8 +83,8 @@ struct TalkLobby {
         guard service == nil && isatty(STDIN_FILENO) == 1 || !talk.lobby.autoAnswer.isEmpty else {
             throw RadioError(
                 .usage,
-                talk.lobby.pair
-                    ? "--pair needs a terminal: run it in one"
+                isPairing
+                    ? "tenfour pair needs a terminal: run it in one"
                     : "there is no keyboard to answer calls with: write the station to talk with, or --auto-answer")
         }
         var announced = LobbyStation.Settings(name: name, port: port, purpose)
@@ -94,7 +94,7 @@ struct TalkLobby {
         defer { station.close() }
         try station.open()
         Signals.catchEnd()
-        log(opening)
+        if isPairing { Terminal.log("tenfour: \(opening)") } else { log(opening) }
         var dialogue = LobbyDialogue(station, settings)
         while try converse(&dialogue, station) {}
         station.hangUp()
@@ -129,7 +129,7 @@ struct TalkLobby {
     }
 
     private func wait(_ dialogue: inout LobbyDialogue) throws -> LobbyDialogue.Outcome {
-        control.setWaiting(talk.lobby.pair ? "waiting for pairing" : "waiting for calls")
+        control.setWaiting(isPairing ? "waiting for pairing" : "waiting for calls")
         let keyboard = service == nil ? Keyboard() : nil
         defer { keyboard?.close() }
         return try dialogue.run(keyboard)
@@ -169,7 +169,8 @@ struct TalkLobby {
             link, as: .talk, rtpSession: talk.common.rtpSession(payloadType: talk.coding.payloadType),
             localPort: talk.port)
         try talk.hold(
-            configuration, title: "talking in channel \(name)\(configuration.meetingPlace)", channel: name, as: service, control, until: settings.end)
+            configuration, title: "talking in channel \(name)\(configuration.meetingPlace)", channel: name, as: service,
+            control, until: settings.end)
     }
 
     /// Puts the name of the other station in the place of its address in the saved link, as soon as a name server knows it.
@@ -180,10 +181,17 @@ struct TalkLobby {
         }
     }
 
+    private var isPairing: Bool { settings.shownWords != nil }
+
     private var opening: String {
-        if talk.lobby.pair {
-            return settings.responder.map { "type the three words that \($0.name) shows" }
-                ?? "say these three words to the other person: \(settings.shownWords?.text ?? "")"
+        if let words = settings.shownWords?.text {
+            if let name = settings.responder?.name {
+                return settings.typedWords == nil ? "type the three words that \(name) shows" : "pairing with \(name)"
+            }
+            if settings.typedWords != nil { return "choose the station that shows these words" }
+            let isDrawn = Terminal.showsStatus && !settings.isPlain
+            let shown = isDrawn ? "\n" + PairingRequest.large(words) : " \(words)"
+            return "say these three words to the other person:\(shown)"
         }
         let place = talk.lobby.hidden ? ", not announced" : ""
         return "waiting for calls on port \(port)\(name.map { " as \($0)" } ?? "")\(place)\(talk.lobby.manner)"

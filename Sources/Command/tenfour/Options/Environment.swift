@@ -30,15 +30,16 @@ enum Environment {
         "nats", "cluster-key", "metrics", "quiet", "http-host", "web-proxy",
     ]
     private static let recording: Set = ["record", "record-limit", "no-history"]
+    private static let talking = common.union(coding).union(playing).union(recording).union([
+        "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex", "tones",
+        "echo-cancel", "no-echo-cancel", "denoise", "agc", "microphone-gain", "dtx", "floor", "floor-queue",
+    ])
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http", "ca-file"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
     /// The permitted options of each command.
     static let options: [String: Set<String>] = [
-        "talk": common.union(coding).union(playing).union([
-            "clock", "device", "input", "output", "port", "open", "ptt", "time-out", "vox", "pre-roll", "duplex",
-            "monitor", "tones", "echo-cancel", "no-echo-cancel", "denoise", "agc", "microphone-gain", "dtx", "floor",
-            "floor-queue", "wait", "srtp-suite", "rate", "format", "notify",
-        ]).union(recording),
+        "talk": talking.union(["monitor", "wait", "srtp-suite", "rate", "format", "notify"]),
+        "pair": talking,
         "listen": common.union(playing).union(recording).union([
             "clock", "device", "output", "port", "oneshot", "channels", "wait",
         ]),

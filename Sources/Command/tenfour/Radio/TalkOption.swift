@@ -19,7 +19,7 @@ struct TalkOption {
     /// The section of options that stand in no group of the help.
     static let mainSection = "radio"
     /// Options that are of no use without a terminal.
-    private static let excluded: Set = ["help", "version", "levels", "plain", "pair", "notify"]
+    private static let excluded: Set = ["help", "version", "levels", "plain", "notify"]
 
     /// All options, in the order of the help.
     static let all: [TalkOption] = {

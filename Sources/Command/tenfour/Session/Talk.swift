@@ -12,7 +12,7 @@ struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
-            tenfour talk                   # who is near: a digit calls; see also --pair
+            tenfour talk                   # who is near: a digit calls; see also tenfour pair
             tenfour talk bob.local         # and at bob.local: tenfour talk alice.local
             tenfour talk family            # a channel saved by tenfour channel new --save
             tenfour talk --link-file family.link
@@ -114,7 +114,7 @@ struct Talk: ParsableCommand {
     func run() throws { try run(as: nil) }
 
     /// Whether stations find each other, and no station or channel is named.
-    private var waitsForCalls: Bool { lobby.pair || partner == nil && !links.isGiven }
+    private var waitsForCalls: Bool { partner == nil && !links.isGiven }
 
     /// Throws if a station without a terminal could never talk.
     func checkService() throws(RadioError) {
@@ -126,14 +126,7 @@ struct Talk: ParsableCommand {
 
     /// Runs in the terminal, or without one as `service`.
     func run(as service: RadioService?) throws {
-        TalkSignals.begin()
-        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
-        if let input, input.contains("://") {
-            throw RadioError(
-                .usage,
-                "talk --input cannot send a URL: write a file, or - for a pipe, or send the URL with `tenfour send --input`"
-            )
-        }
+        try begin()
         if waitsForCalls {
             return try withControl(of: service) { try TalkLobby(self, service, $0).run() }
         }
@@ -144,6 +137,22 @@ struct Talk: ParsableCommand {
         try withControl(of: service) {
             try hold(configuration, title: title, channel: channel, as: service, $0)
         }
+    }
+
+    /// Makes a channel with another station, and talks in it.
+    func pair(_ request: PairingRequest) throws {
+        try begin()
+        try withControl(of: nil) { try TalkLobby(self, nil, $0, pairing: request).run() }
+    }
+
+    private func begin() throws {
+        TalkSignals.begin()
+        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
+        guard let input, input.contains("://") else { return }
+        throw RadioError(
+            .usage,
+            "--input cannot send a URL here: write a file, or - for a pipe, or send the URL with `tenfour send --input`"
+        )
     }
 
     /// Calls `body` with what makes the station reachable for other programs: that of the service, or one of its own.

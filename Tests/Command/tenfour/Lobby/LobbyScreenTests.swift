@@ -66,7 +66,7 @@ struct LobbyScreenTests {
         screen.chosen = choice.station(in: list)?.id
         #expect(screen.lines(width: 79, height: 20).map { $0.prefix(5) } == ["  1  ", "  3  ", "> 4  ", "q qui"])
         #expect(
-            LobbyMode.list.prompt(shownWords: nil, plainCaller: nil, chosen: "Carol", hasKeyboard: true)
+            LobbyMode.list.prompt(pairing: nil, plainCaller: nil, chosen: "Carol", hasKeyboard: true)
                 .hasPrefix("Enter calls Carol, "))
         // The choice stays with the station, and ends with it.
         list.stations.removeFirst()

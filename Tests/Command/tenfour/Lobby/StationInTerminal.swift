@@ -10,12 +10,12 @@ final class StationInTerminal {
     let program: Program
 
     init(
-        _ name: String, _ options: [String] = [], in folder: Folder, hasTerminal: Bool = true,
+        _ name: String, _ options: [String] = [], command: String = "talk", in folder: Folder, hasTerminal: Bool = true,
         environment: [String: String] = [:]
     ) throws {
         program = try Program(
             "tenfour",
-            ["talk", "-p", "\(port)", "--name", name, "--input", "long.wav", "-o", "/dev/null"] + options,
+            [command, "-p", "\(port)", "--name", name, "--input", "long.wav", "-o", "/dev/null"] + options,
             in: folder,
             environment: [
                 "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_CONFIG_HOME": home.path,

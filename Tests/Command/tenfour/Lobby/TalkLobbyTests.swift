@@ -1,8 +1,11 @@
 import Glibc
 import TenfourJSON
 import TenfourPushToTalk
+import TenfourRadio
 import TestSupport
 import Testing
+
+@testable import tenfour
 
 /// Stations that wait, on one machine without avahi-daemon: they call each other by address. Each is the whole program
 /// in a terminal.
@@ -298,15 +301,15 @@ import Testing
     // MARK: Pairing
 
     private func words(of station: StationInTerminal) throws -> String {
-        station.says("say these three words to the other person: ")
-        let line = try #require(station.terminal.lines.first { $0.contains("say these three words") })
-        return String(line.split(separator: ": ").last ?? "")
+        station.says("or press a digit to type the other words")
+        let words = station.terminal.shown.firstMatch(of: /say "([a-z]+ [a-z]+ [a-z]+)"/)
+        return String(try #require(words).output.1)
     }
 
     @Test func threeWordsMakeAChannelForTwo() throws {
-        let alice = try StationInTerminal("Alice", ["--pair", "--open"], in: folder)
+        let alice = try StationInTerminal("Alice", ["--open"], command: "pair", in: folder)
         let words = try words(of: alice)
-        let bob = try StationInTerminal("Bob", ["--pair", "127.0.0.1:\(alice.port)", "--open"], in: folder)
+        let bob = try StationInTerminal("Bob", ["127.0.0.1:\(alice.port)", "--open"], command: "pair", in: folder)
         bob.says("words of 127.0.0.1:\(alice.port): _")
         bob.type("no such word\n")
         bob.says("is not a word for pairing")
@@ -335,9 +338,48 @@ import Testing
         #expect(saved[1] == saved[0].replacing("tenfour://:", with: "tenfour://127.0.0.1:"), "\(saved)")
     }
 
+    @Test func theWordsMayBeAnArgument() throws {
+        let alice = try StationInTerminal("Alice", command: "pair", in: folder)
+        let words = try words(of: alice)
+        // The words are large, too.
+        let large = words.split(separator: " ").map { $0.uppercased().map(String.init).joined(separator: " ") }
+        #expect(large.allSatisfy { alice.terminal.lines.contains("    \($0)") }, "\(alice.terminal.lines)")
+        let bob = try StationInTerminal(
+            "Bob", ["127.0.0.1:\(alice.port)"] + words.split(separator: " ").map(String.init), command: "pair",
+            in: folder)
+        bob.says("pairing with 127.0.0.1")
+        for station in [alice, bob] { station.says("the channel is saved") }
+        for station in [bob, alice] { station.quits() }
+        // Words without a station wait until it is chosen, and wrong ones are typed anew.
+        let carol = try StationInTerminal("Carol", ["--plain"], command: "pair", in: folder)
+        let others = try self.words(of: carol)
+        #expect(carol.terminal.inOneLine.contains("to the other person: \(others)"))
+        let dan = try StationInTerminal("Dan", ["acorn-acorn-acorn"], command: "pair", in: folder)
+        dan.says("choose the station that shows these words")
+        dan.call(carol)
+        dan.says("the words differ from those of the other end")
+        dan.says("words of 127.0.0.1:\(carol.port): _")
+        dan.type("\(others)\n")
+        for station in [carol, dan] { station.says("the channel is saved") }
+        for station in [dan, carol] { station.quits() }
+    }
+
+    @Test func hostAndWordsAreRecognised() throws {
+        func request(_ typed: String...) throws -> [String?] {
+            let request = try PairingRequest(typed)
+            return [request.host, request.words]
+        }
+        #expect(try request() == [nil, nil])
+        #expect(try request("bob") == ["bob", nil])
+        #expect(try request("bob:6000", "ACORN-badg", "cabi") == ["bob:6000", "acorn badger cabin"])
+        #expect(try request("acorn", "badger", "cabin") == [nil, "acorn badger cabin"])
+        #expect(try request("acorn badger cabin") == [nil, "acorn badger cabin"])
+        #expect(throws: RadioError.self) { try request("bob", "acorn") }
+    }
+
     @Test func threeWrongGuessesEndBothEnds() throws {
-        let alice = try StationInTerminal("Alice", ["--pair"], in: folder)
-        let bob = try StationInTerminal("Bob", ["--pair", "127.0.0.1:\(alice.port)"], in: folder)
+        let alice = try StationInTerminal("Alice", command: "pair", in: folder)
+        let bob = try StationInTerminal("Bob", ["127.0.0.1:\(alice.port)"], command: "pair", in: folder)
         for count in 1...3 {
             let isAsked = bob.program.wait(.seconds(20)) {
                 bob.terminal.shown.split(separator: "the words differ").count == count

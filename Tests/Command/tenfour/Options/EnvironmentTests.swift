@@ -11,8 +11,9 @@ struct EnvironmentTests {
     private static let onlyTyped: [String: Set<String>] = [
         // A variable that is forgotten should neither take a keyboard away, nor run a program, nor let strangers in.
         "talk": [
-            "link-file", "srtp-key", "srtp-key-file", "ptt-grab", "record-hook", "auto-answer", "hidden", "pair",
+            "link-file", "srtp-key", "srtp-key-file", "ptt-grab", "record-hook", "auto-answer", "hidden",
         ],
+        "pair": ["ptt-grab", "record-hook"],
         "listen": ["link-file", "record-hook"],
         "send": ["link-file", "srtp-key", "srtp-key-file", "header"],
         // In these commands `--rate` is a speed; in others it is a sample rate.
@@ -33,8 +34,9 @@ struct EnvironmentTests {
 
     private static var commands: [String: any ParsableCommand.Type] {
         [
-            "talk": Talk.self, "listen": Listen.self, "send": Send.self, "recv": Recv.self, "play": Play.self,
-            "log": LogCommand.self, "log play": LogPlay.self, "plot": PlotCommand.self, "relay": RelayCommand.self,
+            "talk": Talk.self, "pair": PairCommand.self, "listen": Listen.self, "send": Send.self, "recv": Recv.self,
+            "play": Play.self, "log": LogCommand.self, "log play": LogPlay.self, "plot": PlotCommand.self,
+            "relay": RelayCommand.self,
             "relay status": RelayStatusCommand.self,
             "doctor": DoctorCommand.self, "near": NearCommand.self,
         ]

@@ -3,6 +3,11 @@ import TestSupport
 import Testing
 
 @Suite(.onItsOwnThread, .inRealTime) struct OptionsTests {
+    @Test func theListOfCommandsFitsOnAScreen() throws {
+        let help = try tenfour(["--help"]).output
+        #expect(help.contains("  doctor ") && help.split(separator: "\n", omittingEmptySubsequences: false).count <= 25)
+    }
+
     private let folder = Folder()
 
     @Test(arguments: ["talk", "send", "recv", "play", "devices"])

@@ -115,7 +115,9 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv heard.flac", 2, "'heard.flac' is a file", "tenfour play heard.flac"),
         Misuse("talk good.wav", 2, "'good.wav' is a file"),
         Misuse("talk", 2, "there is no keyboard to answer calls with", "--auto-answer"),
-        Misuse("talk --pair", 2, "--pair needs a terminal"),
+        Misuse("pair", 2, "tenfour pair needs a terminal"),
+        Misuse("pair bob.local acorn badger", 2, "pairing takes 3 words, and these are 2"),
+        Misuse("pair acorn acorn akorn", 2, "word 3, 'akorn', is not a word for pairing"),
         Misuse("talk --auto-answer --input -", 2, "write the station to talk with"),
         Misuse("talk --auto-answer -o heard.wav", 2, "--output heard.wav would be written anew", "--record"),
         Misuse("talk --auto-answer -o -", 2, "--output - would be written anew", "--record"),
@@ -147,7 +149,6 @@ struct Misuse: CustomTestStringConvertible {
     /// The same for wrong options; the error also names the command that shows the help.
     @Test(arguments: [
         Misuse("send", 2, "<address>"),
-        Misuse("talk --pair --auto-answer", 2, "leave --auto-answer out"),
         Misuse("talk bob --auto-answer", 2, "--auto-answer is for a station that waits for calls"),
         Misuse("talk bob --hidden", 2, "--hidden is for a station that waits for calls"),
         Misuse("send --nonsense rtp://127.0.0.1", 2, "'--nonsense'"),
