@@ -1,11 +1,8 @@
 import Glibc
 import TenfourJSON
 import TenfourPushToTalk
-import TenfourRadio
 import TestSupport
 import Testing
-
-@testable import tenfour
 
 /// Stations that wait, on one machine without avahi-daemon: they call each other by address. Each is the whole program
 /// in a terminal.
@@ -296,101 +293,5 @@ import Testing
         alice.says("stations nearby cannot be found: there is no system bus; install and start dbus and avahi-daemon")
         alice.quits()
         #expect(alice.terminal.shown.split(separator: "cannot be found").count == 2)
-    }
-
-    // MARK: Pairing
-
-    private func words(of station: StationInTerminal) throws -> String {
-        station.says("or press a digit to type the other words")
-        let words = station.terminal.shown.firstMatch(of: /say "([a-z]+ [a-z]+ [a-z]+)"/)
-        return String(try #require(words).output.1)
-    }
-
-    @Test func threeWordsMakeAChannelForTwo() throws {
-        let alice = try StationInTerminal("Alice", ["--open"], command: "pair", in: folder)
-        let words = try words(of: alice)
-        let bob = try StationInTerminal("Bob", ["127.0.0.1:\(alice.port)", "--open"], command: "pair", in: folder)
-        bob.says("words of 127.0.0.1:\(alice.port): _")
-        bob.type("no such word\n")
-        bob.says("is not a word for pairing")
-        bob.type("acorn acorn acorn\n")
-        bob.says("the words differ from those of the other end")
-        bob.says("2 guesses are left")
-        alice.says("has typed other words: 2 guesses are left")
-        bob.type("\(words.uppercased())\n")
-        alice.says("knows the words, and gets the channel's link")
-        for station in [alice, bob] {
-            station.says("the channel is saved: tenfour talk ")
-            station.says("in the channel")
-        }
-        // Each end has the partner's name for the channel, if it knows it: Bob announces nothing.
-        alice.says("talking in channel pair")
-        bob.says("talking in channel alice")
-        alice.says("Bob is here")
-        alice.says("hearing ")
-        bob.says("hearing ")
-        // Her audio may come before the list of members with her name.
-        bob.says("Alice")
-        // Alice forwards the packets, and so leaves last.
-        for station in [bob, alice] { station.quits() }
-        let saved = [(alice, "pair"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
-        #expect(saved[0].hasPrefix("tenfour://:\(alice.port)/alice#talk-"), "\(saved)")
-        #expect(saved[1] == saved[0].replacing("tenfour://:", with: "tenfour://127.0.0.1:"), "\(saved)")
-    }
-
-    @Test func theWordsMayBeAnArgument() throws {
-        let alice = try StationInTerminal("Alice", command: "pair", in: folder)
-        let words = try words(of: alice)
-        // The words are large, too.
-        let large = words.split(separator: " ").map { $0.uppercased().map(String.init).joined(separator: " ") }
-        #expect(large.allSatisfy { alice.terminal.lines.contains("    \($0)") }, "\(alice.terminal.lines)")
-        let bob = try StationInTerminal(
-            "Bob", ["127.0.0.1:\(alice.port)"] + words.split(separator: " ").map(String.init), command: "pair",
-            in: folder)
-        bob.says("pairing with 127.0.0.1")
-        for station in [alice, bob] { station.says("the channel is saved") }
-        for station in [bob, alice] { station.quits() }
-        // Words without a station wait until it is chosen, and wrong ones are typed anew.
-        let carol = try StationInTerminal("Carol", ["--plain"], command: "pair", in: folder)
-        let others = try self.words(of: carol)
-        #expect(carol.terminal.inOneLine.contains("to the other person: \(others)"))
-        let dan = try StationInTerminal("Dan", ["acorn-acorn-acorn"], command: "pair", in: folder)
-        dan.says("choose the station that shows these words")
-        dan.call(carol)
-        dan.says("the words differ from those of the other end")
-        dan.says("words of 127.0.0.1:\(carol.port): _")
-        dan.type("\(others)\n")
-        for station in [carol, dan] { station.says("the channel is saved") }
-        for station in [dan, carol] { station.quits() }
-    }
-
-    @Test func hostAndWordsAreRecognised() throws {
-        func request(_ typed: String...) throws -> [String?] {
-            let request = try PairingRequest(typed)
-            return [request.host, request.words]
-        }
-        #expect(try request() == [nil, nil])
-        #expect(try request("bob") == ["bob", nil])
-        #expect(try request("bob:6000", "ACORN-badg", "cabi") == ["bob:6000", "acorn badger cabin"])
-        #expect(try request("acorn", "badger", "cabin") == [nil, "acorn badger cabin"])
-        #expect(try request("acorn badger cabin") == [nil, "acorn badger cabin"])
-        #expect(throws: RadioError.self) { try request("bob", "acorn") }
-    }
-
-    @Test func threeWrongGuessesEndBothEnds() throws {
-        let alice = try StationInTerminal("Alice", command: "pair", in: folder)
-        let bob = try StationInTerminal("Bob", ["127.0.0.1:\(alice.port)"], command: "pair", in: folder)
-        for count in 1...3 {
-            let isAsked = bob.program.wait(.seconds(20)) {
-                bob.terminal.shown.split(separator: "the words differ").count == count
-            }
-            #expect(isAsked, "\(bob.terminal.shown)")
-            bob.says("words of 127.0.0.1:\(alice.port): _")
-            bob.type("acorn acorn acorn\n")
-        }
-        for station in [alice, bob] {
-            #expect(station.program.wait() == .code(69), "\(station.terminal.shown)")
-            #expect(station.terminal.inOneLine.contains("start both ends anew"))
-        }
     }
 }

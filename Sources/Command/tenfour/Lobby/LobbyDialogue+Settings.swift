@@ -1,0 +1,40 @@
+import TenfourPairing
+import TenfourSession
+
+extension LobbyDialogue {
+    /// The settings of the dialogue.
+    struct Settings {
+        /// The three words that the person says, if this station waits for pairing.
+        var shownWords: PairingWords?
+        /// The words of the other station, if they were an argument.
+        var typedWords: String?
+        /// The link for the one who types them.
+        var link: String?
+        /// The ways in which a call draws attention.
+        var alert = CallAlert.Settings()
+        /// The station whose words are typed here, if its address was an argument.
+        var responder: (endpoint: Endpoint, name: String)?
+        var quiet = false
+        /// Whether nothing is drawn: all is told in lines.
+        var isPlain = false
+        /// The service as which the station waits; nil in a terminal.
+        var service: RadioService?
+        /// Tells programs who calls; nil if none can be there.
+        var control: StationControl?
+        /// The time at which the station no longer waits; nil if there is none.
+        var end: ContinuousClock.Instant?
+    }
+}
+
+// MARK: Names
+
+extension LobbyDialogue {
+    /// Names a caller by the name that it sent, which proves nothing, and by its address.
+    static func text(of endpoint: Endpoint, _ name: String) -> String {
+        text(ofAddress: "\(endpoint.address)", name)
+    }
+
+    static func text(ofAddress address: String, _ name: String) -> String {
+        name.isEmpty ? address : "\(name.cut(toColumns: People.nameColumns)) (\(address))"
+    }
+}
