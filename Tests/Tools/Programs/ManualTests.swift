@@ -11,7 +11,8 @@ import Testing
 
     /// The pages with options, and the commands that they are about.
     private static let commands = [
-        "tenfour", "tenfour talk", "tenfour pair", "tenfour near", "tenfour listen", "tenfour send", "tenfour recv", "tenfour play", "tenfour plot",
+        "tenfour", "tenfour talk", "tenfour pair", "tenfour near", "tenfour listen", "tenfour send", "tenfour recv",
+        "tenfour play", "tenfour plot",
         "tenfour channel", "tenfour relay", "tenfour devices", "tenfour doctor", "badlink", "radiocheck", "replay",
     ]
 
