@@ -91,9 +91,8 @@ struct OwnEpoch: Sendable {
         case nextEpochNow
     }
 
-    /// Returns whether the stream goes on. It does not if its timestamps have fallen behind our clock, for example because the machine slept or the
-    /// microphone stopped. Receivers cannot distinguish such packets from packets that an attacker has held back, so a
-    /// new epoch is needed.
+    /// Returns whether the stream goes on in its epoch, or when the next one begins. A new epoch is needed if the timestamps have
+    /// fallen behind our clock, for example because the machine slept or the microphone stopped. Receivers cannot distinguish such packets from packets that an attacker has held back.
     mutating func continuation(_ header: RTPHeader, at clocks: ClockReading) -> Continuation {
         if clocks.suspended - drawn.suspended > Self.tolerance { return .nextEpochNow }
         let frames = header.timestamp.distance(after: drawn.timestamp)

@@ -6,8 +6,11 @@ import TenfourRadio
 
 /// Checks the name of a command.
 enum CommandNames {
-    /// Throws `.usage`, with the most similar command name, if `typed` begins with an unknown command.
+    /// Throws `.usage`, with the most similar command name, if `typed` begins with an unknown command, or is a former one.
     static func check(_ typed: [String]) throws(RadioError) {
+        if typed.first == "talk", typed.contains("--pair") {
+            throw RadioError(.usage, "talk --pair has become a command: write tenfour pair")
+        }
         var command: any ParsableCommand.Type = Tenfour.self
         var path = "tenfour"
         for word in typed {

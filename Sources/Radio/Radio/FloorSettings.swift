@@ -32,7 +32,7 @@ public struct FloorSnapshot: Hashable, Sendable {
     public var talker: SSRC?
     /// Whether the one who has the floor, that station or this one, talks in an emergency.
     public var isEmergency: Bool
-    /// The time for which that station, or this one, has had the floor, since this station knows of it; nil if nobody has.
+    /// The time since this station learned who has the floor; nil if nobody has.
     public var heldFor: Duration?
     /// Whether the other end arbitrates.
     public var otherEnd: FloorParticipant.OtherEnd

@@ -2,7 +2,7 @@ import TenfourDBus
 import TenfourRings
 import TenfourThreads
 
-/// Shows who calls as a notification of the desktop, on a thread of its own (org.freedesktop.Notifications on the session
+/// Shows who calls as a desktop notification, on a thread of its own (org.freedesktop.Notifications on the session
 /// bus). Any thread may call any member; none waits.
 final class CallNotifier: Sendable {
     private let shared: NotifierState
@@ -13,7 +13,7 @@ final class CallNotifier: Sendable {
         let shared = NotifierState()
         self.shared = shared
         guard let busAddress, let stopping = shared.stopping else {
-            shared.fail("there is no session bus")
+            shared.fail("there is no session bus: run this in a desktop session, or leave out --notify")
             return
         }
         shared.state.withLock { $0.isBusy = true }
@@ -22,7 +22,7 @@ final class CallNotifier: Sendable {
                 Desktop(busAddress: busAddress, callLimit: callLimit, shared: shared, stopping: stopping).run()
             }
         } catch {
-            shared.fail("the system can start no thread")
+            shared.fail("the system can start no thread: close other programs")
         }
     }
 
@@ -88,7 +88,9 @@ private struct Desktop {
             // Also starts a daemon that the bus can start.
             try MessageBus(address: busAddress, callLimit: callLimit).call("GetServerInformation", of: Self.daemon)
         } catch {
-            return shared.fail(error == .noService ? "there is no notification daemon" : "\(error)")
+            return shared.fail(
+                error == .noService
+                    ? "there is no notification daemon: start one, such as dunst, or leave out --notify" : "\(error)")
         }
         while !stopping.isStopped {
             if let caller = next() { try? show(caller) } else { stopping.wakeup.wait(atMost: -1) }

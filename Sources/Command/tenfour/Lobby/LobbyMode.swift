@@ -41,7 +41,7 @@ enum LobbyMode: Equatable {
             if let chosen {
                 return pairing == nil
                     ? "Enter calls \(chosen), 1-9 calls others, a types an address, q quits"
-                    : "Enter types the words of \(chosen)"
+                    : "press Enter, then type the words that \(chosen) shows; q quits"
             }
             if let pairing { return pairing }
             return hasKeyboard ? "1-9 calls, a types an address, q quits" : "waiting for calls"

@@ -9,11 +9,11 @@ struct LobbyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Without a host: accept calls at once, from callers with this name, or from everybody if no name follows (yes in a file). Names prove nothing: anybody who can reach the port can be heard then, and hear you while the microphone is open.",
+            "Without a host: accept calls from this name at once, or from everybody if no name is given. Names prove nothing: anybody who can reach the port can be heard then, and hear you while the microphone is open.",
             valueName: "name"))
     var autoAnswer: [String] = []
 
-    @Flag(help: "Without a host, in a terminal: show who calls as a notification of the desktop, too.")
+    @Flag(help: "Without a host, in a terminal: also show a desktop notification when somebody calls.")
     var notify = false
 
     /// The value of `--auto-answer` for everybody's calls.

@@ -13,12 +13,12 @@ struct PairCommand: ParsableCommand {
             tenfour pair bob.local acorn badger cabin
 
             One person says the words that are shown, and the other chooses the station and types them. Both then talk in the channel, \
-            which is saved under the name of the other station: tenfour talk NAME finds it.
+            and each end saves it under the name of the other station: tenfour talk NAME finds it.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "The station that shows the words: a host name or address, with :PORT if the port is not \(RTPDefaults.port). Default: lists the stations nearby that were started with tenfour pair, too.",
+            "The station that shows the words: a host name or address, with :PORT if the port is not \(RTPDefaults.port). Default: lists the stations nearby on which tenfour pair also runs.",
             valueName: "host"))
     var host: String?
 

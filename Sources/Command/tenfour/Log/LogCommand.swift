@@ -21,7 +21,8 @@ struct LogCommand: ParsableCommand {
 
             The list has the number of the recording, its start, the channel, the talker, the duration, the share that was lost, and the \
             score from 1 to 4.4. A recording without loss and score is being written or was cut off. The files are Ogg Opus, which \
-            any player plays. They are not encrypted. Behind the list are the calls that nobody answered.
+            any player plays. They are not encrypted. Below the list are the missed calls: those that \
+            were neither answered nor declined.
 
             TENFOUR_RECORD in the environment sets the directory for this command and for those that record.
             """, subcommands: [LogPlay.self])
@@ -31,7 +32,8 @@ struct LogCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .long],
-        help: ArgumentHelp("List only the last recordings, at most this many.", valueName: "count"))
+        help: ArgumentHelp(
+            "List at most this many recordings and this many missed calls: the last ones.", valueName: "count"))
     var count: Int?
 
     @Flag(help: "Print one line of JSON for each recording and each missed call.")
@@ -52,7 +54,7 @@ struct LogCommand: ParsableCommand {
 
     func run() throws {
         let missed = MissedCalls.kept.calls
-        // Who has never recorded has no directory.
+        // Without a recording there is no directory.
         if record == nil, !follow, !missed.isEmpty, unsafe access(directory, F_OK) != 0 { return show(missed) }
         let log = try Self.open(directory)
         // Watches before it lists, so that nothing is missed in between.

@@ -7,10 +7,10 @@ import TenfourJSON
 import TenfourLobby
 import TenfourRadio
 
-/// `tenfour near`: lists the stations nearby that wait for calls.
+/// `tenfour near`: lists the stations nearby.
 struct NearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "near", abstract: "List the stations nearby that wait for calls.",
+        commandName: "near", abstract: "List the stations nearby.",
         discussion: """
             tenfour near
             tenfour near --json
@@ -18,7 +18,8 @@ struct NearCommand: ParsableCommand {
             Looks for two seconds for stations that announce themselves on the local network, as tenfour talk does while it waits for \
             calls, and asks each whether it answers. The names are what the stations say, and prove nothing.
 
-            The exit code is 0 also if nobody is near. It is 69 if stations cannot be found, because avahi-daemon is missing.
+            The exit code is 0 also if nobody is near. It is 69 if stations cannot be found, because dbus or avahi-daemon is missing \
+            or does not run.
             """)
 
     @Flag(help: "Print one line of JSON for each station.")
@@ -43,7 +44,9 @@ struct NearCommand: ParsableCommand {
         }
         guard station.discovery == .running else {
             throw RadioError(
-                .unavailable, "stations nearby cannot be found: avahi-daemon does not answer; install and start it")
+                .unavailable,
+                "stations nearby cannot be found: avahi-daemon does not answer; restart it, with systemctl restart avahi-daemon"
+            )
         }
         let list = station.nearby
         if list.stations.isEmpty { return Terminal.log("tenfour: nobody is near") }

@@ -17,7 +17,9 @@ struct EmergencyKey {
     mutating func press(at now: Instant) -> [String] {
         guard let first = firstPress, now - first <= Self.pause else {
             firstPress = now
-            return ["press e again within 1 s: an emergency takes the floor from the talker, once a minute"]
+            return [
+                "for an emergency, press e twice within 1 s: it takes the floor from the talker, at most once a minute"
+            ]
         }
         firstPress = nil
         return lease.toggleEmergency(.session) ? ["emergency: press e twice again to end it"] : []

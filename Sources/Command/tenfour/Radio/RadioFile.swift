@@ -183,7 +183,7 @@ struct RadioFile {
 
     /// The help of the key `talk`: the file takes no channel's link, and nobody can press a key to answer a call.
     private static let talkHelp =
-        "The station to talk with: a host name or address, with :PORT if the port is not 5004; srtp://HOST:PORT; or the name of a saved channel. Default: waits for calls, with auto-answer = yes."
+        "The station to talk with: a host name or address, with :PORT if the port is not 5004; srtp://HOST:PORT; or the name of a saved channel. Default: waits for calls, with auto-answer = yes or = NAME."
 
     /// Returns what stands for a value that has no default: its name in capital letters, or the first of its words.
     private static func placeholder(_ option: TalkOption) -> String {

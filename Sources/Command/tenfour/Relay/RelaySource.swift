@@ -250,7 +250,7 @@ extension RelaySource.Read {
     /// Returns who may talk in a channel, and how long.
     private static func text(of floor: FloorArbiter.Configuration?) -> String {
         guard let floor else { return "several may talk at once" }
-        let length = floor.longestTalk.map { "for at most \(Int($0 / .seconds(1))) s" } ?? "as long as they like"
+        let length = floor.longestTalk.map { "for at most \(Int($0 / .seconds(1))) s" } ?? "without a time limit"
         return floor.isRequired
             ? "one talks at a time, \(length)"
             : "grants the floor to those who ask for it, \(length); others may talk, too"

@@ -141,7 +141,7 @@ struct SessionRunner {
             keepingVolumes: volumeFile(configuration))
     }
 
-    /// The file of the talkers' volumes; nil if no person hears the session, so that no talker lacks in a file or at a
+    /// The file of the talkers' volumes; nil if no person hears the session, so that no talker is missing in a file or at a
     /// service.
     private func volumeFile(_ configuration: RadioConfiguration) -> KeptVolumeFile? {
         guard service == nil, case .card = configuration.output else { return nil }

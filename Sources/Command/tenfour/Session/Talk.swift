@@ -121,7 +121,8 @@ struct Talk: ParsableCommand {
         guard waitsForCalls, lobby.autoAnswer.isEmpty else { return }
         throw RadioError(
             .usage,
-            "nobody can answer calls here: write talk = HOST, or auto-answer = yes in the section [stations]")
+            "nobody can answer calls here: write talk = HOST, or auto-answer = yes (or = NAME) in the section [stations]"
+        )
     }
 
     /// Runs in the terminal, or without one as `service`.

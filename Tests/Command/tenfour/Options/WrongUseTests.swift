@@ -109,6 +109,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("replay capture.pcap", 2, "'replay' is a separate tool", "Tools/replay"),
         Misuse("radiocheck", 2, "'radiocheck' is a separate tool", "Tools/radiocheck"),
         Misuse("recv 5004", 2, "'5004' is a port", "write tenfour recv -p 5004"),
+        Misuse("talk --pair bob.local", 2, "talk --pair has become a command", "tenfour pair"),
         Misuse("talk 5004", 2, "'5004' is a port", "write HOST:5004"),
         Misuse("send --input good.wav 5004", 2, "'5004' is a port", "write HOST:5004"),
         Misuse("recv good.wav", 2, "'good.wav' is a file", "tenfour play good.wav", "recv -o good.wav"),

@@ -84,7 +84,7 @@ import Testing
         carol.terminal.type("?")
         carol.shows("e twice takes the floor from the talker")
         carol.terminal.type("ee")
-        carol.shows("press e again within 1 s: an emergency takes the floor")
+        carol.shows("for an emergency, press e twice within 1 s")
         bob.shows("an emergency takes the floor")
         alice.shows("EMERGENCY: Carol talks")
         statusShows(" has the floor in an emergency\n", relay)
