@@ -1,9 +1,12 @@
+public import TenfourAudioCore
 public import TenfourSession
 
 /// What happens in a call.
 public enum CallEvent: Hashable, Sendable {
     /// The station at this endpoint calls, and the person is to be asked. The name is safe to display.
     case incoming(Endpoint, name: String)
+    /// The station at this endpoint has called, and was told that this one is busy. The name is safe to display.
+    case missedWhileBusy(Endpoint, name: String, at: Instant)
     /// The person at the other end is being asked.
     case rings(name: String)
     /// Both want to talk: media may be sent to this endpoint, which has proved that it receives there.

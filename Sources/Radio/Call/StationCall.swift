@@ -31,6 +31,8 @@ public struct StationCall: Sendable {
     var declined: (address: IPAddress, until: Instant)?
     /// The last call that is over.
     var ended: EndedCall?
+    /// The last caller that was told that this station is busy, whose repeated invitations are one call.
+    var turnedAway: CallPeer?
     var outbox: [(to: Endpoint, message: CallMessage)] = []
     var events: [CallEvent] = []
 

@@ -45,8 +45,15 @@ extension StationCall {
             state = .accepting(peer)
             send(.acceptance, to: peer)
         case .idle, .ending: ring(peer, at: now)
-        default: send(.refusal, .busy, to: peer)
+        default: turnAway(peer, at: now)
         }
+    }
+
+    private mutating func turnAway(_ peer: CallPeer, at now: Instant) {
+        send(.refusal, .busy, to: peer)
+        guard turnedAway?.isSame(as: peer) != true else { return }
+        turnedAway = peer
+        report(.missedWhileBusy(peer.endpoint, name: peer.name, at: now))
     }
 
     private mutating func ring(_ peer: CallPeer, at now: Instant) {
@@ -57,7 +64,7 @@ extension StationCall {
             send(.refusal, .takesNone, to: peer)
         case .busy:
             state = .idle
-            send(.refusal, .busy, to: peer)
+            turnAway(peer, at: now)
         case .byPerson(let names) where !names.contains(peer.name.lowercased()):
             guard declined?.address != peer.endpoint.address else {
                 state = .idle

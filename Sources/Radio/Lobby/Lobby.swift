@@ -188,6 +188,8 @@ public struct Lobby: Sendable {
     private mutating func collectEvents() {
         while let event = stationCall.nextEvent() {
             if case .ended = event, isInSession { isSessionOver = true }
+            // Callers during a long session leave room for its end.
+            if case .missedWhileBusy = event, events.count >= Self.maximumEventCount / 2 { continue }
             report(.call(event))
         }
         while let event = responder?.nextEvent() {

@@ -78,7 +78,12 @@ struct CallTests {
         #expect(line.call(from: mallory, to: bob))
         line.run(.seconds(1))
         #expect(line.events(mallory) == [.ended(.refused(.busy))])
-        #expect(line.events(bob).isEmpty)
+        // The refusal may be lost, and the invitation repeated: it is one call.
+        let events = line.events(bob)
+        guard events.count == 1, case .missedWhileBusy(mallory, name: "Mallory", _) = events[0] else {
+            Issue.record("\(events)")
+            return
+        }
     }
 
     /// For each order in which the two invitations and their answers can cross.

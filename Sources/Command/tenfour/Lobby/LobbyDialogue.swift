@@ -131,6 +131,13 @@ struct LobbyDialogue {
                     ("event", .text("calling")), ("name", .text(caller)), ("address", .text("\(endpoint)")),
                 ]))
             alert.begin(caller, hasTerminal: hasKeyboard, at: MonotonicClock.now)
+        case .missedWhileBusy(let endpoint, let name, let moment):
+            // A session lasts long, and its events come afterwards.
+            let time = Glibc.time(nil) - Int((MonotonicClock.now - moment) / .seconds(1))
+            keepMissedCall(name, endpoint, at: time)
+            // Who calls again and again is told of once a minute.
+            guard missed.calls.last?.count == 1 else { break }
+            log("\(Self.text(of: endpoint, name)) called at \(People.clock(time)), and heard that this station is busy")
         case .rings: log("it rings")
         case .connected(let endpoint, let name):
             leaveCall()
@@ -149,16 +156,15 @@ struct LobbyDialogue {
             let caller = caller
             leaveCall()
             quitRest = MonotonicClock.now + Self.quitRestTime
-            if case .missed(let name) = end, let caller { keepMissedCall(name, caller.endpoint) }
+            if case .missed(let name) = end, let caller { keepMissedCall(name, caller.endpoint, at: time(nil)) }
             log(name + "\(end)")
         }
         return nil
     }
 
-    private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint) {
-        let now = Glibc.time(nil)
-        missed.record(name, at: "\(endpoint.address)", time: now)
-        MissedCalls.keep(name, at: "\(endpoint.address)", time: now)
+    private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint, at time: Int) {
+        missed.record(name, at: "\(endpoint.address)", time: time)
+        MissedCalls.keep(name, at: "\(endpoint.address)", time: time)
     }
 
     private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {

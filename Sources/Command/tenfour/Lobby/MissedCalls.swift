@@ -1,7 +1,7 @@
 import TenfourAudioCore
 import TenfourJSON
 
-/// The calls that rang here and were neither answered nor declined, oldest first, as the text of a file. Knows no files
+/// The calls that were neither answered nor declined here, oldest first, as the text of a file. Knows no files
 /// and no clock.
 struct MissedCalls: Equatable {
     private(set) var calls: [Call] = []
