@@ -11,7 +11,6 @@ import ctypes
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -45,8 +44,11 @@ class IndexStore:
     """An index store, read by the library of the Swift toolchain."""
 
     def __init__(self, path):
-        swift = pathlib.Path(shutil.which("swift")).resolve()
-        self.library = ctypes.CDLL(str(swift.parents[1] / "lib/libIndexStore.so"))
+        target = json.loads(subprocess.run(["swiftc", "-print-target-info"], capture_output=True, check=True).stdout)
+        library = pathlib.Path(target["paths"]["runtimeResourcePath"]).parent / "libIndexStore.so"
+        if not library.exists():
+            sys.exit(f"unreached: {library} is missing: install the whole Swift toolchain")
+        self.library = ctypes.CDLL(str(library))
         self.store = self.call("store_create", ctypes.c_void_p, str(path).encode(), None) if path.is_dir() else None
         if not self.store:
             sys.exit(f"unreached: {path} is no index store: build with --enable-index-store")
@@ -92,8 +94,8 @@ class IndexStore:
             self.each("unit_reader_dependencies_apply_f", unit, use)
             self.call("unit_reader_dispose", None, unit)
             # A build leaves the units of files that have been removed since.
-            if path.is_relative_to(ROOT) and path.exists():
-                yield path, [record for file, record in records if file == str(path)]
+            if path.is_file() and path.resolve().is_relative_to(ROOT):
+                yield path.resolve(), [record for file, record in records if file == str(path)]
 
     def occurrences(self, record):
         """Returns each occurrence of a record: the symbol's USR, name, kind, roles, line, and related symbols with their roles."""
@@ -200,11 +202,15 @@ def main():
     package = json.loads(subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout)
     names = {name for product in package["products"] if "library" in product["type"] for name in product["targets"]}
     products = tuple(target["path"] + "/" for target in package["targets"] if target["name"] in names)
-    folders = tuple(
-        target["path"] + "/" for target in package["targets"] if target.get("path", "").rsplit("/", 1)[-1] in (arguments[1:] or MODULES)
-        and target["type"] == "regular")
+    paths = {target["path"].rsplit("/", 1)[-1]: target["path"] + "/" for target in package["targets"] if target["type"] == "regular"}
+    declarations = Declarations(IndexStore(ROOT / arguments[0]), products)
+    for module in arguments[1:] or MODULES:
+        if module not in paths:
+            sys.exit(f"unreached: there is no module {module}: correct the list of modules")
+        if not any(file.startswith(paths[module]) for file, _, _ in declarations.places.values()):
+            sys.exit(f"unreached: the index knows nothing of {module}: build all programs and tests with --enable-index-store")
     count = 0
-    for file, line, name in Declarations(IndexStore(ROOT / arguments[0]), products).unreached(folders):
+    for file, line, name in declarations.unreached(tuple(paths[module] for module in arguments[1:] or MODULES)):
         print(f"{file}:{line}: nothing that a person uses reaches {name}: delete it, or make it internal")
         count += 1
     sys.exit(1 if count else 0)
