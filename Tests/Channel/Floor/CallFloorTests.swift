@@ -24,7 +24,7 @@ struct CallFloorTests {
             flush()
         }
 
-        var sending: [Int] { stations.indices.filter { stations[$0].maySend } }
+        var sending: [Int] { stations.indices.filter { stations[$0].participant.maySend } }
 
         func act(_ index: Int, _ body: (inout CallFloor, Instant) -> Void) {
             body(&stations[index], now)
@@ -106,12 +106,12 @@ struct CallFloorTests {
             now = .start + .seconds(3)
             station.heardMedia(of: ssrc, at: now)
             station.press(at: now + .milliseconds(100))
-            #expect(!station.maySend, "\(ssrc)")
+            #expect(!station.participant.maySend, "\(ssrc)")
             station.release(at: now + .milliseconds(100))
             now = now + .milliseconds(700)
             station.timeElapsed(at: now)
             station.press(at: now)
-            #expect(station.maySend, "\(ssrc)")
+            #expect(station.participant.maySend, "\(ssrc)")
         }
     }
 
@@ -126,20 +126,20 @@ struct CallFloorTests {
                 station.timeElapsed(at: next)
                 while station.nextMessage() != nil {}
                 while let event = station.nextEvent() { events.append(event) }
-                isSending = isSending && (station.maySend || next <= .start + .seconds(2))
+                isSending = isSending && (station.participant.maySend || next <= .start + .seconds(2))
             }
         }
         pass(until: .start + .seconds(2))
         station.press(at: .start + .seconds(2))
-        #expect(station.maySend)
+        #expect(station.participant.maySend)
         for (second, ssrc) in [(3, ssrc), (6, SSRC(ssrc.rawValue + 1))] {
             let now = Instant.start + .seconds(second)
             pass(until: now)
             station.heardMedia(of: ssrc, at: now)
-            isSending = isSending && station.maySend
+            isSending = isSending && station.participant.maySend
             pass(until: now + .milliseconds(2_500))
             station.left(ssrc, at: now + .milliseconds(2_500))
-            isSending = isSending && station.maySend
+            isSending = isSending && station.participant.maySend
         }
         pass(until: .start + .seconds(12))
         #expect(isSending)
@@ -164,10 +164,10 @@ struct CallFloorTests {
         station.timeElapsed(at: now)
         station.press(at: now)
         station.heardMedia(of: SSRC(9), at: now)
-        #expect(station.maySend)
+        #expect(station.participant.maySend)
         while station.nextMessage() != nil {}
         station.receive(.idle(answering: 0, FloorRevision(term: 1, state: 0), []), from: SSRC(9), at: now)
-        #expect(!station.maySend)
+        #expect(!station.participant.maySend)
         expect(station.nextMessage(), .request(number: 1, SSRC(5), .normal, waits: false, sends: false))
     }
 
@@ -176,7 +176,7 @@ struct CallFloorTests {
         let now = Instant.start + .seconds(2)
         station.timeElapsed(at: now)
         station.press(at: now)
-        #expect(station.maySend)
+        #expect(station.participant.maySend)
         expect(station.nextEvent(), .granted(.normal, until: nil))
     }
 
@@ -203,9 +203,9 @@ struct CallFloorTests {
             number: station.participant.number, SSRC(5), .normal, FloorRevision(term: 1, state: 1), time: 0,
             mustAnswer: false)
         station.receive(granted, from: SSRC(7), at: .start)
-        #expect(!station.maySend)
+        #expect(!station.participant.maySend)
         station.receive(granted, from: SSRC(1), at: .start)
-        #expect(station.maySend)
+        #expect(station.participant.maySend)
     }
 
     /// The partner is silent, and a third station without floor control sends media.
