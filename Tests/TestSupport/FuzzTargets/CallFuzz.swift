@@ -35,7 +35,8 @@ private func feed(_ datagram: Span<UInt8>, to station: StationCall, from sender:
     while let event = station.nextEvent() {
         precondition(isKnown, "a stranger was believed")
         switch event {
-        case .incoming(_, let name), .rings(let name), .connected(_, let name), .ended(.missed(let name)):
+        case .incoming(_, let name), .missedWhileBusy(_, let name, _), .rings(let name), .connected(_, let name),
+            .ended(.missed(let name)):
             checkShown(name)
         case .plain, .ended: break
         }
