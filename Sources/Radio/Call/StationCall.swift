@@ -13,6 +13,9 @@ public struct StationCall: Sendable {
         /// The person is asked, except about callers with these names in small letters, whose calls are accepted at
         /// once. A name proves nothing: anybody can send any.
         case byPerson(acceptingAtOnce: Set<String> = [])
+        /// Calls from callers with these names in small letters are accepted at once, and no others are taken, because
+        /// nobody is there to be asked.
+        case onlyFrom(Set<String>)
         /// Each call is accepted at once.
         case automatic
         case never

@@ -59,9 +59,8 @@ extension StationCall {
     private mutating func ring(_ peer: CallPeer, at now: Instant) {
         if let declined, declined.until <= now { self.declined = nil }
         switch answering {
-        case .never:
-            state = .idle
-            send(.refusal, .takesNone, to: peer)
+        case .never: refuseAll(peer)
+        case .onlyFrom(let names) where !names.contains(peer.name.lowercased()): refuseAll(peer)
         case .busy:
             state = .idle
             turnAway(peer, at: now)
@@ -73,10 +72,16 @@ extension StationCall {
             state = .ringing(peer)
             send(.ringing, to: peer)
             report(.incoming(peer.endpoint, name: peer.name))
-        case .byPerson, .automatic:
+        case .byPerson, .onlyFrom, .automatic:
             state = .accepting(peer)
             send(.acceptance, to: peer)
         }
+    }
+
+    /// Says that this station takes no calls like this one.
+    private mutating func refuseAll(_ peer: CallPeer) {
+        state = .idle
+        send(.refusal, .takesNone, to: peer)
     }
 
     private mutating func answered(_ message: CallMessage, from sender: Endpoint, at now: Instant) {

@@ -72,6 +72,19 @@ struct CallTests {
         #expect(line.events(bob) == [.connected(alice, name: "Alice")])
     }
 
+    /// A call that nobody can answer would keep the others out for a minute.
+    @Test func withoutAPersonOtherNamesAreRefusedAtOnce() {
+        let line = CallLine()
+        line.change(bob) { bob, _ in bob.answering = .onlyFrom(["alice"]) }
+        #expect(line.call(from: mallory, to: bob))
+        line.run(.milliseconds(100))
+        #expect(line.events(mallory) == [.ended(.refused(.takesNone))])
+        #expect(line.events(bob).isEmpty)
+        #expect(line.call(from: alice, to: bob))
+        line.run(.milliseconds(100))
+        #expect(line.events(bob) == [.connected(alice, name: "Alice")])
+    }
+
     @Test func aStationInACallIsBusy() {
         let line = CallLine()
         line.connect()

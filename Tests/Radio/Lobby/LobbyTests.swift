@@ -206,10 +206,12 @@ struct LobbyTests {
         #expect(!receive(packet, at: street))
     }
 
-    @Test func aStationThatAnswersByItselfSendsNothingToPlainRTP() {
-        let street = people(bob: .automatic)
+    @Test(arguments: [StationCall.Answering.automatic, .onlyFrom(["alice"])])
+    func aStationThatAnswersByItselfSendsNothingToPlainRTP(answering: StationCall.Answering) {
+        let street = people(bob: answering)
         let packet: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xFC]
         #expect(!receive(packet, at: street))
+        street.run(.seconds(1))
         #expect(street.events(bob).isEmpty)
     }
 

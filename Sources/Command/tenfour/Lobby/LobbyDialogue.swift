@@ -125,7 +125,7 @@ struct LobbyDialogue {
                 mode = waitingMode
             case .calling, .ringing, .typingAddress, .typingWords, .pairing: break
             }
-            log("\(caller) calls\(hasKeyboard ? ": y answers, n declines" : "")", always: true)
+            log("\(caller) calls: y answers, n declines", always: true)
             settings.control?.post(
                 .object([
                     ("event", .text("calling")), ("name", .text(caller)), ("address", .text("\(endpoint)")),

@@ -29,17 +29,20 @@ struct LobbyOptions: ParsableArguments {
         }
     }
 
-    /// The way in which calls are answered.
-    var answering: StationCall.Answering {
-        guard !autoAnswer.contains(Self.everybody) else { return .automatic }
-        return .byPerson(acceptingAtOnce: Set(autoAnswer.map { String(fromPeer: $0).lowercased() }))
+    /// The way in which calls are answered. Without a keyboard, nobody can be asked.
+    func answering(hasKeyboard: Bool) -> StationCall.Answering {
+        guard !answersEverybody else { return .automatic }
+        let names = Set(autoAnswer.map { String(fromPeer: $0).lowercased() })
+        return hasKeyboard ? .byPerson(acceptingAtOnce: names) : .onlyFrom(names)
     }
+
+    private var answersEverybody: Bool { autoAnswer.contains(Self.everybody) }
 
     /// The end of the sentence that calls are waited for.
     var manner: String {
         if autoAnswer.isEmpty { return "" }
         let names = autoAnswer.map { String(fromPeer: $0) }.joined(separator: " and ")
-        return "; \(answering == .automatic ? "they" : "those of \(names)") are accepted at once"
+        return "; \(answersEverybody ? "they" : "those of \(names)") are accepted at once"
     }
 
     /// Throws if an option was written that has no meaning with an address or a link.

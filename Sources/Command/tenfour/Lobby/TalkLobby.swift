@@ -47,7 +47,7 @@ struct TalkLobby {
         if talk.lobby.notify, service == nil { settings.alert.notifier = CallNotifier() }
         guard let pairing else {
             try Self.checkFiles(of: talk)
-            purpose = .calls(talk.lobby.answering)
+            purpose = .calls(talk.lobby.answering(hasKeyboard: Self.hasKeyboard(service)))
             return
         }
         let link = try PairedChannel.made(by: name, port: port)
@@ -79,8 +79,11 @@ struct TalkLobby {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
     }
 
+    /// Whether a person can answer calls.
+    private static func hasKeyboard(_ service: RadioService?) -> Bool { service == nil && isatty(STDIN_FILENO) == 1 }
+
     func run() throws {
-        guard service == nil && isatty(STDIN_FILENO) == 1 || !talk.lobby.autoAnswer.isEmpty else {
+        guard Self.hasKeyboard(service) || !talk.lobby.autoAnswer.isEmpty else {
             throw RadioError(
                 .usage,
                 isPairing

@@ -8,7 +8,8 @@ import Testing
 struct AutoAnswerTests {
     @Test func callsAreAcceptedFromEverybodyOrByName() throws {
         func answering(_ arguments: String...) throws -> StationCall.Answering {
-            try Talk.parse(Array(LobbyOptions.withNames(["talk"] + arguments).dropFirst())).lobby.answering
+            try Talk.parse(Array(LobbyOptions.withNames(["talk"] + arguments).dropFirst())).lobby
+                .answering(hasKeyboard: true)
         }
         #expect(try answering("-q") == .byPerson())
         #expect(try answering("--auto-answer") == .automatic)
@@ -22,10 +23,11 @@ struct AutoAnswerTests {
 
     @Test func aStationOfAFileAnswersEverybodyOrByName() throws {
         func answering(_ value: String) throws -> StationCall.Answering {
-            try RadioFile(parsing: "[stations]\nauto-answer = \(value)\n", named: "radio.conf").talk.lobby.answering
+            try RadioFile(parsing: "[stations]\nauto-answer = \(value)\n", named: "radio.conf").talk.lobby
+                .answering(hasKeyboard: false)
         }
         #expect(try answering("yes") == .automatic)
-        #expect(try answering("no") == .byPerson())
-        #expect(try answering("Bob\nauto-answer = Dora") == .byPerson(acceptingAtOnce: ["bob", "dora"]))
+        #expect(try answering("no") == .onlyFrom([]))
+        #expect(try answering("Bob\nauto-answer = Dora") == .onlyFrom(["bob", "dora"]))
     }
 }

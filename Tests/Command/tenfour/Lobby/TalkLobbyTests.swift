@@ -83,6 +83,20 @@ import Testing
         for station in [bob, carol, alice] { station.quits() }
     }
 
+    @Test func withoutATerminalOtherNamesAreRefusedAtOnce() throws {
+        let robot = try StationInTerminal("Robot", ["--auto-answer", "Bob"], in: folder, hasTerminal: false)
+        let (bob, carol) = (try StationInTerminal("Bob", in: folder), try StationInTerminal("Carol", in: folder))
+        carol.call(robot)
+        carol.says("takes no calls")
+        bob.call(robot)
+        bob.says("talking with Robot (127.0.0.1)")
+        bob.type("q")
+        for station in [bob, carol] { station.quits() }
+        robot.program.send(SIGINT)
+        #expect(robot.program.wait() == .code(0), "\(robot.program.errors)")
+        #expect(!robot.program.errors.contains("Carol"), "\(robot.program.errors)")
+    }
+
     /// A station whose partner's program is killed would otherwise be busy for ever.
     @Test func aPartnerThatIsKilledIsLostAndTheStationIsFree() throws {
         let robot = try StationInTerminal("Robot", ["--auto-answer"], in: folder, hasTerminal: false)
