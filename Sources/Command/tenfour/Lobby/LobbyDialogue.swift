@@ -163,8 +163,8 @@ struct LobbyDialogue {
     }
 
     private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint, at time: Int) {
-        missed.record(name, at: "\(endpoint.address)", time: time)
-        MissedCalls.keep(name, at: "\(endpoint.address)", time: time)
+        missed.record(name, at: endpoint.address, time: time)
+        MissedCalls.keep(name, at: endpoint.address, time: time)
     }
 
     private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {

@@ -1,5 +1,6 @@
 import TenfourAudioCore
 import TenfourJSON
+import TenfourSession
 
 /// The calls that were neither answered nor declined here, oldest first, as the text of a file. Knows no files
 /// and no clock.
@@ -11,13 +12,13 @@ struct MissedCalls: Equatable {
         /// The name that the caller has sent, which proves nothing; safe to display, and may be empty.
         var name: String
         /// The caller's IP address, which the call has proved.
-        var address: String
+        var address: IPAddress
         /// The time of the last one, in seconds since 1970.
         var time: Int
         var count = 1
 
         /// Names the caller as the lobby does.
-        var caller: String { LobbyDialogue.text(ofAddress: address, name) }
+        var caller: String { LobbyDialogue.text(ofAddress: "\(address)", name) }
 
         /// Whether the calls were more than one, as the end of a sentence.
         var repetition: String { count > 1 ? ", \(count) times" : "" }
@@ -28,6 +29,8 @@ struct MissedCalls: Equatable {
     static let maximumByteCount = 1 << 16
     private static let longestName = 64
     private static let minute = 60
+    /// The count at which the calls within one minute are no longer counted.
+    static let highestRepetition = 1_000_000
 
     init() {}
 
@@ -39,17 +42,31 @@ struct MissedCalls: Equatable {
     /// The text of the file, at most `maximumByteCount` bytes.
     var text: String { calls.map { $0.json.line + "\n" }.joined() }
 
-    /// Adds a call. If there are too many, the oldest of the address with the most goes, so that a caller who calls all day
-    /// removes no others.
-    mutating func record(_ name: String, at address: String, time: Int) {
+    /// Adds a call. If there are too many, one of the network with the most goes, so that a caller who calls all day, also
+    /// from many addresses, removes no others.
+    mutating func record(_ name: String, at address: IPAddress, time: Int) {
         let isSame: (Call) -> Bool = { $0.address == address && $0.time / Self.minute == time / Self.minute }
-        let earlier = calls.last(where: isSame)
+        let earlier = calls.last(where: isSame)?.count ?? 0
         calls.removeAll(where: isSame)
-        calls.append(Call(name: name, address: address, time: time, count: (earlier?.count ?? 0) + 1))
-        guard calls.count > Self.maximumCount else { return }
-        let counts = calls.reduce(into: [:]) { $0[$1.address, default: 0] += 1 }
-        let most = counts.values.max()
-        if let index = calls.firstIndex(where: { counts[$0.address] == most }) { calls.remove(at: index) }
+        calls.append(Call(name: name, address: address, time: time, count: min(earlier + 1, Self.highestRepetition)))
+        if calls.count > Self.maximumCount { removeOne() }
+    }
+
+    /// Removes the oldest call of the address with the most, in the network with the most.
+    private mutating func removeOne() {
+        let networks = counts { $0.address.callerNetwork }
+        let addresses = counts(\.address)
+        func rank(_ index: Int) -> (Int, Int) {
+            let address = calls[index].address
+            return (networks[address.callerNetwork] ?? 0, addresses[address] ?? 0)
+        }
+        var chosen = 0
+        for index in calls.indices where rank(index) > rank(chosen) { chosen = index }
+        calls.remove(at: chosen)
+    }
+
+    private func counts<Key: Hashable>(_ key: (Call) -> Key) -> [Key: Int] {
+        calls.reduce(into: [:]) { $0[key($1), default: 0] += 1 }
     }
 }
 
@@ -57,20 +74,26 @@ extension MissedCalls.Call {
     /// The call as an object.
     var json: JSON {
         .object([
-            ("missed_from", .text(name)), ("address", .text(address)), ("start", .integer(time)),
+            ("missed_from", .text(name)), ("address", .text("\(address)")), ("start", .integer(time)),
             ("count", .integer(count)),
         ])
     }
 
     fileprivate init?(_ line: Substring) {
         guard let json = try? JSON(parsing: Array(line.utf8)), case .text(let name)? = json.member("missed_from"),
-            case .text(let address)? = json.member("address"), case .integer(let time)? = json.member("start"),
+            case .text(let text)? = json.member("address"), let address = IPAddress(text),
+            case .integer(let time)? = json.member("start"), time >= 0,
             case .integer(let count)? = json.member("count"), count > 0
         else { return nil }
         self.init(
-            name: String(fromPeer: name, limit: MissedCalls.longestName),
-            address: String(fromPeer: address, limit: MissedCalls.longestName), time: time, count: count)
+            name: String(fromPeer: name, limit: MissedCalls.longestName), address: address, time: time,
+            count: min(count, MissedCalls.highestRepetition))
     }
+}
+
+extension IPAddress {
+    /// The network in which one host can have any address: an IPv4 /24, or an IPv6 /64.
+    fileprivate var callerNetwork: UInt64 { if case .v4 = self { networkPrefix } else { hostPrefix } }
 }
 
 // MARK: The file
@@ -88,7 +111,7 @@ extension MissedCalls {
     }
 
     /// Adds a call to the user's file. Errors are ignored, since no call depends on it.
-    static func keep(_ name: String, at address: String, time: Int) {
+    static func keep(_ name: String, at address: IPAddress, time: Int) {
         guard let path else { return }
         var calls = kept
         calls.record(name, at: address, time: time)
