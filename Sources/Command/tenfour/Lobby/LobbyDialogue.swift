@@ -39,6 +39,8 @@ struct LobbyDialogue {
     private var notices = NearbyNotices()
     /// The calls that were missed since the program began.
     private var missed = MissedCalls()
+    /// Keeps them for later; nil without a place for files.
+    private var file = MissedCallFile.usualPath.map { MissedCallFile(path: $0) }
     private var alert: CallAlert
     private var announcement: AnnouncementNotices
     private var toldFailure: DiscoveryFailure?
@@ -164,7 +166,7 @@ struct LobbyDialogue {
 
     private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint, at time: Int) {
         missed.record(name, at: endpoint.address, time: time)
-        MissedCalls.keep(name, at: endpoint.address, time: time)
+        if let problem = file?.record(name, at: endpoint.address, time: time) { log(problem) }
     }
 
     private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {

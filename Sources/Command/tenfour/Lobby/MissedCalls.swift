@@ -4,7 +4,7 @@ import TenfourSession
 
 /// The calls that were neither answered nor declined here, oldest first, as the text of a file. Knows no files
 /// and no clock.
-struct MissedCalls: Equatable {
+struct MissedCalls: KeptTable, Equatable {
     private(set) var calls: [Call] = []
 
     /// The calls from one address within one minute.
@@ -25,8 +25,8 @@ struct MissedCalls: Equatable {
     }
 
     static let maximumCount = 100
-    /// The largest size of the text in bytes; more is not read.
     static let maximumByteCount = 1 << 16
+    private static let title = "tenfour missed calls 1"
     private static let longestName = 64
     private static let minute = 60
     /// The count at which the calls within one minute are no longer counted.
@@ -34,13 +34,16 @@ struct MissedCalls: Equatable {
 
     init() {}
 
-    /// Reads the text of a file: a JSON object on each line. Lines that cannot be read are left out.
-    init(parsing text: String) {
-        calls = text.split(separator: "\n").suffix(Self.maximumCount).compactMap(Call.init)
+    /// Parses the text of a file, a JSON object on each line below the title; nil if it is none of these files. Lines that
+    /// cannot be read are left out.
+    init?(parsing text: String) {
+        var lines = text.split(separator: "\n")[...]
+        guard lines.popFirst() == Self.title[...] else { return nil }
+        calls = lines.suffix(Self.maximumCount).compactMap(Call.init)
     }
 
     /// The text of the file, at most `maximumByteCount` bytes.
-    var text: String { calls.map { $0.json.line + "\n" }.joined() }
+    var text: String { ([Self.title] + calls.map(\.json.line)).joined(separator: "\n") + "\n" }
 
     /// Adds a call. If there are too many, one of the network with the most goes, so that a caller who calls all day, also
     /// from many addresses, removes no others.
@@ -94,27 +97,4 @@ extension MissedCalls.Call {
 extension IPAddress {
     /// The network in which one host can have any address: an IPv4 /24, or an IPv6 /64.
     fileprivate var callerNetwork: UInt64 { if case .v4 = self { networkPrefix } else { hostPrefix } }
-}
-
-// MARK: The file
-
-extension MissedCalls {
-    /// The path of the user's file: `tenfour/missed-calls` in `$XDG_STATE_HOME` or in `~/.local/state`; nil without HOME.
-    private static var path: String? {
-        UserFile.folder("XDG_STATE_HOME", otherwise: ".local/state").map { $0 + "/tenfour/missed-calls" }
-    }
-
-    /// The calls in the user's file; none if it cannot be read.
-    static var kept: MissedCalls {
-        let bytes = path.flatMap { UserFile.bytes(of: $0, limit: maximumByteCount) }
-        return MissedCalls(parsing: bytes.flatMap { String(validating: $0, as: UTF8.self) } ?? "")
-    }
-
-    /// Adds a call to the user's file. Errors are ignored, since no call depends on it.
-    static func keep(_ name: String, at address: IPAddress, time: Int) {
-        guard let path else { return }
-        var calls = kept
-        calls.record(name, at: address, time: time)
-        UserFile.replace(path, by: Array(calls.text.utf8))
-    }
 }

@@ -53,7 +53,7 @@ struct LogCommand: ParsableCommand {
     var directory: String { record ?? Self.usualDirectory }
 
     func run() throws {
-        let missed = MissedCalls.kept.calls
+        let missed = Self.missedCalls
         // Without a recording there is no directory.
         if record == nil, !follow, !missed.isEmpty, unsafe access(directory, F_OK) != 0 { return show(missed) }
         let log = try Self.open(directory)
@@ -96,6 +96,15 @@ struct LogCommand: ParsableCommand {
         let lines = calls.suffix(count ?? calls.count).map { json ? $0.json.line : LogLine.text($0, now: time(nil)) }
         if lines.isEmpty { return }
         Terminal.write((json ? lines : [LogLine.missedHeading] + lines).joined(separator: "\n") + "\n")
+    }
+
+    /// The missed calls that are kept; none if they cannot be read, about which it prints a sentence.
+    private static var missedCalls: [MissedCalls.Call] {
+        guard let path = MissedCallFile.usualPath else { return [] }
+        do throws(UnusableFile) { return try MissedCallFile.read(path).calls } catch {
+            Terminal.log("tenfour: missed calls are not listed: \(error.sentence)")
+            return []
+        }
     }
 
     /// Opens a directory of recordings. Throws `.unavailable` if it cannot be read.

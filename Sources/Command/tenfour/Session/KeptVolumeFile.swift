@@ -1,5 +1,3 @@
-import Glibc
-import TenfourPrivateFiles
 import TenfourRings
 
 /// Keeps the volumes of talkers in a file, by their names: `tenfour/volumes` in `$XDG_STATE_HOME` or in `~/.local/state`. Only
@@ -16,14 +14,13 @@ final class KeptVolumeFile: Sendable {
     /// Reads the file at `path`. It need not exist.
     init(path: String) {
         self.path = path
-        switch Self.read(path) {
-        case .success(let found):
-            table = Locked(found)
-            problem = nil
-        case .failure(let unusable):
-            table = Locked(KeptVolumes())
-            problem = "the volumes of talkers are not kept: \(unusable.sentence)"
+        var found = KeptVolumes()
+        var problem: String?
+        do throws(UnusableFile) { found = try Self.read(path) } catch {
+            problem = "the volumes of talkers are not kept: \(error.sentence)"
         }
+        table = Locked(found)
+        self.problem = problem
     }
 
     /// The path of the user's file; nil without HOME.
@@ -38,28 +35,14 @@ final class KeptVolumeFile: Sendable {
     func set(_ volume: TalkerVolume, of name: String) {
         guard problem == nil else { return }
         table.withLock { table in
-            let old = (try? Self.read(path).get()) ?? table
+            let old = (try? Self.read(path)) ?? table
             table = old
             table.set(volume, of: name)
-            if table != old { UserFile.replace(path, by: Array(table.text.utf8)) }
+            if table != old { table.write(to: path) }
         }
     }
 
-    private struct Unusable: Error { let sentence: String }
-
-    private static func read(_ path: String) -> Result<KeptVolumes, Unusable> {
-        var bytes = [UInt8](repeating: 0, count: KeptVolumes.maximumByteCount + 1)
-        do throws(PrivateFileError) {
-            var buffer = bytes.mutableSpan
-            let count = try PrivateFile.read(path, into: &buffer)
-            bytes.removeLast(bytes.count - count)
-        } catch {
-            if case .unreadable(ENOENT) = error { return .success(KeptVolumes()) }
-            return .failure(Unusable(sentence: error.sentence(path, holding: "the volumes")))
-        }
-        guard let table = String(validating: bytes, as: UTF8.self).flatMap({ KeptVolumes(parsing: $0) }) else {
-            return .failure(Unusable(sentence: "\(path) is damaged, or another program's: move it away"))
-        }
-        return .success(table)
+    private static func read(_ path: String) throws(UnusableFile) -> KeptVolumes {
+        try KeptVolumes.read(path, holding: "the volumes")
     }
 }

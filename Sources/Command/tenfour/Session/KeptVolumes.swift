@@ -1,5 +1,5 @@
 /// The volumes that the user has set for talkers, by their names, as the text of a file. Knows no files.
-struct KeptVolumes: Equatable {
+struct KeptVolumes: KeptTable, Equatable {
     /// The entry that was set last is the last one.
     private(set) var entries: [Entry] = []
 
@@ -9,7 +9,6 @@ struct KeptVolumes: Equatable {
     }
 
     static let maximumCount = 100
-    /// The largest size of the text in bytes; more is not read.
     static let maximumByteCount = 1 << 15
     private static let maximumNameByteCount = 200
     private static let title = "tenfour talker volumes 1"
@@ -18,7 +17,6 @@ struct KeptVolumes: Equatable {
 
     /// Parses the text of a file; nil if it is none of these files. Lines that cannot be read are left out.
     init?(parsing text: String) {
-        guard text.utf8.count <= Self.maximumByteCount else { return nil }
         var lines = text.split(separator: "\n")[...]
         guard lines.popFirst() == Self.title[...] else { return nil }
         for line in lines.suffix(Self.maximumCount) {

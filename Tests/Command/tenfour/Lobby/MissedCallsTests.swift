@@ -1,4 +1,6 @@
+import Glibc
 import TenfourSession
+import TestSupport
 import Testing
 
 @testable import tenfour
@@ -38,18 +40,36 @@ struct MissedCallsTests {
         #expect(missed.calls.count == MissedCalls.maximumCount && missed.calls.first?.name == "Bob")
     }
 
-    @Test func numbersOfAFileThatAreTooLargeAreHarmless() {
+    @Test func numbersOfAFileThatAreTooLargeAreHarmless() throws {
         let line = #"{"missed_from":"Bob","address":"10.0.0.2","start":60,"count":\#(Int.max)}"#
         let early = #"{"missed_from":"Bob","address":"10.0.0.2","start":\#(Int.min),"count":1}"#
-        var read = MissedCalls(parsing: "\(line)\n\(early)\n")
+        var read = try #require(MissedCalls(parsing: "tenfour missed calls 1\n\(line)\n\(early)\n"))
         read.record("Bob", at: bob, time: 61)
         #expect(read.calls.map(\.count) == [MissedCalls.highestRepetition])
     }
 
-    @Test func aFileOfAnotherKindIsHarmless() {
+    @Test func linesThatCannotBeReadAreLeftOut() {
         let line = #"{"missed_from":"\u001b[31mEve","address":"10.0.0.9","start":5,"count":1}"#
-        let read = MissedCalls(parsing: "{}\nnonsense\n\(line)\n{\"missed_from\":1}\n")
-        #expect(read.calls.map(\.name) == ["\u{FFFD}[31mEve"])
-        #expect(MissedCalls(parsing: "").calls.isEmpty)
+        let read = MissedCalls(parsing: "tenfour missed calls 1\n{}\nnonsense\n\(line)\n{\"missed_from\":1}\n")
+        #expect(read?.calls.map(\.name) == ["\u{FFFD}[31mEve"])
+        #expect(MissedCalls(parsing: "") == nil && MissedCalls(parsing: line) == nil)
+    }
+
+    @Test func aBadOrForeignFileIsLeftAsItIsWithASentence() throws {
+        let folder = Folder()
+        folder.write("something else\n", to: "bad")
+        var bad = MissedCallFile(path: folder("bad"))
+        let problem = bad.record("Bob", at: bob, time: 1)
+        #expect(
+            problem
+                == "missed calls are not kept: \(folder("bad")) is damaged, or another program's: move it away")
+        #expect(bad.record("Bob", at: bob, time: 2) == nil, "once")
+        #expect(Folder.text(of: folder("bad")) == "something else\n")
+
+        folder.write("tenfour missed calls 1\n", to: "open")
+        #expect(unsafe chmod(folder("open"), 0o666) == 0)
+        var open = MissedCallFile(path: folder("open"))
+        #expect(open.record("Bob", at: bob, time: 1)?.contains("chmod 600") == true)
+        #expect(Folder.text(of: folder("open")) == "tenfour missed calls 1\n")
     }
 }
