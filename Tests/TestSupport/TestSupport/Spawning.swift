@@ -21,7 +21,9 @@ struct Spawning {
         }
         var environment = Self.inherited
         // Settings for `tenfour` in the environment of the person who runs the tests must not affect them.
-        environment = environment.filter { !$0.key.hasPrefix("TENFOUR_") }
+        environment = environment.filter { !$0.key.hasPrefix("TENFOUR_") && $0.key != "XDG_STATE_HOME" }
+        // Neither must the person's own files, such as the volumes of talkers.
+        if changes["HOME"] == nil { environment["XDG_STATE_HOME"] = Self.stateFolder.path }
         environment.merge(changes) { $1 }
         self.environment = environment.map { "\($0.key)=\($0.value)" }
     }
@@ -79,6 +81,9 @@ struct Spawning {
         let own = unsafe path.map { unsafe String(cString: $0) }?.split(separator: "/").dropLast() ?? []
         return "/" + own.joined(separator: "/")
     }()
+
+    /// The folder for the state of all programs of this test run, empty at its start.
+    private static let stateFolder = Folder()
 
     static func find(_ name: String) throws -> String {
         let folders =
