@@ -16,31 +16,37 @@ struct CallAlert {
 
     private let settings: Settings
     private var tone: RingTone?
-    /// The time of the next beep; nil if nobody calls.
-    private var nextBeep: Instant?
+    private var isBeeping = false
+    /// The earliest time of the next beep, also that of another call: anybody nearby can call and give up again at once.
+    private var nextBeep = Instant.start
 
     init(_ settings: Settings) { self.settings = settings }
 
     /// A call rings. `hasTerminal` says whether a person sits at a terminal.
-    mutating func begin(_ caller: String, hasTerminal: Bool, at now: Instant) {
+    mutating func begin(_ caller: String, hasTerminal: Bool) {
         tone = settings.card.map { RingTone(card: $0) }
         guard hasTerminal else { return }
-        if settings.beeps { nextBeep = now }
+        isBeeping = settings.beeps
         settings.notifier?.caller = caller
     }
 
     /// No call rings any more.
     mutating func end() {
         tone = nil
-        nextBeep = nil
+        isBeeping = false
         settings.notifier?.caller = nil
     }
 
     /// Lets the terminal beep if it is time. Call it a few times per second.
     mutating func update(at now: Instant) {
-        guard let due = nextBeep, due <= now else { return }
+        if takeBeep(at: now), Terminal.hasForeground { Terminal.control("\u{7}") }
+    }
+
+    /// Returns whether the terminal is to beep, once per beep.
+    mutating func takeBeep(at now: Instant) -> Bool {
+        guard isBeeping, nextBeep <= now else { return false }
         nextBeep = now + RingTone.interval
-        if Terminal.hasForeground { Terminal.control("\u{7}") }
+        return true
     }
 
     /// Returns, once, a sentence about a desktop that shows no notifications.

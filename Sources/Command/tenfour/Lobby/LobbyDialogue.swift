@@ -73,6 +73,7 @@ struct LobbyDialogue {
         if let (endpoint, name) = settings.responder, typedWords != nil { try askWords(of: endpoint, name: name) }
         defer {
             alert.end()
+            file?.finish()
             lines.clear()
         }
         while !Signals.hasEnd, settings.end.map({ $0 > .now }) ?? true {
@@ -81,6 +82,7 @@ struct LobbyDialogue {
             try finishLookup()
             tellDiscovery()
             if let failure = alert.takeFailure() { log(failure) }
+            if let problem = file?.update(at: MonotonicClock.now) { log(problem) }
             show()
             alert.update(at: MonotonicClock.now)
             settings.service?.isAlive("waiting for calls")
@@ -132,7 +134,7 @@ struct LobbyDialogue {
                 .object([
                     ("event", .text("calling")), ("name", .text(caller)), ("address", .text("\(endpoint)")),
                 ]))
-            alert.begin(caller, hasTerminal: hasKeyboard, at: MonotonicClock.now)
+            alert.begin(caller, hasTerminal: hasKeyboard)
         case .missedWhileBusy(let endpoint, let name, let moment):
             // A session lasts long, and its events come afterwards.
             let time = Glibc.time(nil) - Int((MonotonicClock.now - moment) / .seconds(1))
@@ -165,8 +167,9 @@ struct LobbyDialogue {
     }
 
     private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint, at time: Int) {
-        missed.record(name, at: endpoint.address, time: time)
-        if let problem = file?.record(name, at: endpoint.address, time: time) { log(problem) }
+        let call = MissedCalls.Call(name: name, address: endpoint.address, time: time)
+        missed.record(call)
+        file?.record(call)
     }
 
     private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {

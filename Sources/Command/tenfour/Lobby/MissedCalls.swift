@@ -45,13 +45,18 @@ struct MissedCalls: KeptTable, Equatable {
     /// The text of the file, at most `maximumByteCount` bytes.
     var text: String { ([Self.title] + calls.map(\.json.line)).joined(separator: "\n") + "\n" }
 
-    /// Adds a call. If there are too many, one of the network with the most goes, so that a caller who calls all day, also
+    /// Adds a call, or several of one minute. If there are too many, one of the network with the most goes, so that a caller who calls all day, also
     /// from many addresses, removes no others.
-    mutating func record(_ name: String, at address: IPAddress, time: Int) {
-        let isSame: (Call) -> Bool = { $0.address == address && $0.time / Self.minute == time / Self.minute }
-        let earlier = calls.last(where: isSame)?.count ?? 0
+    mutating func record(_ call: Call) {
+        let isSame: (Call) -> Bool = {
+            $0.address == call.address && $0.time / Self.minute == call.time / Self.minute
+        }
+        var call = call
+        if let earlier = calls.last(where: isSame) {
+            call.count = min(earlier.count + call.count, Self.highestRepetition)
+        }
         calls.removeAll(where: isSame)
-        calls.append(Call(name: name, address: address, time: time, count: min(earlier + 1, Self.highestRepetition)))
+        calls.append(call)
         if calls.count > Self.maximumCount { removeOne() }
     }
 

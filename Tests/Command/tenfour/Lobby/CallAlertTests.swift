@@ -1,4 +1,5 @@
 import Glibc
+import TenfourAudioCore
 import TestSupport
 import Testing
 
@@ -18,6 +19,18 @@ import Testing
         let server = try ScriptedServer("notifications.py", [mood], ready: "address ")
         let address = try #require(server.lines.first { $0.hasPrefix("address ") }).dropFirst("address ".count)
         return (server, ["DBUS_SESSION_BUS_ADDRESS": String(address)])
+    }
+
+    /// Anybody nearby can call and give up hundreds of times a second.
+    @Test func manyCallsBeepAsOftenAsOne() {
+        var alert = CallAlert(.init(beeps: true))
+        var count = 0
+        for round in 0..<1_000 {
+            alert.begin("Eve", hasTerminal: true)
+            if alert.takeBeep(at: Instant.start + .milliseconds(Int64(round * 10))) { count += 1 }
+            alert.end()
+        }
+        #expect(count == 4, "at 0, 3, 6 and 9 s")
     }
 
     @Test func theTerminalBeepsAndItsTitleSaysWhoCalls() throws {

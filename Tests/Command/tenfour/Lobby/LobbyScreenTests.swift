@@ -41,7 +41,9 @@ struct LobbyScreenTests {
 
     @Test func theNewestMissedCallsStandBelowTheList() {
         var missed = MissedCalls()
-        for number in 1...5 as ClosedRange<UInt32> { missed.record("Bob", at: .v4(0x0A00_0000 + number), time: 0) }
+        for number in 1...5 as ClosedRange<UInt32> {
+            missed.record(.init(name: "Bob", address: .v4(0x0A00_0000 + number), time: 0))
+        }
         var screen = screen([station(1, "Alice")])
         screen.missed = missed.calls
         let lines = screen.lines(width: 79, height: 20)
