@@ -16,8 +16,8 @@ struct LobbyOptions: ParsableArguments {
     @Flag(help: "Without a host, in a terminal: also show a desktop notification when somebody calls.")
     var notify = false
 
-    /// The value of `--auto-answer` for everybody's calls.
-    static let everybody = "*"
+    /// The value of `--auto-answer` for everybody's calls. It is no argument that can be typed.
+    static let everybody = "\0"
 
     /// Returns `arguments` of `tenfour` with a value for `--auto-answer` where it stands alone.
     static func withNames(_ arguments: [String]) -> [String] {
@@ -45,11 +45,19 @@ struct LobbyOptions: ParsableArguments {
         return "; \(answersEverybody ? "they" : "those of \(names)") are accepted at once"
     }
 
+    /// Throws if a name is empty: each caller without a name would have it.
+    func checkNames() throws {
+        if autoAnswer.contains(where: { $0.allSatisfy(\.isWhitespace) }) {
+            throw ValidationError("--auto-answer has an empty name: write the name of a caller, or none for everybody")
+        }
+    }
+
     /// Throws if an option was written that has no meaning with an address or a link.
     func checkUnused(withAddress isAddress: Bool, orLink isLink: Bool) throws {
-        if isAddress || isLink, hidden || !autoAnswer.isEmpty {
-            throw ValidationError(
-                "\(hidden ? "--hidden" : "--auto-answer") is for a station that waits for calls: leave out the address")
+        guard isAddress || isLink else { return }
+        let options = [("--hidden", hidden), ("--auto-answer", !autoAnswer.isEmpty), ("--notify", notify)]
+        if let (name, _) = options.first(where: { $0.1 }) {
+            throw ValidationError("\(name) is for a station that waits for calls: leave out the address")
         }
     }
 }

@@ -80,6 +80,7 @@ struct Talk: ParsableCommand {
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
     func validate() throws {
+        try lobby.checkNames()
         try lobby.checkUnused(withAddress: partner != nil, orLink: links.isGiven)
         try checkPort(port)
         if monitor.count > 8 { throw ValidationError("--monitor takes at most 8 channels") }

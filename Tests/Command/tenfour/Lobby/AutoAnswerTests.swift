@@ -19,6 +19,8 @@ struct AutoAnswerTests {
             try answering("--auto-answer", "Bob", "--auto-answer=Dora D.")
                 == .byPerson(acceptingAtOnce: ["bob", "dora d."]))
         #expect(try answering("--auto-answer", "Bob", "--auto-answer") == .automatic)
+        #expect(try answering("--auto-answer", "*") == .byPerson(acceptingAtOnce: ["*"]), "a name like others")
+        for name in ["", " "] { #expect(throws: (any Error).self) { try answering("--auto-answer", name) } }
     }
 
     @Test func aStationOfAFileAnswersEverybodyOrByName() throws {

@@ -152,6 +152,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send", 2, "<address>"),
         Misuse("talk bob --auto-answer", 2, "--auto-answer is for a station that waits for calls"),
         Misuse("talk bob --hidden", 2, "--hidden is for a station that waits for calls"),
+        Misuse("talk bob --notify", 2, "--notify is for a station that waits for calls"),
         Misuse("send --nonsense rtp://127.0.0.1", 2, "'--nonsense'"),
         Misuse("send -b 1000k rtp://127.0.0.1", 2, "'1000k'", "6k to 510k"),
         Misuse("send -b", 2, "-b <rate>", "6k to 510k"),
