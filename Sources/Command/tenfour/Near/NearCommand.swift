@@ -16,7 +16,8 @@ struct NearCommand: ParsableCommand {
             tenfour near --json
 
             Looks for two seconds for stations that announce themselves on the local network, as tenfour talk does while it waits for \
-            calls, and asks each whether it answers. The names are what the stations say, and prove nothing.
+            calls, and asks each whether it answers, which takes up to one second more. The names are what the stations say, and \
+            prove nothing.
 
             The exit code is 0 also if nobody is near. It is 69 if stations cannot be found, because dbus or avahi-daemon is missing \
             or does not run.
@@ -26,6 +27,8 @@ struct NearCommand: ParsableCommand {
     var json = false
 
     private static let time = Duration.seconds(2)
+    /// The longest time for stations that have not answered yet.
+    private static let additionalTime = Duration.seconds(1)
     /// The time between two looks at the station, in microseconds.
     private static let interval: UInt32 = 20_000
 
@@ -36,7 +39,9 @@ struct NearCommand: ParsableCommand {
         defer { station.close() }
         try station.open()
         let end = ContinuousClock.now + Self.time
-        while ContinuousClock.now < end {
+        while ContinuousClock.now < end
+            || ContinuousClock.now < end + Self.additionalTime && !NearLine.isComplete(station.nearby)
+        {
             if case .unavailable(let failure) = station.discovery {
                 throw RadioError(.unavailable, failure.description)
             }
