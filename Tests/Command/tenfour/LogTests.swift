@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import TenfourAudioCore
 import TenfourOggOpus
+import TenfourSession
 import TenfourTransmissions
 import TestSupport
 import Testing
@@ -90,7 +91,19 @@ import Testing
 
     @Test func followingPrintsWhatIsCompleted() throws {
         try record("2026-11-22T10-03-17Z_family_alice.opus", "alice")
-        let program = try Program("tenfour", ["log", "-f", "--json", "--record", folder.path])
+        var missed = MissedCalls()
+        missed.record(.init(name: "Bob", address: .v4(1), time: 1))
+        let state = folder("state")
+        missed.write(to: "\(state)/tenfour/missed-calls")
+        defer {
+            unsafe unlink("\(state)/tenfour/missed-calls")
+            for path in ["\(state)/tenfour", state] { unsafe rmdir(path) }
+        }
+        #expect(
+            try log(["--json", "--record", folder.path], environment: ["XDG_STATE_HOME": state]).output
+                .contains("missed_from"))
+        let program = try Program(
+            "tenfour", ["log", "-f", "--json", "--record", folder.path], environment: ["XDG_STATE_HOME": state])
         #expect(program.wait(.seconds(30)) { program.outputText.contains("alice.opus") }, "\(program.errors)")
         folder.write("x", to: "notes.txt")
         try record("2026-11-22T10-04-17Z_family_bob.opus", "bob")

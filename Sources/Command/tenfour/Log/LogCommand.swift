@@ -22,7 +22,7 @@ struct LogCommand: ParsableCommand {
             The list has the number of the recording, its start, the channel, the talker, the duration, the share that was lost, and the \
             score from 1 to 4.4. A recording without loss and score is being written or was cut off. The files are Ogg Opus, which \
             any player plays. They are not encrypted. Below the list are the missed calls: those that \
-            were neither answered nor declined.
+            were neither answered nor declined. With --follow, they are not listed.
 
             TENFOUR_RECORD in the environment sets the directory for this command and for those that record.
             """, subcommands: [LogPlay.self])
@@ -53,9 +53,10 @@ struct LogCommand: ParsableCommand {
     var directory: String { record ?? Self.usualDirectory }
 
     func run() throws {
-        let missed = Self.missedCalls
+        // The new recordings would stand below the missed calls, as if they were such.
+        let missed = follow ? [] : Self.missedCalls
         // Without a recording there is no directory.
-        if record == nil, !follow, !missed.isEmpty, unsafe access(directory, F_OK) != 0 { return show(missed) }
+        if record == nil, !missed.isEmpty, unsafe access(directory, F_OK) != 0 { return show(missed) }
         let log = try Self.open(directory)
         // Watches before it lists, so that nothing is missed in between.
         let watch = try follow ? Self.watch(directory) : nil
