@@ -3,10 +3,10 @@
 
 usage: notifications.py daemon | deny | none FOLDER
 
-`daemon` shows notifications, `deny` refuses them, and with `none` there is no daemon. The socket is in FOLDER. The first line on
-standard error is the address of the bus; further lines are the calls.
+`daemon` shows notifications, `deny` refuses them, and with `none` there is no daemon until a line comes on standard input. The
+socket is in FOLDER. The first line on standard error is the address of the bus; further lines are the calls.
 """
-import sys
+import sys, threading
 
 import dbus, dbus.mainloop.glib, dbus.service
 from gi.repository import GLib
@@ -41,9 +41,26 @@ class Daemon(dbus.service.Object):
 privatebus.end_with_parent()
 path = privatebus.begin(folder)
 dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
-if mood != "none":
+kept = []
+
+
+def start():
     connection = dbus.bus.BusConnection(f"unix:path={path}")
-    name = dbus.service.BusName(NOTIFICATIONS, connection)
-    daemon = Daemon(connection, "/org/freedesktop/Notifications")
+    kept.append((dbus.service.BusName(NOTIFICATIONS, connection), Daemon(connection, "/org/freedesktop/Notifications")))
+
+
+def obey(line):
+    start()
+    say("done", line.strip())
+
+
+def read_commands():
+    for line in sys.stdin:
+        GLib.idle_add(obey, line)
+
+
+if mood != "none":
+    start()
 say("address", f"unix:path={path}")
+threading.Thread(target=read_commands, daemon=True).start()
 GLib.MainLoop().run()

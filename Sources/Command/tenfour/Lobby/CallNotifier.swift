@@ -62,6 +62,10 @@ private final class NotifierState: Sendable {
     let state = Locked(State())
     let stopping = try? StopSignal()
 
+    /// Says why no notification is shown now.
+    func say(_ reason: String) { state.withLock { $0.failure = reason } }
+
+    /// No notification is ever shown.
     func fail(_ reason: String) {
         state.withLock { state in
             state.failure = reason
@@ -88,7 +92,8 @@ private struct Desktop {
             // Also starts a daemon that the bus can start.
             try MessageBus(address: busAddress, callLimit: callLimit).call("GetServerInformation", of: Self.daemon)
         } catch {
-            return shared.fail(
+            // A daemon may be started later: each call looks for it again.
+            shared.say(
                 error == .noService
                     ? "there is no notification daemon: start one, such as dunst, or leave out --notify" : "\(error)")
         }

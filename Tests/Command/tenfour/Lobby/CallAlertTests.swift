@@ -142,6 +142,20 @@ import Testing
         #expect(server.lines.count == 1, "the bus is there until the end")
     }
 
+    @Test func aDaemonThatStartsLaterShowsTheNextCall() throws {
+        let (server, environment) = try desktop("none")
+        let alice = try StationInTerminal("Alice", ["--notify"], in: folder, environment: environment)
+        alice.says("there is no notification daemon")
+        let bob = try StationInTerminal("Bob", in: folder)
+        #expect(server.send("start"))
+        bob.call(alice)
+        #expect(server.wait { server.lines.contains { $0.hasPrefix("Notify") } }, "\(server.lines)")
+        alice.type("n")
+        #expect(server.wait { server.lines.contains("CloseNotification 1") }, "\(server.lines)")
+        bob.says("declined")
+        for station in [bob, alice] { station.quits() }
+    }
+
     /// A daemon that shows nothing holds up no call.
     @Test func aDaemonThatRefusesIsNotAskedAgain() throws {
         let (server, environment) = try desktop("deny")
