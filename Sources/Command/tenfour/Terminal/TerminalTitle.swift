@@ -2,15 +2,16 @@ import Glibc
 import TenfourAudioCore
 
 /// The title of the terminal on standard input: the terminal keeps the title that it had, and gets it back (xterm's window
-/// operations 22 and 23).
+/// operations 22 and 23, which not all terminals know).
 struct TerminalTitle {
     /// The title that is wanted, safe to display; nil for the one that the terminal had.
     var wanted: String?
     /// The title that was set; nil if there is none.
     private var present: String?
 
-    /// Restores the title that was there before. Where none is kept, it does nothing.
-    static let ending: StaticString = "\u{1B}[23;2t"
+    /// Restores the title that was there before. A terminal that keeps none has the program's name then, and not that of
+    /// a caller for good.
+    static let ending: StaticString = "\u{1B}]2;tenfour\u{1B}\\\u{1B}[23;2t"
     private static let beginning = "\u{1B}[22;2t"
 
     /// Sets or restores the title, as wanted. Call it in the foreground.

@@ -10,7 +10,7 @@ import Testing
     private let folder = Folder()
 
     private static let kept = "\u{1B}[22;2t\u{1B}]2;Bob (127.0.0.1) calls\u{1B}\\"
-    private static let restored = "\u{1B}[23;2t"
+    private static let restored = "\u{1B}]2;tenfour\u{1B}\\\u{1B}[23;2t"
 
     init() { folder.write(longTone, to: "long.wav") }
 
