@@ -30,6 +30,8 @@ struct LobbyDialogue {
     /// Whether a person can answer.
     private var hasKeyboard = false
     private var choice = StationChoice()
+    /// The number of stations of which the arrow keys choose one: those that were drawn last.
+    private var choosableCount = Int.max
     private var plainCaller: String?
     /// The one who calls, also while something else is typed.
     private var caller: (text: String, endpoint: Endpoint)?
@@ -193,6 +195,8 @@ struct LobbyDialogue {
 
     // MARK: Keys
 
+    private var choosable: NearbyList { station.nearby.first(choosableCount) }
+
     private mutating func handle(_ key: TerminalKey) throws(RadioError) -> Outcome? {
         switch mode {
         case .typingAddress(var input):
@@ -211,7 +215,7 @@ struct LobbyDialogue {
                 mode = waitingMode
             case .done(let text): return apply(try pairing.begin(with: endpoint, name: name, typed: text))
             }
-        case .list where choice.move(key, in: station.nearby): break
+        case .list where choice.move(key, in: choosable): break
         default:
             guard case .character(let character) = key else { return nil }
             return try handle(character)
@@ -249,7 +253,7 @@ struct LobbyDialogue {
             plainCaller = nil
         case ("a", .list): mode = .typingAddress(LineInput())
         case ("\n", .list), ("\r", .list):
-            if let chosen = choice.station(in: station.nearby) { try choose(chosen) }
+            if let chosen = choice.station(in: choosable) { try choose(chosen) }
         case ("\u{1B}", .list): choice.clear()
         case ("1"..."9", .list):
             if let digit = character.wholeNumberValue, let near = station.nearby[digit] { try choose(near) }
@@ -333,20 +337,27 @@ extension LobbyDialogue {
 
     private mutating func show() {
         let list = station.nearby
+        let chosen = choice.station(in: list.first(choosableCount))
         // A screen reader would read a line again with each letter.
         let prompt = (isDrawn ? mode : mode.withoutInput).prompt(
-            pairing: pairingHint, plainCaller: plainCaller, chosen: choice.station(in: list)?.name,
+            pairing: pairingHint, plainCaller: plainCaller, chosen: chosen?.name,
             hasKeyboard: hasKeyboard)
         guard !settings.quiet, isDrawn else {
             for notice in notices.update(list, at: MonotonicClock.now) { log(notice) }
             if hasKeyboard, prompt != toldPrompt, !mode.isTold { log(prompt) }
             toldPrompt = prompt
+            choosableCount = .max
             return
         }
         let screen = LobbyScreen(
-            list: list, chosen: choice.station(in: list)?.id, missed: missed.calls, prompt: prompt,
+            list: list, chosen: chosen?.id, missed: missed.calls, prompt: prompt,
             isBlind: toldFailure != nil)
-        lines.draw { width, height in screen.lines(width: width, height: height) }
+        var count = 0
+        lines.draw { width, height in
+            count = screen.stationCount(height: height)
+            return screen.lines(width: width, height: height)
+        }
+        choosableCount = count
     }
 
     /// Prints a sentence. With --quiet, only those that the person must see.

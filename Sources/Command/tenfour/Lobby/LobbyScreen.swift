@@ -21,12 +21,10 @@ struct LobbyScreen: Equatable {
     /// The lines for a terminal of this size: at most `height`, each with at most `width` columns. The last line is the
     /// prompt.
     func lines(width: Int, height: Int) -> [String] {
-        let missed = missed.suffix(min(Self.missedCount, max(height - 3, 0))).map { call in
+        let missed = shownMissed(height: height).map { call in
             "     \(call.caller) called at \(People.clock(call.time))\(call.repetition)".cut(toColumns: width)
         }
-        // The prompt, and the line about those who are not shown.
-        let room = max(height - 2 - missed.count, 0)
-        let shown = list.stations.prefix(room)
+        let shown = list.stations.prefix(stationCount(height: height))
         let otherCount = list.otherCount + list.stations.count - shown.count
         var lines = shown.map { line($0, width: width) }
         if otherCount > 0, height > 1 {
@@ -35,6 +33,16 @@ struct LobbyScreen: Equatable {
             lines.append("     nobody is near yet".cut(toColumns: width))
         }
         return lines + missed + [prompt.cut(toColumns: width)]
+    }
+
+    /// The number of stations that are drawn in a picture of at most `height` lines.
+    func stationCount(height: Int) -> Int {
+        // The prompt, and the line about those who are not shown.
+        min(max(height - 2 - shownMissed(height: height).count, 0), list.stations.count)
+    }
+
+    private func shownMissed(height: Int) -> ArraySlice<MissedCalls.Call> {
+        missed.suffix(min(Self.missedCount, max(height - 3, 0)))
     }
 
     private func line(_ station: NearbyStation, width: Int) -> String {

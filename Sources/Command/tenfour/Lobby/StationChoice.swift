@@ -1,6 +1,15 @@
 import TenfourCommandSupport
 import TenfourLobby
 
+extension NearbyList {
+    /// The list without the stations after the first `count`.
+    func first(_ count: Int) -> NearbyList {
+        var list = self
+        list.stations = Array(stations.prefix(count))
+        return list
+    }
+}
+
 /// The station in the list that the arrow keys have chosen.
 struct StationChoice {
     private var id: NearbyStation.ID?

@@ -83,6 +83,21 @@ struct LobbyScreenTests {
         #expect(!isArrow)
     }
 
+    @Test func theArrowKeysChooseNoStationThatIsNotDrawn() {
+        var screen = screen((1...9).map { station($0, "Station \($0)") })
+        screen.missed = [.init(name: "Bob", address: .v4(1), time: 0)]
+        for height in 1...12 {
+            let drawn = screen.list.first(screen.stationCount(height: height))
+            var choice = StationChoice()
+            for _ in 0..<9 { _ = choice.move(.down, in: drawn) }
+            screen.chosen = choice.station(in: drawn)?.id
+            let marked = screen.lines(width: 79, height: height).count { $0.hasPrefix("> ") }
+            #expect(marked == (height > 2 ? 1 : 0), "\(height)")
+            // The terminal has become lower.
+            #expect(choice.station(in: screen.list.first(0)) == nil)
+        }
+    }
+
     @Test func nobodyIsNearUnlessNobodyCanBeFound() {
         var screen = screen([])
         #expect(screen.lines(width: 79, height: 20) == ["     nobody is near yet", "q quits"])
