@@ -26,9 +26,9 @@ struct HistoryKeeper: ~Copyable {
 
     /// Hands over a copy if a replay was asked for. A copy takes about a millisecond.
     mutating func answerRequest(at now: Instant) {
-        guard let range = replays.takeRequest() else { return }
+        guard let request = replays.takeRequest() else { return }
         forgetOld(at: now)
-        replays.deliver(history.copy(), range, at: now)
+        replays.deliver(history.copy(), request, at: now)
     }
 
     mutating func forgetOld(at now: Instant) { history.forget(at: now) }

@@ -17,6 +17,6 @@ public enum ReplayEvent: Hashable, Sendable {
     case began(transmissionCount: Int, duration: Duration)
     /// Nobody has talked in that time.
     case nothing
-    /// The replay has ended, or was stopped.
+    /// The replay has ended, or was stopped, perhaps before it began.
     case ended
 }

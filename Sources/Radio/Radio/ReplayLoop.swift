@@ -38,6 +38,7 @@ struct ReplayLoop: ~Copyable, Sendable {
     }
 
     private mutating func play(_ order: consuming Replays.Order) {
+        guard isWanted(order.number) else { return replays.post(.ended) }
         let selected =
             switch order.range {
             case .lastTransmission: order.history.lastTransmission(at: order.time)

@@ -17,13 +17,20 @@ final class Replays: Sendable {
         var number: UInt32
     }
 
+    /// A request for a replay.
+    struct Request: Sendable {
+        var range: ReplayRange
+        /// The request's own number: the replay is not current after a later request or stop.
+        var number: UInt32
+    }
+
     /// The number of samples that the card's thread has taken.
     let consumedCount = Atomic<Int>(0)
 
-    /// The range asked for, as its raw value; zero if there is no request.
-    private let range = Atomic<UInt8>(0)
-    /// Counts requests and stops. A replay ends when a later one has come.
-    private let number = Atomic<UInt32>(1)
+    /// The number of the latest request or stop, and in the lowest byte the raw value of the range until the network
+    /// thread takes the request. They are one word, so that no stop comes between them. A replay ends when a later
+    /// number has come.
+    private let latest = Atomic<UInt64>(1 << 8)
     /// The number of the request whose replay is played; zero if none is.
     private let playing = Atomic<UInt32>(0)
     private let order = Locked<Order?>(nil)
@@ -45,20 +52,38 @@ final class Replays: Sendable {
 
     /// Whether the replay's audio is heard, and other audio is played more softly. Any thread. It is false as soon as the
     /// replay is stopped.
-    var isPlaying: Bool { playing.load(ordering: .acquiring) == number.load(ordering: .acquiring) }
+    var isPlaying: Bool { isCurrent(playing.load(ordering: .acquiring)) }
 
     // MARK: The owner's threads
 
     /// Asks for a replay, in place of the one that plays. Wake the network thread afterwards.
-    func request(_ range: ReplayRange) {
-        number.add(1, ordering: .relaxed)
-        self.range.store(range.rawValue, ordering: .releasing)
-    }
+    func request(_ range: ReplayRange) { setLatest(range) }
 
     func stop() {
-        range.store(0, ordering: .relaxed)
-        number.add(1, ordering: .releasing)
+        setLatest(nil)
         wake()
+    }
+
+    /// Begins the next number. A request that nobody has taken yet ends with it.
+    private func setLatest(_ range: ReplayRange?) {
+        let old = change { UInt64(Self.number($0) &+ 1) << 8 | UInt64(range?.rawValue ?? 0) }
+        if Self.range(old) != nil { post(.ended) }
+    }
+
+    /// Changes `latest` in one step. Returns the word from before.
+    private func change(_ new: (UInt64) -> UInt64) -> UInt64 {
+        var old = latest.load(ordering: .relaxed)
+        while true {
+            let (isDone, found) = latest.weakCompareExchange(
+                expected: old, desired: new(old), ordering: .acquiringAndReleasing)
+            if isDone { return old }
+            old = found
+        }
+    }
+
+    private static func number(_ word: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: word >> 8) }
+    private static func range(_ word: UInt64) -> ReplayRange? {
+        ReplayRange(rawValue: UInt8(truncatingIfNeeded: word))
     }
 
     /// Sets the replays of other sessions that end when a transmission begins in this one.
@@ -77,7 +102,11 @@ final class Replays: Sendable {
     // MARK: The network thread
 
     /// Returns what was asked for since the last call.
-    func takeRequest() -> ReplayRange? { ReplayRange(rawValue: range.exchange(0, ordering: .acquiring)) }
+    func takeRequest() -> Request? {
+        guard Self.range(latest.load(ordering: .relaxed)) != nil else { return nil }
+        let taken = change { $0 & ~0xFF }
+        return Self.range(taken).map { Request(range: $0, number: Self.number(taken)) }
+    }
 
     /// Ends the replay, here and in the other sessions, because a transmission begins.
     func interrupt() {
@@ -85,11 +114,14 @@ final class Replays: Sendable {
         for other in others.withLock({ $0 }) { other.replays?.stop() }
     }
 
-    /// Hands over a copy of the history.
-    func deliver(_ history: consuming TransmissionHistory, _ range: ReplayRange, at now: Instant) {
-        var new: Order? = Order(
-            history: history, range: range, time: now, number: number.load(ordering: .relaxed))
-        order.withLock { $0 = new.take() }
+    /// Hands over a copy of the history, in place of one that the replay thread has not taken.
+    func deliver(_ history: consuming TransmissionHistory, _ request: Request, at now: Instant) {
+        var new: Order? = Order(history: history, range: request.range, time: now, number: request.number)
+        let isReplaced = order.withLock { order in
+            defer { order = new.take() }
+            return order != nil
+        }
+        if isReplaced { post(.ended) }
         wake()
     }
 
@@ -102,7 +134,7 @@ final class Replays: Sendable {
     }
 
     /// Whether no later request or stop has come.
-    func isCurrent(_ number: UInt32) -> Bool { self.number.load(ordering: .relaxed) == number }
+    func isCurrent(_ number: UInt32) -> Bool { Self.number(latest.load(ordering: .acquiring)) == number }
 
     /// The replay that `number` asked for is played from now on.
     func begin(_ number: UInt32) { playing.store(number, ordering: .releasing) }

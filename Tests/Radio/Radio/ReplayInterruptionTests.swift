@@ -130,12 +130,41 @@ struct ReplayInterruptionTests {
         own.setOthers([other])
         for replays in [other, apart] {
             replays.request(.lastMinute)
-            _ = replays.takeRequest()
-            replays.deliver(TransmissionHistory(), .lastMinute, at: .start)
+            replays.deliver(TransmissionHistory(), try #require(replays.takeRequest()), at: .start)
             try #require(replays.playNext())
         }
         own.interrupt()
         #expect(!other.isPlaying && apart.isPlaying && !own.isPlaying)
+    }
+
+    @Test func anInterruptionWhileTheHistoryIsCopiedEndsTheReplay() throws {
+        let replays = try Replays()
+        replays.request(.lastMinute)
+        let request = try #require(replays.takeRequest())
+        replays.interrupt()
+        replays.deliver(TransmissionHistory(), request, at: .start)
+        try #require(replays.playNext())
+        #expect(!replays.isPlaying)
+        replays.request(.lastTransmission)
+        let next = try #require(replays.takeRequest())
+        #expect(next.range == .lastTransmission && replays.isCurrent(next.number) && replays.takeRequest() == nil)
+    }
+
+    @Test func aRequestThatIsNotPlayedEnds() throws {
+        let replays = try Replays()
+        replays.request(.lastMinute)
+        replays.interrupt()
+        #expect(replays.takeEvents() == [.ended] && replays.takeRequest() == nil)
+        replays.stop()
+        #expect(replays.takeEvents() == [], "nothing was asked for")
+        replays.request(.lastMinute)
+        replays.request(.lastTransmission)
+        #expect(replays.takeEvents() == [.ended] && replays.takeRequest()?.range == .lastTransmission)
+        for _ in 0..<2 {
+            replays.request(.lastMinute)
+            replays.deliver(TransmissionHistory(), try #require(replays.takeRequest()), at: .start)
+        }
+        #expect(replays.takeEvents() == [.ended])
     }
 }
 
