@@ -33,6 +33,19 @@ struct TransmissionStartsTests {
         #expect(!begins(at: 250) && begins(marker: true, at: 350))
     }
 
+    /// Words with pauses between them in which only the noise is sent, every 600 ms, each time before a silent packet.
+    @Test mutating func theMarkerAfterSilentPacketsBeginsNothing() {
+        #expect(begins(marker: true, at: 0))
+        for word in 1...5 {
+            #expect(!begins(byteCount: 1, at: 1_500 * word - 1_480), "the pause")
+            #expect(!begins(marker: true, at: 1_500 * word - 880), "the noise")
+            #expect(!begins(byteCount: 1, at: 1_500 * word - 860))
+            #expect(!begins(marker: true, at: 1_500 * word - 400) && !begins(at: 1_500 * word - 380), "the next word")
+            #expect(!begins(at: 1_500 * word))
+        }
+        #expect(begins(marker: true, at: 7_700), "the key was released")
+    }
+
     @Test mutating func silenceAndCopiesBeginNothing() {
         #expect(!begins(byteCount: 2, at: 0) && !begins(origin: .copy, at: 0) && !begins(origin: .retransmitted, at: 0))
         #expect(begins(at: 20))
