@@ -158,10 +158,14 @@ public final class RadioSession: Sendable {
         set { controls.volume.store((newValue > 0 ? min(newValue, 1) : 0).bitPattern, ordering: .relaxed) }
     }
 
-    /// Sets the volume of one talker, 0…4; 0 mutes, and 1 is the volume that was sent. It is kept for sixteen talkers,
-    /// also while they are away, and belongs to the SSRC: a talker who joins anew has another. It changes a recording
-    /// of what is heard, too.
+    /// Sets the volume of one talker, 0…4; 0 mutes, and 1 is the volume that was sent. It is kept for
+    /// `talkerVolumeCount` talkers, also while they are away, and belongs to the SSRC: a talker who joins anew has
+    /// another. With one more, the oldest volume that mutes nobody goes back to 1, or else the oldest. It changes a
+    /// recording of what is heard, too.
     public func setVolume(_ volume: Float, of ssrc: SSRC) { controls.talkerVolumes.set(volume, of: ssrc) }
+
+    /// The number of talkers who can have a volume other than 1.
+    public static var talkerVolumeCount: Int { TalkerVolumes.capacity }
 
     /// Returns the volume that was set for a talker; 1 if none was.
     public func volume(of ssrc: SSRC) -> Float { controls.talkerVolumes.volume(of: ssrc) }

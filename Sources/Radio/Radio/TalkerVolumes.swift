@@ -4,7 +4,7 @@ internal import TenfourPackets
 internal import TenfourRings
 
 /// The volumes of single talkers, which the user sets and the playback thread applies. At most `capacity` talkers have
-/// a volume other than 1; setting one more resets the oldest.
+/// a volume other than 1; setting one more resets the oldest that is not muted, or else the oldest.
 final class TalkerVolumes: Sendable {
     /// Changes with every change of a volume.
     let version = Atomic<Int>(0)
@@ -30,7 +30,7 @@ final class TalkerVolumes: Sendable {
             known.removeAll { $0.ssrc == ssrc }
             let volume = volume > 0 ? min(volume, 4) : 0
             if volume != 1 { known.append(Entry(ssrc: ssrc, volume: volume)) }
-            if known.count > Self.capacity { known.removeFirst() }
+            if known.count > Self.capacity { known.remove(at: known.firstIndex { $0.volume > 0 } ?? 0) }
             for index in entries.indices {
                 entries[index].store(index < known.count ? known[index].packed : 0, ordering: .relaxed)
             }

@@ -133,6 +133,15 @@ import Testing
         #expect(volumes.volume(of: SSRC(3)) == 0.5 && volumes.volume(of: SSRC(2)) == 1)
     }
 
+    @Test func aMuteIsKeptLongerThanAnotherVolume() {
+        let volumes = TalkerVolumes()
+        volumes.set(0, of: SSRC(100))
+        for ssrc in 0..<16 as Range<UInt32> { volumes.set(0.5, of: SSRC(ssrc)) }
+        #expect(volumes.volume(of: SSRC(100)) == 0 && volumes.volume(of: SSRC(0)) == 1)
+        for ssrc in 0..<16 as Range<UInt32> { volumes.set(0, of: SSRC(ssrc)) }
+        #expect(volumes.volume(of: SSRC(100)) == 1, "more mutes than places")
+    }
+
     @Test func onlySomeVolumesAreKeptAndNoneIsOutOfRange() {
         let volumes = TalkerVolumes()
         for ssrc in 0..<40 as Range<UInt32> { volumes.set(0.5, of: SSRC(ssrc)) }

@@ -21,10 +21,7 @@ struct ListedTalker {
 final class VolumeControl: Sendable {
     private let sessions: [RadioSession]
     private let file: KeptVolumeFile?
-    /// The volumes to which muted talkers return. At most as many as the sessions keep.
-    private let kept = Locked<[ListedTalker.Place: Double]>([:])
-    /// The names of the talkers who are here.
-    private let names = Locked<[ListedTalker.Place: String]>([:])
+    private let places = Locked(VolumePlaces())
 
     /// The change of a volume by one press of a key, in decibels.
     private static let step = 3.0
@@ -50,13 +47,12 @@ final class VolumeControl: Sendable {
     /// Returns the volume of a talker, also while the talker is muted.
     func volume(of place: ListedTalker.Place) -> Double {
         let factor = sessions[place.session].volume(of: place.ssrc)
-        return factor > 0 ? Self.decibels(factor) : kept.withLock { $0[place] } ?? 0
+        return factor > 0 ? Self.decibels(factor) : places.withLock { $0[place]?.volume.decibels } ?? 0
     }
 
     /// Sets the volume of a talker, within `ControlCommand.talkerVolumes`. A muted talker stays muted.
     func setVolume(_ decibels: Double, of place: ListedTalker.Place) {
-        apply(TalkerVolume(decibels: decibels, isMuted: isMuted(place)), to: place)
-        write(place)
+        set(TalkerVolume(decibels: decibels, isMuted: isMuted(place)), of: place)
     }
 
     func isMuted(_ place: ListedTalker.Place) -> Bool { sessions[place.session].volume(of: place.ssrc) == 0 }
@@ -64,44 +60,51 @@ final class VolumeControl: Sendable {
     /// Mutes a talker, or lets the talker be heard with the volume from before.
     func setMuted(_ isMuted: Bool, _ place: ListedTalker.Place) {
         guard isMuted != self.isMuted(place) else { return }
-        apply(TalkerVolume(decibels: volume(of: place), isMuted: isMuted), to: place)
-        write(place)
+        set(TalkerVolume(decibels: volume(of: place), isMuted: isMuted), of: place)
     }
 
-    /// Gives each talker with a name that is new here the volume that is kept for this name. A talker whose volume was set
-    /// keeps it after a change of the name, so that nobody changes another one's volume by taking that one's name.
+    /// Gives each talker with a name, and with the usual volume, the volume that is kept for this name. A talker whose
+    /// volume was set keeps it after a change of the name, so that nobody changes another one's volume by taking that
+    /// one's name. A volume that was set before the talker had a name is kept under the first one, unless that is muted.
     func follow(_ talkers: [ListedTalker]) {
-        guard let file else { return }
-        var present: [ListedTalker.Place: String] = [:]
-        for talker in talkers { present[talker.place] = talker.keptName }
-        let known = names.withLock { names in
-            defer { names = present }
-            return names
+        let unwritten = places.withLock { places in
+            places.follow(talkers)
+            return places.takeUnwritten()
         }
-        for (place, name) in present where known[place] != name && isUsual(place) {
-            if let volume = file.volume(of: name) { apply(volume, to: place) }
+        guard let file else { return }
+        for entry in unwritten {
+            if let kept = file.volume(of: entry.name), kept.isMuted, !entry.volume.isMuted {
+                apply(kept, to: entry.place, isByUser: false)
+            } else {
+                file.set(entry.volume, of: entry.name)
+            }
+        }
+        for talker in talkers where isUsual(talker.place) {
+            if let volume = talker.keptName.flatMap({ file.volume(of: $0) }) {
+                apply(volume, to: talker.place, isByUser: false)
+            }
         }
     }
 
     private func isUsual(_ place: ListedTalker.Place) -> Bool { sessions[place.session].volume(of: place.ssrc) == 1 }
 
-    private func apply(_ volume: TalkerVolume, to place: ListedTalker.Place) {
-        if volume.isMuted { keep(volume.decibels, of: place) }
-        let factor = volume.isMuted ? 0 : Self.factor(volume.decibels, ControlCommand.talkerVolumes)
-        sessions[place.session].setVolume(factor, of: place.ssrc)
+    /// Sets the volume that the user wants, and writes it into the file.
+    private func set(_ volume: TalkerVolume, of place: ListedTalker.Place) {
+        apply(volume, to: place, isByUser: true)
+        guard let file, let name = places.withLock({ $0.name(of: place) }) else { return }
+        file.set(TalkerVolume(decibels: self.volume(of: place), isMuted: isMuted(place)), of: name)
     }
 
-    /// Writes the volume of a talker into the file.
-    private func write(_ place: ListedTalker.Place) {
-        guard let file, let name = names.withLock({ $0[place] }) else { return }
-        file.set(TalkerVolume(decibels: volume(of: place), isMuted: isMuted(place)), of: name)
-    }
-
-    /// Keeps the volume of a muted talker, and forgets those of talkers who are no longer muted.
-    private func keep(_ decibels: Double, of place: ListedTalker.Place) {
-        kept.withLock { kept in
-            kept = kept.filter { sessions[$0.key.session].volume(of: $0.key.ssrc) == 0 }
-            kept[place] = Self.limited(decibels, ControlCommand.talkerVolumes)
+    /// Sets a volume if there is room for it.
+    private func apply(_ volume: TalkerVolume, to place: ListedTalker.Place, isByUser: Bool) {
+        let volume = TalkerVolume(
+            decibels: Self.limited(volume.decibels, ControlCommand.talkerVolumes), isMuted: volume.isMuted)
+        places.withLock { places in
+            let room = places.insert(volume, of: place, isByUser: isByUser)
+            guard room.isFound else { return }
+            if let old = room.removed { sessions[old.session].setVolume(1, of: old.ssrc) }
+            let factor = volume.isMuted ? 0 : Self.factor(volume.decibels, ControlCommand.talkerVolumes)
+            sessions[place.session].setVolume(factor, of: place.ssrc)
         }
     }
 

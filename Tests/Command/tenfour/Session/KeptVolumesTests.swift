@@ -1,4 +1,5 @@
 import Glibc
+import TenfourAudioCore
 import TenfourPackets
 import TenfourSession
 import TestSupport
@@ -15,12 +16,14 @@ struct KeptVolumesTests {
     /// A talk that begins: what a restart of the program or another call makes anew.
     private struct Talk {
         let session: RadioSession
+        let configuration: RadioConfiguration
         let control: VolumeControl
 
         init(_ path: String) throws {
             var configuration = RadioConfiguration(
                 local: Endpoint(.loopbackV4, port: 0), rtpSession: RTPSessionConfiguration())
             configuration.output = .clock
+            self.configuration = configuration
             session = try RadioSession(configuration)
             control = VolumeControl([session], KeptVolumeFile(path: path))
         }
@@ -29,6 +32,10 @@ struct KeptVolumesTests {
 
         /// These talkers are here now.
         func follow(_ talkers: (ssrc: UInt32, name: String?)...) {
+            follow(talkers)
+        }
+
+        func follow(_ talkers: [(ssrc: UInt32, name: String?)]) {
             control.follow(talkers.map { .init(place: place($0.ssrc), name: $0.name ?? "?", keptName: $0.name) })
         }
 
@@ -87,6 +94,61 @@ struct KeptVolumesTests {
         #expect(!first.isMuted(2))
     }
 
+    @Test func aVolumeFromBeforeTheNameIsKeptUnderTheFirstName() throws {
+        let first = try Talk(path)
+        first.follow((1, nil), (2, nil), (3, nil))
+        first.control.setMuted(true, first.place(1))
+        first.control.setVolume(-6, of: first.place(2))
+        first.follow((1, "Bob"), (2, "Anna"), (3, nil))
+        first.follow((1, "Carl"), (2, "Anna"), (3, nil))
+        let second = try Talk(path)
+        second.follow((4, "Bob"), (5, "Anna"), (6, "Carl"), (7, nil))
+        #expect(second.isMuted(4) && second.control.volume(of: second.place(5)) == -6)
+        #expect(!second.isMuted(6), "only the first name")
+        second.control.setVolume(-3, of: second.place(7))
+        second.follow((4, "Bob"), (7, "Bob"))
+        #expect(second.isMuted(7), "a mute has precedence")
+    }
+
+    /// Somebody appears sixteen times under the name of a muted talker; a session keeps sixteen volumes.
+    @Test func manyWithAKeptNameUnmuteNobody() throws {
+        let first = try Talk(path)
+        first.follow((1, "Bob"))
+        first.control.setMuted(true, first.place(1))
+        let talk = try Talk(path)
+        talk.follow((1, "Carl"))
+        talk.control.setMuted(true, talk.place(1))
+        let crowd = (100..<116).map { (ssrc: UInt32($0), name: "Bob" as String?) }
+        talk.follow([(1, "Carl")] + crowd)
+        #expect(talk.isMuted(1) && crowd.filter { talk.isMuted($0.ssrc) }.count == 15)
+        #expect(!talk.isMuted(115))
+        talk.follow([(1, "Carl")] + crowd.dropFirst())
+        #expect(talk.isMuted(1) && talk.isMuted(115), "there is room for it now")
+        talk.follow((200, "Bob"))
+        #expect(talk.isMuted(200) && !talk.isMuted(101), "those who left make room")
+        talk.follow([(1, "Carl"), (300, "Dora")] + crowd)
+        talk.control.setMuted(true, talk.place(300))
+        #expect(talk.isMuted(300) && talk.isMuted(1), "the user's own mutes stay")
+    }
+
+    @Test func aKeptMuteTakesThePlaceOfAVolumeAndAKeptVolumeDoesNot() throws {
+        let first = try Talk(path)
+        first.follow((1, "Bob"), (2, "Anna"))
+        first.control.setMuted(true, first.place(1))
+        first.control.setVolume(-6, of: first.place(2))
+        let talk = try Talk(path)
+        let guests = (100..<116).map { (ssrc: UInt32($0), name: "Guest \($0)" as String?) }
+        talk.follow(guests)
+        for guest in guests { talk.control.setVolume(3, of: talk.place(guest.ssrc)) }
+        talk.follow(guests + [(2, "Anna")])
+        #expect(talk.control.volume(of: talk.place(2)) == 0 && talk.control.volume(of: talk.place(100)) == 3)
+        talk.follow(guests + [(1, "Bob")])
+        #expect(talk.isMuted(1) && talk.control.volume(of: talk.place(100)) == 0)
+        #expect(guests.dropFirst().allSatisfy { talk.control.volume(of: talk.place($0.ssrc)) == 3 })
+        talk.follow([(1, "Bob"), (100, "Guest 100")])
+        #expect(talk.isMuted(1) && talk.control.volume(of: talk.place(100)) == 3, "there is room for it again")
+    }
+
     @Test func theFileIsPrivateAndTwoTalksShareIt() throws {
         let (one, other) = (KeptVolumeFile(path: path), KeptVolumeFile(path: path))
         one.set(TalkerVolume(decibels: 3, isMuted: false), of: "Anna")
@@ -140,7 +202,7 @@ struct KeptVolumesTests {
         #expect(names.statedName(of: SSRC(1)) == nil)
         names.apply(.sourceNamed(SSRC(1), "Bob"))
         #expect(names.statedName(of: SSRC(1)) == "Bob")
-        names.apply(.sourceNamed(SSRC(1), ""))
-        #expect(names.statedName(of: SSRC(1)) == nil)
+        names.apply(.sourceNamed(SSRC(2), ""))
+        #expect(names.statedName(of: SSRC(2)) == nil)
     }
 }
