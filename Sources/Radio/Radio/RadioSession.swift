@@ -23,7 +23,7 @@ public final class RadioSession: Sendable {
 
     private let cardChanges: [CardChanges]
     let controls: Controls
-    private let state: RadioState
+    let state: RadioState
     let network: NetworkLoop
     private let loops: Locked<RadioLoops>
     private let threads = Locked<[Thread]>([])

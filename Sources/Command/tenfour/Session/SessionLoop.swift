@@ -69,22 +69,25 @@ final class SessionLoop {
                 ])
             }
             runner.service?.isAlive(observer.channelStatus.isReached ? "running" : "not in the channel")
-            guard !runner.quiet || runner.report != nil || talkKeys != nil, let snapshot = session.snapshot else {
-                continue
-            }
-            show(observer.update(with: snapshot), .warning)
-            let talkers = channels.talkers(observer)
-            channels.volumes.follow(talkers)
-            talkKeys?.update(snapshot, observer, talkers, monitored: channels.monitoredNames)
-            let hasStatus = !runner.quiet && runner.display != .plain && Terminal.showsStatus
-            if hasStatus { draw(snapshot) }
-            if let change, !hasStatus || !line.hasRoom(for: change.role) {
-                show([change.line])
-                if hasStatus { draw(snapshot) }
-            }
-            change = nil
+            if let snapshot = session.snapshot { update(with: snapshot) }
         }
         finish()
+    }
+
+    /// Takes over the state of the session, and shows it.
+    func update(with snapshot: RadioSnapshot) {
+        let talkers = channels.talkers(observer)
+        channels.volumes.follow(talkers)
+        guard !runner.quiet || runner.report != nil || talkKeys != nil else { return }
+        show(observer.update(with: snapshot), .warning)
+        talkKeys?.update(snapshot, observer, talkers, monitored: channels.monitoredNames)
+        let hasStatus = !runner.quiet && runner.display != .plain && Terminal.showsStatus
+        if hasStatus { draw(snapshot) }
+        if let change, !hasStatus || !line.hasRoom(for: change.role) {
+            show([change.line])
+            if hasStatus { draw(snapshot) }
+        }
+        change = nil
     }
 
     private func draw(_ snapshot: RadioSnapshot) {

@@ -149,6 +149,34 @@ struct KeptVolumesTests {
         #expect(talk.isMuted(1) && talk.control.volume(of: talk.place(100)) == 3, "there is room for it again")
     }
 
+    /// A session with `--quiet`, without keys.
+    @Test func aQuietSessionAppliesThem() throws {
+        let first = try Talk(path)
+        first.follow((1, "Bob"))
+        first.control.setMuted(true, first.place(1))
+        let talk = try Talk(path)
+        let session = talk.session
+        let channels = try ChannelGroup(
+            session, talk.configuration, named: "", [], verbose: false, keepingVolumes: KeptVolumeFile(path: path))
+        let observer = SessionObserver(
+            session, talk.configuration, microphone: nil, verbose: false, keepsSeconds: false)
+        let runner = SessionRunner(quiet: true, verbose: false)
+        let loop = SessionLoop(runner, talk.configuration, observer, channels, nil, nil)
+        let endpoint = Endpoint(.v4(0x0A00_0007), port: 5004)
+        _ = observer.apply(.reporterAppeared(SSRC(2), "Bob", from: endpoint))
+        var snapshot = RadioSnapshot(
+            rtpSession: RTPSession(
+                identity: Identity(ssrc: SSRC(9)), configuration: talk.configuration.rtpSession, at: .start),
+            elapsed: .seconds(1))
+        var talker = RadioSnapshot.TalkerSnapshot(ssrc: SSRC(2))
+        talker.endpoint = endpoint
+        snapshot.talkers = [talker]
+        session.state.publish(snapshot, at: .start)
+        #expect(channels.talkers(observer).map(\.keptName) == ["Bob"])
+        loop.update(with: snapshot)
+        #expect(talk.isMuted(2))
+    }
+
     @Test func theFileIsPrivateAndTwoTalksShareIt() throws {
         let (one, other) = (KeptVolumeFile(path: path), KeptVolumeFile(path: path))
         one.set(TalkerVolume(decibels: 3, isMuted: false), of: "Anna")
