@@ -50,8 +50,11 @@ struct TalkerNames {
     }
 
     /// The name that the owner of the channel has given to a talker, or that it sent, without a remark; nil if there is
-    /// none, or the talker hides it.
-    func statedName(of ssrc: SSRC) -> String? { people[ssrc]?.statedName }
+    /// none, or the talker hides it. With `isSigned`, in a channel with an owner, it is also nil until the owner's list
+    /// has the talker: until then everybody can claim the name.
+    func statedName(of ssrc: SSRC, isSigned: Bool = false) -> String? {
+        people[ssrc].flatMap { isSigned && $0.signedName == nil ? nil : $0.statedName }
+    }
 
     /// Returns the name for the status line, which shortens names.
     func text(of ssrc: SSRC) -> StatusText {

@@ -152,10 +152,11 @@ final class ChannelGroup {
     /// Returns the talkers of all sessions, first those of `home`.
     func talkers(_ home: SessionObserver) -> [ListedTalker] {
         ([home] + monitors.map(\.observer)).enumerated().flatMap { index, observer in
-            observer.talkers.map { talker in
+            let hasOwner = observer.session.snapshot?.managed != nil
+            return observer.talkers.map { talker in
                 ListedTalker(
                     place: .init(session: index, ssrc: talker.ssrc), name: talker.name,
-                    keptName: observer.names.statedName(of: talker.ssrc))
+                    keptName: observer.names.statedName(of: talker.ssrc, isSigned: hasOwner))
             }
         }
     }

@@ -1,5 +1,7 @@
 import Glibc
 import TenfourAudioCore
+import TenfourChannelMember
+import TenfourManagedChannel
 import TenfourPackets
 import TenfourSession
 import TestSupport
@@ -175,6 +177,9 @@ struct KeptVolumesTests {
         #expect(channels.talkers(observer).map(\.keptName) == ["Bob"])
         loop.update(with: snapshot)
         #expect(talk.isMuted(2))
+        snapshot.managed = RadioSnapshot.ManagedSnapshot(secretAge: .zero)
+        session.state.publish(snapshot, at: .start)
+        #expect(channels.talkers(observer).map(\.keptName) == [nil], "the channel's owner has not named the talker")
     }
 
     @Test func theFileIsPrivateAndTwoTalksShareIt() throws {
@@ -223,13 +228,17 @@ struct KeptVolumesTests {
         #expect(KeptVolumes(parsing: "") == nil && KeptVolumes(parsing: "{}") == nil)
     }
 
-    @Test func aStatedNameIsNeitherAnAddressNorAPlaceholder() {
+    @Test func aStatedNameIsNeitherAnAddressNorAPlaceholder() throws {
         var names = TalkerNames()
         let endpoint = Endpoint(.v4(0x0A00_0007), port: 5004)
         names.apply(.sourceAppeared(SSRC(1), from: endpoint))
         #expect(names.statedName(of: SSRC(1)) == nil)
         names.apply(.sourceNamed(SSRC(1), "Bob"))
         #expect(names.statedName(of: SSRC(1)) == "Bob")
+        #expect(names.statedName(of: SSRC(1), isSigned: true) == nil, "the channel's owner has not named the talker")
+        let carl = try #require(MemberName("Carl"))
+        names.apply(.managed(.talkerKnown(SSRC(1), SignedTalker(index: 3, name: carl, isVerified: false))))
+        #expect(names.statedName(of: SSRC(1), isSigned: true) == "Carl")
         names.apply(.sourceNamed(SSRC(2), ""))
         #expect(names.statedName(of: SSRC(2)) == nil)
     }
