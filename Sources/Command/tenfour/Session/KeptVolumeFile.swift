@@ -31,14 +31,17 @@ final class KeptVolumeFile: Sendable {
     /// Returns the volume that is kept for a name; nil if there is none.
     func volume(of name: String) -> TalkerVolume? { table.withLock { $0.volume(of: name) } }
 
-    /// Keeps the volume of a name. Reads the file anew, since another talk may have changed it, and replaces it.
+    /// Keeps the volume of a name. Reads the file anew, since another talk may have changed it, and replaces it. Another
+    /// talk that changes it at the same time waits.
     func set(_ volume: TalkerVolume, of name: String) {
         guard problem == nil else { return }
         table.withLock { table in
-            let old = (try? Self.read(path)) ?? table
-            table = old
-            table.set(volume, of: name)
-            if table != old { table.write(to: path) }
+            UserFile.withFolderLock(of: path) {
+                let old = (try? Self.read(path)) ?? table
+                table = old
+                table.set(volume, of: name)
+                if table != old { table.write(to: path) }
+            }
         }
     }
 

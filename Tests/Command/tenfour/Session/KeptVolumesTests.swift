@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import TenfourAudioCore
 import TenfourChannelMember
@@ -180,6 +181,18 @@ struct KeptVolumesTests {
         snapshot.managed = RadioSnapshot.ManagedSnapshot(secretAge: .zero)
         session.state.publish(snapshot, at: .start)
         #expect(channels.talkers(observer).map(\.keptName) == [nil], "the channel's owner has not named the talker")
+    }
+
+    /// Four programs, each with its own names.
+    @Test func writersAtOnceLoseNothing() {
+        let path = path
+        DispatchQueue.concurrentPerform(iterations: 4) { writer in
+            let file = KeptVolumeFile(path: path)
+            for index in 0..<25 { file.set(TalkerVolume(decibels: 3, isMuted: false), of: "\(writer) \(index)") }
+        }
+        let read = KeptVolumeFile(path: path)
+        let names = (0..<4).flatMap { writer in (0..<25).map { "\(writer) \($0)" } }
+        #expect(names.filter { read.volume(of: $0) == nil } == [])
     }
 
     @Test func theFileIsPrivateAndTwoTalksShareIt() throws {
