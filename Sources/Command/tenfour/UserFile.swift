@@ -52,11 +52,11 @@ enum UserFile {
 
     /// Reads and replaces a file while no other process does so in the same folder, which is created. Goes on without
     /// a lock if there is none, as on some network file systems. The C functions are `open` and `flock`.
-    static func withFolderLock(of path: String, _ change: () -> Void) {
+    static func withFolderLock<Failure>(of path: String, _ change: () throws(Failure) -> Void) throws(Failure) {
         let folder = unsafe open(makeFolder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if folder >= 0 { close(folder) } }
         while folder >= 0, flock(folder, LOCK_EX) != 0, errno == EINTR {}
-        change()
+        try change()
     }
 
     /// Creates the folder of `path` and its parents, for this user only. Returns the path of the folder.

@@ -51,8 +51,10 @@ struct MissedCallFile {
 
     /// Reads the file anew, since another program may have changed it, and replaces it.
     private mutating func write() throws(UnusableFile) {
-        var calls = try Self.read(path)
-        for call in waiting.calls { calls.record(call) }
-        if calls.write(to: path) { waiting = MissedCalls() }
+        try UserFile.withFolderLock(of: path) { () throws(UnusableFile) in
+            var calls = try Self.read(path)
+            for call in waiting.calls { calls.record(call) }
+            if calls.write(to: path) { waiting = MissedCalls() }
+        }
     }
 }
