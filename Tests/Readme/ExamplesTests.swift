@@ -24,7 +24,7 @@ import Testing
     private func expectAcceptance(of call: [String]) throws {
         let (program, arguments) = (call[0], Array(call.dropFirst()))
         switch program {
-        case "tenfour": expect(Tenfour.self, accepts: arguments)
+        case "tenfour": expect(Tenfour.self, accepts: LobbyOptions.withNames(arguments))
         case "Tools/badlink", "tenfour-badlink": expect(Badlink.self, accepts: arguments)
         case "Tools/radiocheck", "tenfour-radiocheck": expect(Check.self, accepts: arguments)
         case "Tools/replay", "tenfour-replay": expect(ReplayCommand.self, accepts: arguments)

@@ -23,7 +23,8 @@ import Testing
     /// Every command of the programs with `--help-all`, such as `tenfour channel new`.
     static let commands: [[String]] =
         [
-            "", "talk", "listen", "send", "recv", "play", "plot", "channel", "channel new", "channel keys",
+            "", "talk", "pair", "near", "listen", "send", "recv", "play", "plot", "channel", "channel new",
+            "channel keys",
             "channel members", "channel add", "channel remove", "channel verify", "id", "relay", "relay status",
             "devices", "doctor", "log", "log play", "ptt", "ptt down", "ptt up", "ptt toggle", "ptt status",
             "ptt emergency", "radio",

@@ -12,7 +12,7 @@ struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
-            tenfour talk                   # who is near: a digit calls; see also tenfour pair
+            tenfour talk                   # who is near: a digit calls (or: tenfour pair)
             tenfour talk bob.local         # and at bob.local: tenfour talk alice.local
             tenfour talk family            # a channel saved by tenfour channel new --save
             tenfour talk --link-file family.link
