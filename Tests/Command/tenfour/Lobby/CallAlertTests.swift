@@ -5,7 +5,7 @@ import Testing
 
 @testable import tenfour
 
-/// What draws attention to a call: the terminal's beep (BEL) and title, and the notification of a desktop.
+/// A call draws attention by the terminal's beep (BEL) and title, and by a desktop notification.
 @Suite(.onItsOwnThread, .inRealTime) struct CallAlertTests {
     private let folder = Folder()
 
