@@ -200,7 +200,7 @@ extension FloorSnapshot {
         let rank = StatusFields.alert
         switch state {
         case .queued(let position, let size):
-            // Who waits must see that the turn comes.
+            // A station that waits must see that its turn comes.
             return Part(
                 text: "waiting, \(position) of \(size)", short: "queue \(position)/\(size)",
                 rank: StatusFields.essential)
