@@ -91,8 +91,9 @@ struct OwnEpoch: Sendable {
         case nextEpochNow
     }
 
-    /// Returns whether the stream goes on in its epoch, or when the next one begins. A new epoch is needed if the timestamps have
-    /// fallen behind our clock, for example because the machine slept or the microphone stopped. Receivers cannot distinguish such packets from packets that an attacker has held back.
+    /// Returns whether the stream goes on in its epoch, or when the next one begins. A new epoch is needed if the
+    /// timestamps have fallen behind our clock, for example because the machine slept or the microphone stopped. Receivers
+    /// cannot distinguish such packets from packets that an attacker has held back.
     mutating func continuation(_ header: RTPHeader, at clocks: ClockReading) -> Continuation {
         if clocks.suspended - drawn.suspended > Self.tolerance { return .nextEpochNow }
         let frames = header.timestamp.distance(after: drawn.timestamp)
