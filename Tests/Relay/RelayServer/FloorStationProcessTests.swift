@@ -7,7 +7,7 @@ import Testing
 
 /// Ten `tenfour talk` on a cluster of three relays, all as processes of their own: one talks at a time, also after the relay that
 /// decides has been killed.
-@Suite(.onItsOwnThread, .inRealTime)
+@Suite(.onItsOwnThread, .inRealTime, .needsOrdinarySpeed)
 struct FloorStationProcessTests {
     private let cluster: ClusterProcesses
     private let folder = Folder()
