@@ -10,7 +10,8 @@ public struct ChannelKeys: Sendable, Equatable {
     /// The secret of the channel's listen link.
     public let listenSecret: Secret
 
-    public init(name: String, secret: Secret) {
+    /// With a `pass`, the join keys are those of the pass.
+    public init(name: String, secret: Secret, pass: ChannelPass? = nil) {
         self.name = name
         let salt = Array("tenfour 1 channel \(name)".utf8)
         func key(_ secret: Secret) -> SecretBytes {
@@ -19,21 +20,25 @@ public struct ChannelKeys: Sendable, Equatable {
         switch secret.kind {
         case .talk:
             let talkKey = key(secret)
-            talkJoin = JoinKey(.talk, HKDF.expand(talkKey, "talk join", count: JoinKey.byteCount))
+            talkJoin =
+                pass?.joinKey(for: .talk)
+                ?? JoinKey(.talk, HKDF.expand(talkKey, "talk join", count: JoinKey.byteCount))
             listenSecret = Secret(.listen, HKDF.expand(talkKey, "listen secret", count: Secret.byteCount))
         case .listen:
             talkJoin = nil
             listenSecret = secret
         }
         let listenKey = key(listenSecret)
-        listenJoin = JoinKey(.listen, HKDF.expand(listenKey, "listen join", count: JoinKey.byteCount))
+        listenJoin =
+            pass?.joinKey(for: .listen)
+            ?? JoinKey(.listen, HKDF.expand(listenKey, "listen join", count: JoinKey.byteCount))
         mediaRoot = MediaRoot(HKDF.expand(listenKey, "media root", count: 32))
     }
 
     /// Derives the keys from a link. If the link contains a passphrase, this takes about 0.1 s and 64 MiB of memory.
     public init(_ link: ChannelLink) throws(PassphraseError) {
         switch link.opening {
-        case .secret(let secret): self.init(name: link.name, secret: secret)
+        case .secret(let secret): self.init(name: link.name, secret: secret, pass: link.pass)
         case .passphrase(let passphrase):
             self.init(name: link.name, secret: try passphrase.talkSecret(forChannel: link.name))
         }
@@ -53,17 +58,22 @@ public enum Role: UInt8, Sendable, CaseIterable {
 /// the media cannot be decrypted with it.
 public struct JoinKey: Sendable, Equatable {
     public let role: Role
-    /// Identifies the channel and the role in JOIN.
+    /// Identifies the channel in JOIN, and the role too, unless the key is that of a pass.
     public let channelID: UInt128
     let bytes: SecretBytes
 
     static let byteCount = 32
 
     init(_ role: Role, _ bytes: SecretBytes) {
+        self.init(
+            role, bytes, channelID: HKDF.expand(bytes, "channel id", count: 16).withBytes { $0.number(at: 0) })
+    }
+
+    init(_ role: Role, _ bytes: SecretBytes, channelID: UInt128) {
         precondition(bytes.count == Self.byteCount)
         self.role = role
         self.bytes = bytes
-        channelID = HKDF.expand(bytes, "channel id", count: 16).withBytes { $0.number(at: 0) }
+        self.channelID = channelID
     }
 
     /// Creates a random key that no member has. A relay checks the JOIN for an unknown channel with this key, so that

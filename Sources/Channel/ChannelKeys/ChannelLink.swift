@@ -1,5 +1,6 @@
 /// The link of a channel, `tenfour://HOST[:PORT][,HOST[:PORT]…]/NAME#[relay-FINGERPRINT.]SECRET`: its relays, its name, its
-/// relay's fingerprint and its secret.
+/// relay's fingerprint and its secret. Two stations that have paired through a relay have one with `pass-PASS.` in front of
+/// the secret.
 ///
 /// The format is in Protocol/05-channel-keys.md, that of the fingerprint in Protocol/13-members.md. `description` omits the secret; `text` contains it.
 public struct ChannelLink: Sendable, Equatable {
@@ -20,6 +21,8 @@ public struct ChannelLink: Sendable, Equatable {
     public let name: String
     /// Recognises the relay's static key; nil if the relay need not prove itself.
     public let fingerprint: RelayFingerprint?
+    /// Gives the join keys of a channel that two stations have got by pairing through a relay; nil for other channels.
+    public let pass: ChannelPass?
     public let opening: Opening
 
     public static let defaultPort: UInt16 = 5004
@@ -27,10 +30,10 @@ public struct ChannelLink: Sendable, Equatable {
     public static let maximumRelayCount = 8
 
     /// `port` is used only if `relays` is empty: an endpoint then serves the channel at this port. Such a link has no
-    /// `fingerprint`.
+    /// `fingerprint`. A link with a `pass` has one relay, a talk secret and no `fingerprint`.
     public init(
         relays: [RelayHost], port: UInt16 = defaultPort, name: String, fingerprint: RelayFingerprint? = nil,
-        opening: Opening
+        pass: ChannelPass? = nil, opening: Opening
     ) throws(ChannelLinkError) {
         let name = Array(name.utf8)
         guard relays.count <= Self.maximumRelayCount else { throw .relayCount }
@@ -40,7 +43,9 @@ public struct ChannelLink: Sendable, Equatable {
         ownPort = relays.isEmpty ? port : Self.defaultPort
         self.name = try Self.name(name.span)
         self.fingerprint = fingerprint
+        self.pass = pass
         self.opening = opening
+        guard pass == nil || mayHavePass else { throw .passParts }
     }
 
     public init(
@@ -70,17 +75,30 @@ public struct ChannelLink: Sendable, Equatable {
         name = try Self.name(front.extracting((slash + 1)...))
         (relays, ownPort) = try Self.relays(front.extracting(..<slash))
         let secret = rest.extracting((hash + 1)...)
-        let end = try Self.fingerprintEnd(of: secret)
+        let end = try Self.end(of: Self.fingerprintMarker, in: secret, otherwise: .fingerprint)
         fingerprint = try end.map { end throws(ChannelLinkError) in
             try RelayFingerprint(parsing: secret.extracting(Self.fingerprintMarker.utf8.count..<end))
         }
         guard !relays.isEmpty || fingerprint == nil else { throw .fingerprintWithoutRelay }
-        opening = try Self.opening(secret.extracting((end.map { $0 + 1 } ?? 0)...))
+        let last = secret.extracting((end.map { $0 + 1 } ?? 0)...)
+        let passEnd = try Self.end(of: Self.passMarker, in: last, otherwise: .pass)
+        pass = try passEnd.map { end throws(ChannelLinkError) in
+            try ChannelPass(parsing: last.extracting(Self.passMarker.utf8.count..<end))
+        }
+        opening = try Self.opening(last.extracting((passEnd.map { $0 + 1 } ?? 0)...))
+        guard pass == nil || mayHavePass else { throw .passParts }
+    }
+
+    private var mayHavePass: Bool {
+        guard relays.count == 1, fingerprint == nil, case .secret(let secret) = opening else { return false }
+        return secret.kind == .talk
     }
 
     /// Returns the whole link with its secret. Show this text only to people who may join the channel.
     public func text(_ form: Form = .letters) -> String {
-        let front = place + "#" + (fingerprint.map { "\(Self.fingerprintMarker)\($0.text)." } ?? "")
+        let front =
+            place + "#" + (fingerprint.map { "\(Self.fingerprintMarker)\($0.text)." } ?? "")
+            + (pass.map { "\(Self.passMarker)\($0.text)." } ?? "")
         switch opening {
         case .secret(let secret):
             return front + "\(secret.kind.rawValue)-\(form == .letters ? secret.letters : secret.words)"
@@ -140,14 +158,18 @@ extension ChannelLink {
     }
 
     static let fingerprintMarker = "relay-"
+    static let passMarker = "pass-"
 
-    /// Returns the index of the full stop behind the fingerprint; nil if the text does not begin with a fingerprint.
-    private static func fingerprintEnd(of text: Span<UInt8>) throws(ChannelLinkError) -> Int? {
-        let marker = fingerprintMarker.utf8
+    /// Returns the index of the full stop behind the part that begins with `marker`; nil if the text does not begin so.
+    /// Throws `error` if there is no full stop.
+    private static func end(
+        of marker: String, in text: Span<UInt8>, otherwise error: ChannelLinkError
+    ) throws(ChannelLinkError) -> Int? {
+        let marker = marker.utf8
         guard text.count >= marker.count, zip(0..., marker).allSatisfy({ text[$0] | 0x20 == $1 | 0x20 }) else {
             return nil
         }
-        guard let end = text.first(UInt8(ascii: ".")) else { throw .fingerprint }
+        guard let end = text.first(UInt8(ascii: ".")) else { throw error }
         return end
     }
 

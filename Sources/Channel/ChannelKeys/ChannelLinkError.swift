@@ -11,6 +11,8 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
     case marker
     case fingerprint
     case fingerprintWithoutRelay
+    case pass
+    case passParts
     case secretCharacter
     case secretWord(Misspelling)
     case secretLength
@@ -32,10 +34,15 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
         case .relayCount: "the link has more than \(ChannelLink.maximumRelayCount) hosts"
         case .name:
             "the channel's name must have 1 to 32 characters from a-z, 0-9, '-', '.' and '_', and begin with a letter or digit"
-        case .marker: "the part after the # does not begin with relay-, talk-, listen- or phrase-; copy the link again"
+        case .marker:
+            "the part after the # does not begin with relay-, pass-, talk-, listen- or phrase-; copy the link again"
         case .fingerprint:
             "the relay's fingerprint in the link (relay-, \(RelayFingerprint.digitCount) letters and digits, and a full stop) has a typing error; copy the link again"
         case .fingerprintWithoutRelay: "the link has a relay's fingerprint, but names no relay; copy the link again"
+        case .pass:
+            "the pass in the link (pass-, \(ChannelPass.digitCount) letters and digits, and a full stop) has a typing error; copy the link again"
+        case .passParts:
+            "a link with a pass names one relay, has a secret for talking (talk-), and no relay's fingerprint; copy the link again"
         case .secretCharacter:
             "the secret contains a character other than a-z, 2-7 and '-'; copy the link again"
         case .secretWord(let misspelling): misspelling.description

@@ -1,6 +1,6 @@
 /// The static X25519 key pair of a relay, by which members recognise it (Protocol/13-members.md).
 public struct RelayKey: Sendable, Equatable {
-    private let secret: SecretBytes
+    let secret: SecretBytes
     let pair: KeyShare
 
     /// Makes a random key pair. `generator` must be unpredictable: the system's generator, outside tests.

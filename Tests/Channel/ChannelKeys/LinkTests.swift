@@ -151,6 +151,8 @@ extension ChannelLinkError {
         case .marker: "marker"
         case .fingerprint: "fingerprint"
         case .fingerprintWithoutRelay: "fingerprintWithoutRelay"
+        case .pass: "pass"
+        case .passParts: "passParts"
         case .secretCharacter: "secretCharacter"
         case .secretWord: "secretWord"
         case .secretLength: "secretLength"

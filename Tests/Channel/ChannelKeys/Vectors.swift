@@ -23,6 +23,8 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
     var listenChannelID: String?
     var listenText: String?
     var listenWords: String?
+    /// The secret key of the relay that has made the link's pass.
+    var relayKey: String?
     // Fields of an SRTP packet.
     var suite: UInt8?
     var master: String?
@@ -34,7 +36,7 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
     private enum CodingKeys: CodingKey {
         case kind, refused, host, relays, port, name, text, talkJoin, listenJoin, talkChannelID, listenChannelID,
             listenText
-        case listenWords, suite, master, rolloverCounter, plain, fromSession
+        case listenWords, relayKey, suite, master, rolloverCounter, plain, fromSession
     }
 
     var testDescription: String { file.deletingPathExtension().lastPathComponent }
