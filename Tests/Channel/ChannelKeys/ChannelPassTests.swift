@@ -6,9 +6,11 @@ struct ChannelPassTests {
     private var randomness = SeededRandom(seed: 7)
 
     private static func vector() throws -> (pass: ChannelPass, link: ChannelLink, relayKey: RelayKey) {
-        let vector = try #require(try KeysVector.all(.link).first { $0.relayKey != nil })
-        let link = try ChannelLink(try #require(vector.text))
-        return (try #require(link.pass), link, try #require(RelayKey(fileText: try #require(vector.relayKey))))
+        let vector = try #require(KeysVector.all(.link).first { $0.relayKey != nil })
+        let text = try #require(vector.text)
+        let keyText = try #require(vector.relayKey)
+        let link = try ChannelLink(text)
+        return (try #require(link.pass), link, try #require(RelayKey(fileText: keyText)))
     }
 
     /// The relay makes the pass in a link from its id and its own key, and so the join keys of the link's holders.
