@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is the prefix of a
+/// Rate limits per source address, in a hash table of fixed size: rows of four entries. The key is the prefix of a
 /// host or of a site's network, depending on `Scope`.
 ///
 /// An address without an entry has used nothing of its limit. If a row is full, a new address replaces the entry that
@@ -12,6 +12,7 @@ struct AddressLimits: Sendable {
     private let seed: UInt64
     private let price: CellRateLimit.Price
     private let scope: Scope
+    private let rowCount: Int
 
     /// The set of addresses that share one limit: a host (an IPv4 address, or an IPv6 /64, which belongs to one
     /// customer), or a site's network (an IPv4 /24 or an IPv6 /48).
@@ -28,14 +29,16 @@ struct AddressLimits: Sendable {
         var allowance = CellRateLimit()
     }
 
-    private static let rowCount = 256
     private static let rowLength = 4
 
-    init(_ price: CellRateLimit.Price, of scope: Scope = .host, seed: UInt64) {
+    /// `rowCount` rows of four entries remember the addresses. An attacker with more addresses than entries has the burst
+    /// of each anew.
+    init(_ price: CellRateLimit.Price, of scope: Scope = .host, rowCount: Int = 256, seed: UInt64) {
+        self.rowCount = rowCount
         self.price = price
         self.scope = scope
         self.seed = seed
-        entries = [Entry](repeating: Entry(), count: Self.rowCount * Self.rowLength)
+        entries = [Entry](repeating: Entry(), count: rowCount * Self.rowLength)
     }
 
     func allows(_ address: IPAddress, at now: Instant) -> Bool {
@@ -67,7 +70,7 @@ struct AddressLimits: Sendable {
     }
 
     private func row(_ prefix: UInt64) -> Range<Int> {
-        let row = Int(folded(prefix ^ seed, 0x9E37_79B9_7F4A_7C15) % UInt64(Self.rowCount))
+        let row = Int(folded(prefix ^ seed, 0x9E37_79B9_7F4A_7C15) % UInt64(rowCount))
         return row * Self.rowLength..<(row + 1) * Self.rowLength
     }
 }

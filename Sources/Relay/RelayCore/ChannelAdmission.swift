@@ -9,8 +9,11 @@ extension Relay {
     /// Whether a JOIN from `sender` may succeed: the channel has room, the JOIN replaces an earlier session at the same
     /// transport address, or the newcomer may displace a listener.
     func mayEnter(_ channel: ChannelIndex, as role: Role, from sender: Endpoint) -> Bool {
-        hasRoom(in: channel, as: role) || isHere(sender, in: channel, as: role)
-            || mayDisplace(in: channel, from: sender.address)
+        if isHere(sender, in: channel, as: role) { return true }
+        if channels[channel]?.pass != nil {
+            return hasRoom(in: channel, as: role) && pairs?.mayEnter(from: sender.address) ?? false
+        }
+        return hasRoom(in: channel, as: role) || mayDisplace(in: channel, from: sender.address)
     }
 
     /// Whether the channel and the relay have room for one more member with the role `role`.
@@ -47,6 +50,7 @@ extension Relay {
     /// there is no room.
     mutating func makeRoom(for member: MemberID, at now: Instant) -> Bool {
         let channel = sessions[member].channel
+        if channels[channel]?.pass != nil { return makePairedRoom(for: member, in: channel, at: now) }
         if hasRoom(in: channel, as: sessions[member].role) { return true }
         guard mayDisplace(in: channel, from: sessions[member].endpoint.address),
             let newest = newestListenerOfLargestNetwork(in: channel)
@@ -55,7 +59,17 @@ extension Relay {
         return hasRoom(in: channel, as: sessions[member].role)
     }
 
-    private mutating func displace(_ member: MemberID, at now: Instant) {
+    /// Makes room for a member of a channel of stations that have paired, by displacing a member of any such channel if
+    /// necessary. Returns false if there is no room.
+    private mutating func makePairedRoom(for member: MemberID, in channel: ChannelIndex, at now: Instant) -> Bool {
+        guard hasRoom(in: channel, as: sessions[member].role) else { return false }
+        if pairs?.hasRoom ?? false { return true }
+        guard let yielding = pairs?.yielding(to: sessions[member].endpoint.address) else { return false }
+        displace(yielding, at: now)
+        return true
+    }
+
+    mutating func displace(_ member: MemberID, at now: Instant) {
         outbox.put(.goodbye(.displaced), for: member, of: &sessions)
         // Sends a second GOODBYE for implementations that do not know the reason `displaced`. Other implementations
         // have left after the first GOODBYE, and ignore the second one.
@@ -109,10 +123,17 @@ extension Relay {
     }
 
     /// Adds a member that has sent its first record to the counts of its channel.
-    mutating func countPlace(_ member: MemberID) { count(sessions[member], step: 1) }
+    mutating func countPlace(_ member: MemberID) {
+        let session = sessions[member]
+        count(session, step: 1)
+        if channels[session.channel]?.pass != nil { pairs?.joined(member, at: session.endpoint.address) }
+    }
 
-    /// Removes a member from the counts of its channel.
-    mutating func uncountPlace(_ session: MemberSession) { count(session, step: -1) }
+    /// Removes a member, whose session this was, from the counts of its channel.
+    mutating func uncountPlace(_ member: MemberID, _ session: MemberSession) {
+        count(session, step: -1)
+        if channels[session.channel]?.pass != nil { pairs?.left(member, at: session.endpoint.address) }
+    }
 
     /// Moves a member from the count of its old network to the count of the network of `address`. Must be called before
     /// the member's session moves.
@@ -121,6 +142,9 @@ extension Relay {
         let isListener = session.role == .listen
         channels[session.channel]?.networks.remove(session.endpoint.address, isListener: isListener)
         channels[session.channel]?.networks.add(address, isListener: isListener)
+        guard channels[session.channel]?.pass != nil else { return }
+        pairs?.left(member, at: session.endpoint.address)
+        pairs?.joined(member, at: address)
     }
 
     private mutating func count(_ session: MemberSession, step: Int) {

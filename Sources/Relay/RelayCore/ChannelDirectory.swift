@@ -24,12 +24,12 @@ struct ChannelDirectory: Sendable {
         current[channelID] ?? former[channelID]
     }
 
-    /// Replaces the current join keys by the join keys of all `channels`. If two channels have the same key, it belongs
+    /// Replaces the current join keys by the join keys of all configured `channels`. If two channels have the same key, it belongs
     /// to the channel with the lower index.
     mutating func open(_ channels: ChannelTable) {
         current.removeAll()
         for index in channels.indices {
-            guard let channel = channels[index] else { continue }
+            guard let channel = channels[index], channel.pass == nil else { continue }
             for entry in entries(of: channel.configuration, at: index) where current[entry.key.channelID] == nil {
                 current[entry.key.channelID] = entry
             }

@@ -6,6 +6,8 @@ internal import TenfourPackets
 /// The channels of a relay, by index.
 struct ChannelTable: Sendable {
     private var channels: [RelayedChannel?]
+    /// The indices without a channel that may be reused, because all users of the index know that its channel has ended.
+    private var free: [ChannelIndex] = []
 
     init(_ configuration: RelayConfiguration, stores: [String: ManagedChannelStore]) {
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits, stores: stores) }
@@ -61,16 +63,19 @@ struct ChannelTable: Sendable {
     /// Whether the channel's floor has something to be sent.
     func hasFloorOutput(in channel: ChannelIndex) -> Bool { channels[channel.number]?.floor?.hasOutput ?? false }
 
-    /// The indices without a channel, lowest first.
-    var free: [ChannelIndex] { indices.filter { self[$0] == nil } }
-
-    /// Adds channels at the indices of `free`, and then at new indices.
-    mutating func add(_ added: [RelayedChannel], at free: [ChannelIndex]) {
-        var free = free[...]
-        for channel in added {
-            if let index = free.popFirst() { self[index] = channel } else { channels.append(channel) }
+    /// Adds a channel at a free index, or at a new one if there is none. Returns the index.
+    @discardableResult
+    mutating func open(_ channel: RelayedChannel) -> ChannelIndex {
+        if let index = free.popLast() {
+            self[index] = channel
+            return index
         }
+        channels.append(channel)
+        return ChannelIndex(channels.count - 1)
     }
+
+    /// Lets the index of a channel that has ended be reused.
+    mutating func release(_ index: ChannelIndex) { free.append(index) }
 
     /// The time of the next roster update of any channel; nil if no roster has changed.
     var rosterDeadline: Instant? { channels.lazy.compactMap { $0?.roster.due }.min() }
@@ -80,11 +85,13 @@ struct ChannelTable: Sendable {
         indices.max { self[$0]?.status.listenerCount ?? 0 < self[$1]?.status.listenerCount ?? 0 }
     }
 
+    /// The status of the configured channels.
     var status: [RelayStatus.Channel] {
         indices.compactMap { index in
-            var status = self[index]?.status
-            status?.number = index.number
-            status?.floor = self[index]?.floor.flatMap { $0.isInUse ? $0.status : nil }
+            guard let channel = self[index], channel.pass == nil else { return nil }
+            var status = channel.status
+            status.number = index.number
+            status.floor = channel.floor.flatMap { $0.isInUse ? $0.status : nil }
             return status
         }
     }

@@ -62,15 +62,21 @@ extension Relay {
 
     /// Checks a JOIN with a wrong proof and builds its refusal, without sending it or changing any state. The caller
     /// measures the CPU time of this call.
-    package func rehearseProof(_ datagram: Span<UInt8>) { joins.rehearseProof(datagram) }
+    package func rehearseProof(_ datagram: Span<UInt8>) {
+        guard case .join(let join)? = try? ControlPacket(parsing: datagram) else { return }
+        joins.rehearseProof(join, by: pairs?.joinKey(of: join))
+    }
 
     /// Checks the proof of a JOIN. Admits its sender with a WELCOME, or refuses it with a reason.
     private mutating func prove(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
+        // The key of a pass is computed for every JOIN, so that the check takes the same time for all channel ids.
+        let passKey = pairs?.joinKey(of: join)
         let entry = directory[join.channelID]
-        guard joins.isProved(join, by: entry?.key, from: sender, at: now), let entry else {
-            return refuse(join, .unproved, .unproved, entry?.key, to: sender)
+        let known = entry?.key ?? passKey
+        guard joins.isProved(join, by: known, from: sender, at: now), let key = known else {
+            return refuse(join, .unproved, .unproved, known, to: sender)
         }
-        let key = entry.key
+        guard let entry else { return enterPair(join, key, from: sender, at: now) }
         guard joins.allowsJoin(at: sender.address, now) else {
             return refuse(join, .limited, .tooManyJoins, key, to: sender)
         }
@@ -81,6 +87,28 @@ extension Relay {
         guard join.demandsRelayKey || !managed.contains(channel) else {
             return refuse(join, .refused, .refused, key, to: sender)
         }
+        return enter(channel, join, key, from: sender, at: now)
+    }
+
+    /// Handles a JOIN that was proved with the key of a pass.
+    private mutating func enterPair(
+        _ join: Join, _ key: JoinKey, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        guard pairs?.allowsJoin(at: sender.address, now) ?? false else {
+            return refuse(join, .limited, .tooManyJoins, key, to: sender)
+        }
+        guard names.isEmpty || names.contains(join.relay), let channel = pairedChannel(join.channelID) else {
+            return refuse(join, .refused, .refused, key, to: sender)
+        }
+        let reception = enter(channel, join, key, from: sender, at: now)
+        closeIfUnused(channel)
+        return reception
+    }
+
+    /// Admits the sender of a JOIN to a channel if there is room.
+    private mutating func enter(
+        _ channel: ChannelIndex, _ join: Join, _ key: JoinKey, from sender: Endpoint, at now: Instant
+    ) -> Reception {
         if let ending { return refuse(join, ending, .stopping, key, to: sender) }
         guard mayEnter(channel, as: key.role, from: sender) else { return refuse(join, .full, .full, key, to: sender) }
         guard sessions.waitingCount(at: sender.address) < Self.mostWaitingOfHost else {

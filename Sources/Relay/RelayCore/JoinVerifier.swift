@@ -70,8 +70,8 @@ struct JoinVerifier: Sendable {
         return proofs.insert(join, from: sender, at: now) ? .wait : .discard(.tooManyFailures)
     }
 
-    /// Whether the proof of a JOIN was made with `key`. `key` is nil if the channel is unknown; the check then takes
-    /// the same time and fails. A wrong proof counts against the limit of the sender's host, and against the rate limit
+    /// Whether the proof of a JOIN was made with `key`. `key` is nil if the channel is unknown and the relay pairs no
+    /// stations; the check then takes the same time and fails. A wrong proof counts against the limit of the sender's host, and against the rate limit
     /// of all wrong proofs.
     mutating func isProved(_ join: Join, by key: JoinKey?, from sender: Endpoint, at now: Instant) -> Bool {
         let isProved = join.isProved(by: key ?? dummyKey)
@@ -124,11 +124,9 @@ struct JoinVerifier: Sendable {
 
     /// Checks a JOIN with a wrong proof and builds its refusal, without sending the refusal or changing any state. The
     /// caller measures the CPU time of this call.
-    func rehearseProof(_ datagram: Span<UInt8>) {
-        guard case .join(let join)? = try? ControlPacket(parsing: datagram), !join.isProved(by: dummyKey) else {
-            return
-        }
-        let refusal = Refusal(of: join, for: .unproved, key: dummyKey)
+    func rehearseProof(_ join: Join, by key: JoinKey?) {
+        guard !join.isProved(by: key ?? dummyKey) else { return }
+        let refusal = Refusal(of: join, for: .unproved, key: key ?? dummyKey)
         _ = [UInt8](capacity: 40) { refusal.write(into: &$0) }
     }
 

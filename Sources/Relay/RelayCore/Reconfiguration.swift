@@ -15,12 +15,10 @@ extension Relay {
         limits = configuration.limits
         names = configuration.names
         staticKey = configuration.key
+        reloadPairs(configuration, at: now)
         let wanted = Dictionary(grouping: configuration.channels.indices) { configuration.channels[$0].name }
         var isKept = [Bool](repeating: false, count: configuration.channels.count)
-        // Determines the free indices before channels are removed. An index that becomes free below is reused only by
-        // the next reconfiguration, when all users of the index know that its channel has ended.
-        let free = channels.free
-        for index in channels.indices {
+        for index in channels.indices where channels[index]?.pass == nil {
             guard let channel = channels[index]?.configuration else { continue }
             let named = wanted[channel.name]?.filter { !isKept[$0] } ?? []
             if let same = named.first(where: { configuration.channels[$0].hasKeys(of: channel) }) {
@@ -35,16 +33,17 @@ extension Relay {
             if isRekeyed { directory.retire(channel) }
             sendGoodbye(isRekeyed ? .rekeyed : .refused, to: index, at: now)
             channels[index] = nil
+            post(.ended(channel: index))
         }
-        let added = configuration.channels.indices.filter { !isKept[$0] }
-        channels.add(
-            added.map { RelayedChannel(configuration.channels[$0], within: limits, stores: stores) }, at: free)
+        for added in configuration.channels.indices where !isKept[added] {
+            channels.open(RelayedChannel(configuration.channels[added], within: limits, stores: stores))
+        }
         directory.open(channels)
         managed = ManagedChannels(channels)
         shrink(at: now)
     }
 
-    private mutating func limitTalkers(of channel: ChannelIndex) {
+    mutating func limitTalkers(of channel: ChannelIndex) {
         guard let limits = channels[channel]?.limits else { return }
         for index in talkers.indices where talkers[index].map({ sessions[$0.member].channel }) == channel {
             talkers[index]?.limits = limits
@@ -59,7 +58,7 @@ extension Relay {
         managed.saveAll()
     }
 
-    private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {
+    mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {
         while let member = sessions.first(in: channel) {
             // Sends no BYE for the talker's SSRC, because all members of the channel are sent GOODBYE.
             if let talker = sessions[member].talker { silenceTalker(talker) }

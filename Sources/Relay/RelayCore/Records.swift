@@ -136,6 +136,7 @@ extension Relay {
     mutating func end(_ member: MemberID, at now: Instant) {
         let session = sessions[member]
         let channel = session.channel
+        defer { closeIfUnused(channel) }
         if let talker = session.talker { removeTalker(talker, at: now) }
         forgetViews(of: member, in: channel)
         joins.sessionEnded(of: member)
@@ -145,7 +146,7 @@ extension Relay {
         leaveFloor(member, of: channel, at: now)
         channels[channel]?.hearing.remove(member, wasAble: session.statesHearing)
         guard session.state == .joined else { return }
-        uncountPlace(session)
+        uncountPlace(member, session)
         leftManaged(member, channel)
         rosterLeft(member, session, at: now)
         post(.left(member: member, channel: channel))

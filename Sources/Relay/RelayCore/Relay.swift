@@ -41,6 +41,8 @@ public struct Relay: ~Copyable, Sendable {
     var hearings = HearingDeadlines()
     /// The channels with an owner.
     var managed: ManagedChannels
+    /// The channels of stations that have paired through the relay; nil if it pairs none.
+    var pairs: PairedChannels?
     /// The sender SSRCs of the relay's reports to talkers: `line` for reports on reception at the relay, `listeners`
     /// for reports on reception at the listeners.
     let reporters: (line: SSRC, listeners: SSRC)
@@ -91,6 +93,7 @@ public struct Relay: ~Copyable, Sendable {
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
         channels = ChannelTable(configuration, stores: stores)
         managed = ManagedChannels(channels)
+        pairs = PairedChannels(configuration, using: &self.generator)
         directory.open(channels)
     }
 
@@ -203,7 +206,11 @@ public struct Relay: ~Copyable, Sendable {
     /// The memory that the queues of outgoing datagrams use, in bytes.
     package var waitingByteCount: Int { outbox.capacity + retransmissions.capacity }
 
-    public mutating func nextEvent() -> RelayEvent? { events.next() }
+    public mutating func nextEvent() -> RelayEvent? {
+        let event = events.next()
+        if case .ended(let channel) = event { channels.release(channel) }
+        return event
+    }
 
     /// The key of the trailers with which forwarded datagrams to a member end (Protocol/13-members.md); nil if they have
     /// none, or if the member has left. Ask for it at the event `joined`.
@@ -221,6 +228,7 @@ public struct Relay: ~Copyable, Sendable {
         var status = RelayStatus()
         status.discards = discards
         status.channels = channels.status
+        status.paired = pairs?.status(of: channels)
         return status
     }
 }

@@ -10,6 +10,9 @@ public struct RelayConfiguration: Sendable, Equatable {
     public var limits: RelayLimits
     /// The static key by which members recognise the relay; nil if the relay cannot prove itself.
     public var key: RelayKey?
+    /// Whether stations may pair through the relay, and the limits of their channels; nil if they may not. The relay needs a
+    /// static key for it.
+    public var pairing: PairingConfiguration?
 
     /// One channel that members join by the control protocol.
     public struct Channel: Sendable, Equatable {
@@ -42,6 +45,16 @@ public struct RelayConfiguration: Sendable, Equatable {
         self.names = names
         self.limits = limits
     }
+}
+
+/// The limits of the channels of stations that have paired through a relay.
+public struct PairingConfiguration: Sendable, Equatable {
+    /// The maximum number of members of all these channels together.
+    public var members = 2_048
+    /// The maximum number of bits per second of media and announcements that are forwarded in one of these channels.
+    public var bitsPerSecond = 400_000
+
+    public init() {}
 }
 
 /// The limits of a relay, and the defaults for its channels' limits.

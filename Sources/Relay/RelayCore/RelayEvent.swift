@@ -7,6 +7,8 @@ public enum RelayEvent: Hashable, Sendable {
     /// The member left. Nothing is sent to the member any more. The member's number may be reused soon.
     case left(member: MemberID, channel: ChannelIndex)
     case moved(member: MemberID, channel: ChannelIndex, Endpoint)
+    /// The channel has ended, after its last member has left. Its index may be reused soon.
+    case ended(channel: ChannelIndex)
     /// The member has started to talk. The caller may open a socket that is connected to the member's address and
     /// receives only this member's packets.
     case talking(member: MemberID, Endpoint)

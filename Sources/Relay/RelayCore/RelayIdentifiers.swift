@@ -8,7 +8,7 @@ public struct MemberID: Hashable, Sendable {
 }
 
 /// The index of a channel of a relay, at first in the order of the configuration. The index of a removed channel is
-/// reused.
+/// reused. Channels of stations that have paired have indices while a session is in them.
 public struct ChannelIndex: Hashable, Sendable {
     public let rawValue: Int32
 

@@ -20,7 +20,7 @@ public struct RelayMembers: Sendable {
         case .left(let member, _): members.removeAll { $0.id == member }
         case .moved(let member, _, let endpoint):
             for index in members.indices where members[index].id == member { members[index].endpoint = endpoint }
-        case .talking, .quiet: break
+        case .talking, .quiet, .ended: break
         }
     }
 

@@ -2,7 +2,10 @@ public import TenfourFloor
 
 /// Counters of a relay for status output. They contain no address and no secret.
 public struct RelayStatus: Sendable, Equatable {
+    /// The configured channels.
     public var channels: [Channel] = []
+    /// The channels of stations that have paired through the relay; nil if it pairs none.
+    public var paired: Paired?
     /// Datagrams rejected since the relay was started, by reason.
     public var discards = RelayDiscardCounts()
 
@@ -34,6 +37,35 @@ public struct RelayStatus: Sendable, Equatable {
         public var floor: FloorStatus?
 
         public init(name: String) { self.name = name }
+    }
+
+    /// The counters of all channels of stations that have paired through the relay, together. Packets are counted since the
+    /// relay was started, or last began to pair stations.
+    public struct Paired: Sendable, Equatable {
+        /// The number of channels that somebody is in.
+        public var channelCount = 0
+        public var memberCount = 0
+        /// The number of members that have joined; a member that joins again counts again.
+        public var joinedCount = 0
+        /// The number of datagrams forwarded; a datagram counts once, not once for each member.
+        public var forwardedCount = 0
+        /// The number of bytes in the forwarded datagrams, each datagram counted once.
+        public var forwardedByteCount = 0
+        /// The number of packets retransmitted to single listeners.
+        public var retransmittedCount = 0
+        /// The number of packets whose retransmission was requested from talkers because they had not arrived.
+        public var requestedCount = 0
+
+        public init() {}
+
+        /// Adds what one channel has counted since it began.
+        mutating func add(_ channel: Channel) {
+            joinedCount += channel.joinedCount
+            forwardedCount += channel.forwardedCount
+            forwardedByteCount += channel.forwardedByteCount
+            retransmittedCount += channel.retransmittedCount
+            requestedCount += channel.requestedCount
+        }
     }
 
     public init() {}

@@ -7,6 +7,8 @@ internal import TenfourSession
 struct RelayedChannel: Sendable {
     private(set) var configuration: RelayConfiguration.Channel
     private(set) var limits: RelayLimits
+    /// The id of the pass with which stations that have paired join the channel; nil for a configured channel.
+    let pass: UInt128?
     var status: RelayStatus.Channel
     /// Members that have registered an SSRC, oldest registration first.
     var claimants: [MemberID] = []
@@ -39,9 +41,10 @@ struct RelayedChannel: Sendable {
 
     /// `stores` are the files of channels with an owner, by the channels' names.
     init(
-        _ configuration: RelayConfiguration.Channel, within limits: RelayLimits,
-        stores: [String: ManagedChannelStore]
+        _ configuration: RelayConfiguration.Channel, within limits: RelayLimits, pass: UInt128? = nil,
+        stores: [String: ManagedChannelStore] = [:]
     ) {
+        self.pass = pass
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
         status = RelayStatus.Channel(name: configuration.name)

@@ -271,6 +271,7 @@ extension RelayServer {
                 shardedFanOut.remove(member.number, from: channel.number)
             case .moved(let member, let channel, let endpoint):
                 shardedFanOut.move(member.number, in: channel.number, to: endpoint)
+            case .ended(let channel): shardedFanOut.end(channel.number)
             case .talking(let member, let endpoint): talkerSockets.open(for: member, at: endpoint)
             case .quiet(let member): talkerSockets.close(for: member)
             }
@@ -317,12 +318,11 @@ extension RelayServer {
         let now = loop.now
         let new = loaded.configuration
         if new.fixed != fixed { notices(.waitsForRestart) }
-        let before = relay.status.channels
         relay.reload(new.relay, stores: loaded.stores, at: now)
+        // Whether stations can pair is part of what a proof costs.
+        relay.failedProofs(take: JoinProofCost.measured(by: relay))
         cluster?.reconfigure(for: &relay, at: now)
         flush(at: now)
-        let after = Dictionary(uniqueKeysWithValues: relay.status.channels.map { ($0.number, $0.name) })
-        for old in before where after[old.number] != old.name { shardedFanOut.end(old.number) }
         let openings = plain.set(new.plain, shardedFanOut: &shardedFanOut) { [unowned self] packet, stream, channel in
             shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }

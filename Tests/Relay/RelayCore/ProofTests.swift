@@ -2,6 +2,7 @@ import CMACs
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRelayCore
+import TenfourSeededRandom
 import TenfourSession
 import TestSupport
 import Testing
@@ -22,8 +23,10 @@ struct ProofTests {
     }
 
     /// Returns a relay that carries two channels, one of which is full, and that used to carry a third.
-    private func room() -> RelayHarness {
+    private func room(pairingWith key: RelayKey? = nil) -> RelayHarness {
         var configuration = RelayConfiguration([family, former, crowded])
+        configuration.key = key
+        configuration.pairing = key == nil ? nil : PairingConfiguration()
         configuration.channels[2].limits.members = 1
         let room = RelayHarness(configuration)
         #expect(SimulatedMember(crowded, .listen, at: .host(99)).join(room))
@@ -67,12 +70,20 @@ struct ProofTests {
         return outcome
     }
 
-    @Test func whateverFailsBeforeTheKeyIsProvedLooksAlikeAndIsTheSameWork() {
-        let room = room()
+    @Test(arguments: [false, true])
+    func whateverFailsBeforeTheKeyIsProvedLooksAlikeAndIsTheSameWork(pairs: Bool) {
+        var randomness = SeededRandom(seed: 3)
+        let key = RelayKey(using: &randomness)
+        let room = room(pairingWith: pairs ? key : nil)
+        let passed = ChannelKeys(
+            name: "pair", secret: Secret(.talk, using: &randomness), pass: PassMaker(key).drawPass(using: &randomness))
+        if pairs { #expect(SimulatedMember(passed, .talk, at: .host(98)).join(room)) }
+        room.inbox = [:]
         let first = outcome(room, .drawn("elsewhere", seed: 10), .talk, host: 1) { _ in }
         #expect(first.reception == .discarded(.unproved) && first.answers.map(\.count) == [40])
-        // Two HMACs check the proof and two tag the refusal; one SipHash checks the cookie.
-        #expect(first.hmacCount == 4 && first.hmacByteCount > 0 && first.siphashCount == 1)
+        // Two HMACs check the proof and two tag the refusal; one SipHash checks the cookie. Where stations can pair, three
+        // give the key of the pass.
+        #expect(first.hmacCount == (pairs ? 7 : 4) && first.hmacByteCount > 0 && first.siphashCount == 1)
         let spoiled: [(ChannelKeys, Role, (inout [UInt8]) -> Void)] = [
             (.drawn("elsewhere", seed: 10), .listen, { _ in }),
             (family, .talk, { $0[Place.proof.lowerBound] ^= 1 }),
@@ -84,9 +95,17 @@ struct ProofTests {
             (former, .talk, { $0[Place.proof.lowerBound] ^= 1 }),
             (former, .listen, { $0[Place.relay] ^= 1 }),
             (crowded, .listen, { $0[Place.proof.lowerBound] ^= 1 }),
+            (passed, .talk, { $0[Place.proof.lowerBound] ^= 1 }),
+            (passed, .talk, { $0[Place.role] = Role.listen.rawValue }),
         ]
+        // The label of the key of a pass has two letters more for listeners. The sender chooses the role.
+        func same(_ outcome: Outcome, as first: Outcome) -> Bool {
+            var outcome = outcome
+            if pairs, outcome.hmacByteCount == first.hmacByteCount + 2 { outcome.hmacByteCount -= 2 }
+            return outcome == first
+        }
         for (number, (keys, role, change)) in spoiled.enumerated() {
-            #expect(outcome(room, keys, role, host: 2 + number, change) == first, "\(number)")
+            #expect(same(outcome(room, keys, role, host: 2 + number, change), as: first), "\(number)")
         }
         room.stop()
         let late = outcome(room, family, .talk, host: 50) { $0[Place.proof.lowerBound] ^= 1 }
