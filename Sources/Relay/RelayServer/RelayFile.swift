@@ -35,6 +35,8 @@ public struct RelayFile: Sendable, Equatable {
     var webPlaces: [String: RelayFileError.Place] = [:]
     /// The lines of the channels that have an owner, for error messages.
     var ownerPlaces: [String: RelayFileError.Place] = [:]
+    /// The lines about pairing.
+    var pairing = PairingLines()
     /// The files of the lines `icecast`, by channel.
     var icecastFiles: [String: IcecastLine] = [:]
     private var hasBind = false
@@ -68,6 +70,7 @@ public struct RelayFile: Sendable, Equatable {
     /// The valid ranges of limits that can be set for all channels or for a single channel.
     enum Ranges {
         static let members = 1...1_000_000
+        static let pairMembers = 2...100_000
         static let channelTalkers = 1...10_000
         static let channelBits = 1_000...10_000_000_000
         static let talkerPackets = 1...100_000
@@ -113,7 +116,8 @@ public struct RelayFile: Sendable, Equatable {
             channel.announcedGroups = lines.announcedGroups
             finished.plain.append(channel)
         }
-        if finished.plain.isEmpty, finished.relay.channels.isEmpty, self.errors.isEmpty {
+        finishPairing(&finished, &errors)
+        if finished.plain.isEmpty, finished.relay.channels.isEmpty, finished.relay.pairing == nil, self.errors.isEmpty {
             errors.note(RelayFileError(.whole, .noChannel))
         }
         finishWeb(&finished, &errors)
@@ -245,6 +249,7 @@ extension RelayFile {
         case "http", "http-host", "web", "web-address", "web-proxy": try addWeb(words, place)
         case "nats", "cluster-key", "nats-ca", "nats-cert", "nats-key", "nats-credentials":
             try addCluster(words, place)
+        case "pair", "pair-members", "pair-bits": try addPairing(words, place)
         case "icecast": try addIcecast(try value(.icecast), place)
         case "metrics": try addMetrics(try value(.listening), place)
         case "rtp-in": try addInput(try value(.input), place)

@@ -76,7 +76,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
     }
 
     public enum Value: Hashable, Sendable {
-        case address, listening, host, path, icecast, input, output, floor
+        case address, listening, host, path, icecast, input, output, floor, `switch`
         case number(ClosedRange<Int>)
     }
 
@@ -191,6 +191,7 @@ extension RelayFileError.Value: CustomStringConvertible {
         case .listening: "a port, such as 9104, or ADDRESS:PORT of this machine in numbers, such as 10.0.0.7:9104"
         case .host: "HOST or HOST:PORT, as in members' links"
         case .floor: "the value on, if members may ask for the floor, or required, if they must"
+        case .switch: "the value on or off"
         case .icecast: "CHANNEL=FILE, such as family=icecast.conf"
         case .path: "a path of up to 107 bytes"
         case .input:

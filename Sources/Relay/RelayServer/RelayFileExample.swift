@@ -44,6 +44,16 @@ extension RelayFile {
         # and forwards everybody. All relays of a cluster should say the same here.
         #channel control talk=KEY listen=KEY floor=required talk-time=180
 
+        # Let stations pair through this relay (tenfour pair --relay HOST), and forward the channels for two that they make. Anybody
+        # who can reach the relay can make such channels; the relay cannot hear them, and keeps nothing of them. Needs relay-key:
+        # with another key in that file, all of these channels end. The relays of a cluster cannot share them.
+        #pair off
+
+        # Maximum number of members of all such channels, and of bits per second in one of them. If all places are taken, the
+        # networks of the members share them.
+        #pair-members \(PairingConfiguration().members)
+        #pair-bits \(PairingConfiguration().bitsPerSecond / 1_000)k
+
         # Maximum number of members in all channels, and in one channel. A further member is refused. A quarter of each number,
         # at least two, is reserved for members who can talk.
         #members \(RelayLimits().members)

@@ -92,7 +92,7 @@ struct RelayFileTests {
         // The relays of a cluster cannot share a channel with an owner.
         let all = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
         let settings = all.filter { !$0.contains("owner=") }
-        #expect(all.count == 37 && settings.count == 36 && file.stateFolder == nil)
+        #expect(all.count == 40 && settings.count == 39 && file.stateFolder == nil)
         let text = settings.map { line in
             let (talk, listen) =
                 line.contains("concert")
