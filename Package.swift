@@ -562,7 +562,7 @@ let package = Package(
                 "JSON", "SeededRandom", "Clocks", "Rings", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
                 "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
                 "Call", "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform",
-                "MediaSource", "Player", "RelayServer", "JitterBuffer", "CommandSupport",
+                "MediaSource", "Player", "RelayCore", "RelayServer", "JitterBuffer", "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

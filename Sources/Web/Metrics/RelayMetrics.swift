@@ -15,6 +15,7 @@ extension MetricsText {
         add("tenfour_talker_sockets", .gauge, "Talkers that have a socket of their own.", Double(status.talkerSockets))
         addChannels(RelayChannelCounts.all(of: status))
         addFloors(status.relay.channels)
+        if let paired = status.relay.paired { addPaired(paired) }
         addRefusals(status)
         if let cluster = status.cluster { addCluster(cluster) }
     }
@@ -79,6 +80,22 @@ extension MetricsText {
             "tenfour_rtp_packets_requested_total", .counter,
             "Packets that the relay requested from talkers (NACK), because they had not arrived.",
             samples { $0.encrypted?.requestedCount })
+    }
+
+    private mutating func addPaired(_ paired: RelayStatus.Paired) {
+        add(
+            "tenfour_paired_channels", .gauge, "Channels of stations that have paired here, with a member.",
+            Double(paired.channelCount))
+        add(
+            "tenfour_paired_members", .gauge, "Members of the channels of stations that have paired here.",
+            Double(paired.memberCount))
+        add(
+            "tenfour_paired_joins_total", .counter, "Joins that were accepted in these channels.",
+            [Sample(paired.joinedCount)])
+        add(
+            "tenfour_paired_rtp_packets_received_total", .counter,
+            "Packets from talkers that were forwarded in these channels; each counts once.",
+            [Sample(paired.forwardedCount)])
     }
 
     private mutating func addFloors(_ channels: [RelayStatus.Channel]) {

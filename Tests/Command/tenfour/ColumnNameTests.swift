@@ -1,4 +1,5 @@
 import TenfourJSON
+import TenfourRelayCore
 import TenfourRelayServer
 import TenfourSession
 import TenfourTransmissions
@@ -35,7 +36,12 @@ struct ColumnNameTests {
     @Test func theRelaysColumnsAreItsNames() throws {
         var status = RelayServerStatus(listening: Endpoint(.loopbackV4, port: 5_004))
         status.plain = [.init(name: "studio", targetCount: 1)]
+        var paired = RelayStatus.Paired()
+        (paired.channelCount, paired.memberCount, paired.forwardedCount) = (1, 2, 30)
+        status.relay.paired = paired
         let report = RelayReport(status, ["studio": 0])
+        #expect(report.text.contains("\n\npairs stations: 1 paired channel, 2 members, 30 packets in\n"))
+        #expect(report.json.member("pairing")?.line.contains("\"members\":2") == true, "\(report.json.line)")
         let columns = columns(try #require(report.text.split(separator: "\n").dropFirst().first))
         #expect(columns.count == 10 && columns.contains("http_listeners") && columns.contains("retransmitted"))
         guard case .list(let channels)? = report.json.member("channels"), let channel = channels.first else {

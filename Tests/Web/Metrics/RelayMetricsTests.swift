@@ -24,6 +24,10 @@ import Testing
         (channel.retransmittedCount, channel.requestedCount) = (11, 12)
         channel.floor = floor
         status.relay.channels = [channel]
+        var paired = RelayStatus.Paired()
+        (paired.channelCount, paired.memberCount, paired.joinedCount) = (71, 72, 73)
+        paired.forwardedCount = 74
+        status.relay.paired = paired
         for reason in RelayDiscard.allCases {
             for _ in 0...reason.rawValue { status.relay.discards.count(reason) }
         }
@@ -132,6 +136,18 @@ import Testing
             "tenfour_rtp_packets_dropped_total{reason=\"forged_media\"}": Double(RelayDiscard.forgedMedia.rawValue + 1),
         ]
         for (name, value) in expected { #expect(found[name] == value, "\(name): \(found[name] ?? .nan)") }
+    }
+
+    @Test func pairedChannelsHaveTheirSeriesWhereStationsCanPair() {
+        let found = samples(text(status))
+        let expected: [String: Double] = [
+            "tenfour_paired_channels": 71, "tenfour_paired_members": 72, "tenfour_paired_joins_total": 73,
+            "tenfour_paired_rtp_packets_received_total": 74,
+        ]
+        for (name, value) in expected { #expect(found[name] == value, "\(name): \(found[name] ?? .nan)") }
+        var without = status
+        without.relay.paired = nil
+        #expect(!samples(text(without)).keys.contains { $0.contains("paired") })
     }
 
     @Test func theFloorHasItsSeries() {

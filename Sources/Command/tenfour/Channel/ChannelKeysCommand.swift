@@ -26,6 +26,12 @@ struct ChannelKeysCommand: ParsableCommand {
 
     func run() throws {
         let talk = try links.link(typed: link)
+        guard talk.pass == nil else {
+            throw RadioError(
+                .usage,
+                "this channel was made by pairing through a relay, so it has no listen link and no line for relay.conf; `tenfour listen` takes this link, too"
+            )
+        }
         let keys: ChannelKeys
         do throws(PassphraseError) { keys = try ChannelKeys(talk) } catch {
             throw RadioError(.failure, error.description)

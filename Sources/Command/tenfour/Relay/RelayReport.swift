@@ -103,6 +103,7 @@ struct RelayReport {
         lines += Self.table([heads] + cells)
         let floors = rows.flatMap { row in row.floor?.lines(channel: row.name) ?? [] }
         if !floors.isEmpty { lines += [""] + floors }
+        if let paired = status.relay.paired { lines += ["", paired.line] }
         if !feeds.isEmpty { lines += [""] + feeds.map { "channel \($0.channel) \($0.sentence)" } }
         if let http { lines += ["", http.line] }
         if let cluster = status.cluster { lines += ["", cluster.line] }
@@ -153,6 +154,7 @@ struct RelayReport {
                         ])
                     })
             ),
+            ("pairing", status.relay.paired?.json ?? .null),
             (
                 "icecast",
                 .list(
@@ -178,6 +180,22 @@ struct RelayReport {
                         ])
                     })
             ),
+        ])
+    }
+}
+
+extension RelayStatus.Paired {
+    /// The line in the table for people, such as `pairs stations: 12 paired channels, 22 members`.
+    fileprivate var line: String {
+        "pairs stations: \(channelCount) paired \(channelCount == 1 ? "channel" : "channels"), "
+            + "\(memberCount) \(memberCount == 1 ? "member" : "members"), \(forwardedCount) packets in"
+    }
+
+    fileprivate var json: JSON {
+        .object([
+            ("channels", .integer(channelCount)), ("members", .integer(memberCount)), ("joins", .integer(joinedCount)),
+            ("packets_in", .integer(forwardedCount)), ("retransmitted", .integer(retransmittedCount)),
+            ("requested", .integer(requestedCount)),
         ])
     }
 }

@@ -41,10 +41,11 @@ final class RelayService {
         let status = server.status
         func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
         let channels = status.relay.channels
-        let members = channels.reduce(0) { $0 + $1.memberCount }
+        let members = channels.reduce(status.relay.paired?.memberCount ?? 0) { $0 + $1.memberCount }
         let talkers = channels.reduce(0) { $0 + $1.talkerCount }
         return [
-            count(channels.count + status.plain.count, "channel"), count(members, "member"), count(talkers, "talker"),
+            count(channels.count + status.plain.count + (status.relay.paired?.channelCount ?? 0), "channel"),
+            count(members, "member"), count(talkers, "talker"),
         ].joined(separator: ", ")
     }
 }

@@ -189,11 +189,12 @@ extension RelaySource {
 }
 
 extension RelaySource.Read {
-    /// The number of channels, such as `2 channels, 1 without encryption`.
+    /// The number of channels, such as `2 channels, 1 without encryption`, and whether stations can pair.
     var counts: String {
         let (channels, plain) = (configuration.relay.channels.count, configuration.plain.count)
         let first = "\(channels) \(channels == 1 ? "channel" : "channels")"
-        return plain == 0 ? first : first + ", \(plain) without encryption"
+        return first + (plain == 0 ? "" : ", \(plain) without encryption")
+            + (configuration.relay.pairing == nil ? "" : "; pairs stations")
     }
 
     /// The text that `--check` prints.
@@ -210,7 +211,7 @@ extension RelaySource.Read {
         if let folder = configuration.stateFolder, configuration.relay.channels.contains(where: { $0.owner != nil }) {
             lines.append("keeps the members that owners have added in \(folder)")
         }
-        if !configuration.relay.channels.isEmpty {
+        if !configuration.relay.channels.isEmpty || configuration.relay.pairing != nil {
             if let key {
                 lines.append(
                     "the relay's key: "
@@ -225,6 +226,11 @@ extension RelaySource.Read {
             lines.append(
                 "forwards \(limits.channelVoices) simultaneous voices of \(limits.channelTalkers) talkers in a channel, and "
                     + "\(limits.channelBitsPerSecond) bits per second in total")
+        }
+        if let pairing = configuration.relay.pairing {
+            lines.append(
+                "pairs stations, and forwards the channels that they make: \(pairing.members) members in all, "
+                    + "\(pairing.bitsPerSecond) bits per second in one")
         }
         for channel in configuration.relay.channels {
             let owner = channel.owner.map { " of the owner \($0.configurationText)" } ?? ""

@@ -5,6 +5,10 @@ import Testing
 /// `tenfour channel` makes channels and states the strength of their secrets.
 @Suite(.onItsOwnThread, .inRealTime) struct ChannelTests {
     private let folder = Folder()
+    /// A link with the pass of a relay.
+    private static let passLink =
+        "tenfour://radio.example.org/family#pass-ucq2fi5euwtkpkfjvkv2zlnov4h6owof7f3e7jcp57uiciiojhyq."
+        + "talk-aaaq-eaye-auda-ocaj-bifq-ydio-b5sj"
 
     private func lines(_ arguments: String, in environment: [String: String] = [:]) throws -> [String] {
         let result = try tenfour(
@@ -147,6 +151,9 @@ import Testing
         Misuse("channel keys --link-file empty", 69, "empty does not hold a link"),
         Misuse("channel keys --link-file plain", 2, "plain does not hold a channel's link"),
         Misuse("channel keys --link-file .", 69, "."),
+        Misuse(
+            "channel keys \(passLink)", 2, "made by pairing through a relay, so it has no listen link",
+            "`tenfour listen`"),
         Misuse("talk tenfour://host/family", 2, "no secret", "rtp:// for a stream"),
         Misuse("send --input x tenfour://host/family#", 2, "no secret", "rtp:// for a stream"),
         Misuse("listen rtp://127.0.0.1", 2, "not a channel's link"),

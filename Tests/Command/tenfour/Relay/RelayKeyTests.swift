@@ -52,6 +52,20 @@ import Testing
         }
     }
 
+    @Test func aRelayMayOnlyPairStations() throws {
+        configure(["relay-key relay.key", "pair on", "pair-members 20"])
+        let check = try run(["relay", "--config", "relay.conf", "--check"])
+        #expect(check.code == .code(0), "\(check)")
+        #expect(
+            check.text.contains(
+                "pairs stations, and forwards the channels that they make: 20 members in all, 400000 bits per second in one"
+            ), "\(check)")
+        #expect(check.text.contains("the relay's key: relay.key will be made at the start"), "\(check)")
+        configure(["pair on"])
+        let refused = try run(["relay", "--config", "relay.conf", "--check"])
+        #expect(refused.code == .code(78) && refused.errors.contains("add relay-key FILE"), "\(refused)")
+    }
+
     @Test func aChannelWithAnOwnerHasItsFolder() throws {
         let lines = try run(["channel", "new", "family", "--relay", "127.0.0.1:\(port)"]).text.split(separator: "\n")
         let owner = ManagedFamily(memberCount: 0).owner.key.configurationText
