@@ -41,7 +41,7 @@ struct ColumnNameTests {
         status.relay.paired = paired
         let report = RelayReport(status, ["studio": 0])
         #expect(report.text.contains("\n\npairs stations: 1 paired channel, 2 members, 30 packets in\n"))
-        #expect(report.json.member("pairing")?.line.contains("\"members\":2") == true, "\(report.json.line)")
+        #expect(report.json.member("pairing")?.line.contains("\"members\": 2") == true, "\(report.json.line)")
         let columns = columns(try #require(report.text.split(separator: "\n").dropFirst().first))
         #expect(columns.count == 10 && columns.contains("http_listeners") && columns.contains("retransmitted"))
         guard case .list(let channels)? = report.json.member("channels"), let channel = channels.first else {

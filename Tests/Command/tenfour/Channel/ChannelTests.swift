@@ -152,7 +152,7 @@ import Testing
         Misuse("channel keys --link-file plain", 2, "plain does not hold a channel's link"),
         Misuse("channel keys --link-file .", 69, "."),
         Misuse(
-            "channel keys \(passLink)", 2, "made by pairing through a relay, so it has no listen link",
+            "channel keys --link-file paired", 2, "made by pairing through a relay, so it has no listen link",
             "`tenfour listen`"),
         Misuse("talk tenfour://host/family", 2, "no secret", "rtp:// for a stream"),
         Misuse("send --input x tenfour://host/family#", 2, "no secret", "rtp:// for a stream"),
@@ -180,6 +180,7 @@ import Testing
         folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA==\n", to: "gcm")
         folder.write("\n", to: "empty")
         folder.write("rtp://127.0.0.1\n", to: "plain")
+        folder.write(Self.passLink, to: "paired")
         folder.write("tenfour://127.0.0.1/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep\n", to: "good")
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
