@@ -116,7 +116,7 @@ final class RealRelay: RelayEnd {
                 }
                 numbers[endpoint] = member.number
             case .left(let member, _): trailers.remove(member.number)
-            case .talking, .quiet: break
+            case .talking, .quiet, .ended: break
             }
         }
         while let snapshot = relay.nextSnapshot(at: now) {
