@@ -7,6 +7,7 @@ The group is ristretto255 as RFC 9496 describes it, in plain Python; it is not c
 """
 import hashlib, hmac, json, pathlib
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 P = 2**255 - 19
@@ -166,6 +167,43 @@ def sealed(key, start, body):
     return start + ChaCha20Poly1305(key).encrypt(bytes(4) + (1).to_bytes(8, "big"), body, start)
 
 
+def rendezvous(kind, body):
+    return b"p\x01" + bytes([kind, 0]) + body
+
+
+def point(secret):
+    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def write_rendezvous(folder, initiator):
+    """The messages between a station and a relay; the cookie is any 20 bytes."""
+    number, nonce = 482913, bytes(range(0x40, 0x50))
+    cookie = (29).to_bytes(4, "big") + bytes(range(0x60, 0x70))
+    station, relay = (hashlib.sha256(name).digest() for name in (b"station", b"relay"))
+    channel, key = bytes(range(0x80, 0x90)), bytes(range(0x90, 0xA0))
+    agreed = X25519PrivateKey.from_private_bytes(relay).exchange(X25519PublicKey.from_public_bytes(point(station)))
+    root = hkdf_extract(b"tenfour 1 pass" + point(station) + point(relay), agreed)
+    a = initiator.to_bytes(8, "big")
+    files = {
+        "place": rendezvous(9, nonce + cookie + point(station) + bytes(56)),
+        "number": rendezvous(10, nonce + number.to_bytes(4, "big") + (300).to_bytes(2, "big") + bytes(2)),
+        "number-full": rendezvous(10, nonce + bytes(6) + bytes([1, 0])),
+        "number-too-many": rendezvous(10, nonce + bytes(6) + bytes([2, 0])),
+        "meet": rendezvous(11, nonce + cookie + number.to_bytes(4, "big") + a + bytes(76)),
+        "met": rendezvous(12, nonce + a + bytes([1, 0, 0, 0])),
+        "met-wait": rendezvous(12, nonce + a + bytes([3, 0, 0, 0])),
+        "pass": sealed(hkdf_expand(root, b"pass"), rendezvous(13, point(relay)), channel + key),
+    }
+    for name, data in files.items():
+        (folder / f"{name}.bin").write_bytes(data)
+    inputs = {
+        "number": number, "nonce": nonce.hex(), "cookie": cookie.hex(), "initiator": a.hex(),
+        "stationSecret": station.hex(), "relaySecret": relay.hex(), "agreement": agreed.hex(),
+        "channel": channel.hex(), "passKey": key.hex(),
+    }
+    (folder / "rendezvous.json").write_text(json.dumps(inputs, indent=2) + "\n")
+
+
 def main():
     check_draft()
     folder = pathlib.Path(__file__).resolve().parent
@@ -200,6 +238,7 @@ def main():
         "secretPoint": k.hex(), "key": key.hex(),
     }
     (folder / "inputs.json").write_text(json.dumps(inputs, indent=2) + "\n")
+    write_rendezvous(folder, initiator)
 
 
 main()

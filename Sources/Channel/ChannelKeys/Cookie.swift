@@ -6,7 +6,7 @@ public struct Cookie: Hashable, Sendable {
     let generation: UInt32
     let tag: UInt128
 
-    static let byteCount = 20
+    package static let byteCount = 20
 
     /// Half of the cookie's tag. It identifies the cookie among all cookies that the relay has made. Only the relay can
     /// make a valid tag.
@@ -18,12 +18,12 @@ public struct Cookie: Hashable, Sendable {
     }
 
     /// Reads a cookie from the 20 bytes at `offset`; `bytes` must contain these bytes.
-    init(parsing bytes: Span<UInt8>, at offset: Int) {
+    package init(parsing bytes: Span<UInt8>, at offset: Int) {
         generation = bytes.number(at: offset)
         tag = bytes.number(at: offset + 4)
     }
 
-    func write(into bytes: inout OutputSpan<UInt8>) {
+    package func write(into bytes: inout OutputSpan<UInt8>) {
         bytes.append(number: generation)
         bytes.append(number: tag)
     }

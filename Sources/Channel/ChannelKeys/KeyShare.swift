@@ -53,13 +53,13 @@ public struct KeyShare: Sendable {
 public struct SharePoint: Hashable, Sendable {
     package let value: Bytes32
 
-    static let byteCount = Bytes32.byteCount
+    package static let byteCount = Bytes32.byteCount
 
     package init(_ value: Bytes32) { self.value = value }
 
-    init(parsing bytes: Span<UInt8>, at offset: Int) { self.init(Bytes32(bytes, at: offset)) }
+    package init(parsing bytes: Span<UInt8>, at offset: Int) { self.init(Bytes32(bytes, at: offset)) }
 
-    func write(into bytes: inout OutputSpan<UInt8>) { value.write(into: &bytes) }
+    package func write(into bytes: inout OutputSpan<UInt8>) { value.write(into: &bytes) }
 
-    var bytes: [UInt8] { [UInt8](capacity: Self.byteCount) { write(into: &$0) } }
+    package var bytes: [UInt8] { [UInt8](capacity: Self.byteCount) { write(into: &$0) } }
 }
