@@ -176,7 +176,7 @@ let package = Package(
 
         module(
             "Relay/RelayCore",
-            uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel"]),
+            uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel", "Pairing"]),
         module(
             "Relay/RelayCluster",
             uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore"]),
@@ -439,7 +439,7 @@ let package = Package(
         tests(
             "Relay/RelayCore",
             uses: [
-                "SeededRandom", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel",
+                "SeededRandom", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel", "Pairing",
                 "RelayCore",
                 "NetworkEmulator",
             ],

@@ -27,7 +27,7 @@ package struct PairingMessage: Hashable, Sendable {
     /// The responder's number; zero in HELLO.
     package var responder: UInt64 = 0
 
-    static let firstByte = UInt8(ascii: "p")
+    package static let firstByte = UInt8(ascii: "p")
     static let version: UInt8 = 1
     static let headerByteCount = 20
     static let tagByteCount = 32
@@ -42,7 +42,7 @@ package struct PairingMessage: Hashable, Sendable {
     }
 
     /// Reads the header and checks the length. Nil if the datagram is not a message of this version.
-    init?(parsing datagram: Span<UInt8>) {
+    package init?(parsing datagram: Span<UInt8>) {
         guard datagram.count >= Self.headerByteCount, datagram[0] == Self.firstByte, datagram[1] == Self.version,
             let kind = Kind(rawValue: datagram[2]), datagram[3] == 0,
             Self.byteCounts(of: kind).contains(datagram.count)
@@ -61,6 +61,11 @@ package struct PairingMessage: Hashable, Sendable {
         case .receipt: headerByteCount + AEAD.tagByteCount...headerByteCount + AEAD.tagByteCount
         case .refusal: headerByteCount + 4...headerByteCount + 4
         }
+    }
+
+    /// Whether `datagram`, which is this message, says that the responder's words no longer hold for anybody.
+    package func refusesAll(_ datagram: Span<UInt8>) -> Bool {
+        kind == .refusal && PairingRefusal(rawValue: datagram[Self.headerByteCount]) == .void
     }
 
     /// Returns the message with `body` behind its header.

@@ -58,6 +58,9 @@ struct SharedPlaces<Element: Equatable & Sendable>: Sendable {
         count -= 1
     }
 
+    /// The number of places of the host with this address.
+    func count(ofHost address: IPAddress) -> Int { hosts.count(of: address.hostPrefix) }
+
     /// Returns the element that gives way to a newcomer; nil if none does. A host that has no place takes the newest place
     /// of a host with the most, if that has two. Otherwise a network takes the newest place of one with the most, if that
     /// has two, and more than twice as many. Hosts come first, so that a host with strangers in its own network gets a

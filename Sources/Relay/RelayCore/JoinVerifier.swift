@@ -44,6 +44,15 @@ struct JoinVerifier: Sendable {
     /// Returns what stands for the owner of a channel that the relay does not have.
     func ownerHash(ofUnknown channelID: UInt128) -> OwnerHash { cookies.ownerHash(ofUnknown: channelID) }
 
+    /// Returns the reason for which a datagram with `cookie` is discarded; nil if the cookie is valid. A datagram without
+    /// a valid cookie counts against the limit of HELLOs of its host.
+    mutating func discard(
+        _ cookie: Cookie, for nonce: UInt128, from sender: Endpoint, at now: Instant
+    ) -> RelayDiscard? {
+        if cookies.accepts(cookie, for: nonce, from: PeerAddress(sender), to: address, at: now) { return nil }
+        return limits.allowsStranger(at: sender.address, now) ? .cookie : .tooManyHandshakes
+    }
+
     /// The step that follows the checks of a JOIN.
     enum Check {
         case discard(RelayDiscard)
@@ -59,9 +68,7 @@ struct JoinVerifier: Sendable {
     /// Makes all checks of a JOIN that precede the check of its proof. `hasRoom` is true if the output queue has room
     /// for an answer.
     mutating func check(_ join: Join, from sender: Endpoint, hasRoom: Bool, at now: Instant) -> Check {
-        guard cookies.accepts(join.cookie, for: join.nonce, from: PeerAddress(sender), to: address, at: now) else {
-            return .discard(limits.allowsStranger(at: sender.address, now) ? .cookie : .tooManyHandshakes)
-        }
+        if let discard = discard(join.cookie, for: join.nonce, from: sender, at: now) { return .discard(discard) }
         guard hasRoom else { return .discard(.tooManyHandshakes) }
         if isSpent(join.cookie, at: now) { return .repeatWelcome }
         if let refusal = refusals[join] { return .repeatRefusal(refusal) }

@@ -125,8 +125,8 @@ extension Relay {
         if counts.joinedCount > 0 { post(.ended(channel: index)) } else { channels.release(index) }
     }
 
-    /// Applies a new configuration to the channels of passes. Their members stay, unless the passes are other ones now, or
-    /// their number is above a lowered limit.
+    /// Applies a new configuration to the channels of passes. Their members stay, and the stations that wait keep their
+    /// numbers, unless the passes are other ones now. Members above a lowered limit must leave.
     mutating func reloadPairs(_ configuration: RelayConfiguration, at now: Instant) {
         let stays = pairs?.change(to: configuration) ?? false
         for index in channels.indices {
@@ -138,7 +138,10 @@ extension Relay {
                 sendGoodbye(.refused, to: index, at: now)
             }
         }
-        if !stays { pairs = PairedChannels(configuration, using: &generator) }
+        if !stays {
+            pairs = PairedChannels(configuration, using: &generator)
+            rendezvous = pairs.map { RendezvousPoint($0.passes, using: &generator) }
+        }
         while let member = pairs?.surplus { displace(member, at: now) }
     }
 }

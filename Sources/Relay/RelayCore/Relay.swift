@@ -3,6 +3,7 @@ public import TenfourChannelKeys
 public import TenfourManagedChannel
 internal import TenfourPacing
 internal import TenfourPackets
+internal import TenfourPairing
 public import TenfourSession
 
 /// A relay for any number of channels: admits members, keeps their sessions, and decides for each datagram to which
@@ -48,6 +49,8 @@ public struct Relay: ~Copyable, Sendable {
     let reporters: (line: SSRC, listeners: SSRC)
 
     var joins: JoinVerifier
+    /// The stations that pair through the relay; nil if it does not offer this.
+    var rendezvous: RendezvousPoint?
     var nacks: NACKLimits
     /// The reason for refusing every JOIN after `stop`; nil while members may join.
     var ending: Refusal.Reason?
@@ -94,6 +97,7 @@ public struct Relay: ~Copyable, Sendable {
         channels = ChannelTable(configuration, stores: stores)
         managed = ManagedChannels(channels)
         pairs = PairedChannels(configuration, using: &self.generator)
+        rendezvous = pairs.map { RendezvousPoint($0.passes, using: &self.generator) }
         directory.open(channels)
     }
 
@@ -127,6 +131,7 @@ public struct Relay: ~Copyable, Sendable {
         switch datagram[0] {
         case 128...191: return media(datagram, from: sender, at: now)
         case ControlPacket.firstByte: break
+        case PairingMessage.firstByte where rendezvous != nil: return pairing(datagram, from: sender, at: now)
         default: return .discarded(.unknownProtocol)
         }
         do {
@@ -160,6 +165,7 @@ public struct Relay: ~Copyable, Sendable {
         pollFloors(at: now)
         pollHearings(isBehind: isBehind, at: now)
         pollManagedChannels(at: now)
+        rendezvous?.timeElapsed(at: now)
         sendRefusals(at: now)
         proveWaiting(at: now)
     }
@@ -182,6 +188,7 @@ public struct Relay: ~Copyable, Sendable {
         next = earlier(next, remotes.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, joins.deadline)
+        next = earlier(next, rendezvous?.deadline)
         next = earlier(next, floors.next)
         next = earlier(next, hearings.next)
         next = earlier(next, managed.deadline)

@@ -7,9 +7,9 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case malformedControl
     /// A valid control packet of a kind that members do not send to a relay.
     case unexpectedControl
-    /// A JOIN whose cookie is forged, expired, or bound to other addresses.
+    /// A JOIN, PLACE or MEET whose cookie is forged, expired, or bound to other addresses.
     case cookie
-    /// A HELLO or a JOIN without a valid cookie, dropped because its host sends too many of them or because the output
+    /// A HELLO, or a JOIN, PLACE or MEET without a valid cookie, dropped because its host sends too many of them or because the output
     /// queue is full.
     case tooManyHandshakes
     /// A JOIN from a host that has sent too many wrong proofs. Also a JOIN that found no room in the queue of unchecked
@@ -91,6 +91,19 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case olderDeposit
     /// A deposit of a roster that the channel's owner has not signed.
     case falseRoster
+    /// A station's request for a number while all places of its host or of the relay are taken, or beyond the rate of its
+    /// host.
+    case tooManyPlaces
+    /// A number under which no station waits to be paired.
+    case wrongNumber
+    /// A number from a host or network that has named too many wrong ones, or that names numbers too often.
+    case tooManyNumbers
+    /// The number of a station with which the host has used its runs of pairing.
+    case tooManyRuns
+    /// The number of a station that is being paired with another one, or while the relay pairs as many as it may.
+    case rendezvousFull
+    /// A message of pairing that is malformed, or that belongs to no rendezvous in progress.
+    case strayPairing
 }
 
 extension RelayDiscard: CustomStringConvertible {
@@ -100,7 +113,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .unknownProtocol: "unknown protocol"
         case .malformedControl: "malformed control packet"
         case .unexpectedControl: "control packet of a kind that only a relay sends"
-        case .cookie: "join without a valid cookie"
+        case .cookie: "join, or message of pairing, without a valid cookie"
         case .tooManyHandshakes: "too many handshakes from one address"
         case .tooManyFailures: "join from an address whose earlier joins failed too often"
         case .unproved: "join for an unknown channel, or with a wrong secret"
@@ -140,6 +153,12 @@ extension RelayDiscard: CustomStringConvertible {
         case .depositForStranger: "group secret for a member that the channel does not have"
         case .olderDeposit: "deposit that is not newer than the one held"
         case .falseRoster: "list of members that the channel's owner has not signed"
+        case .tooManyPlaces: "too many stations that wait for pairing"
+        case .wrongNumber: "number for pairing under which no station waits"
+        case .tooManyNumbers: "too many numbers for pairing from one address"
+        case .tooManyRuns: "too many attempts at pairing with one station"
+        case .rendezvousFull: "number for pairing while its station or the relay has another pairing to do"
+        case .strayPairing: "message of pairing between stations that have not met"
         }
     }
 }

@@ -59,6 +59,12 @@ extension RelayDiscard {
         case .depositForStranger: "deposit_for_stranger"
         case .olderDeposit: "older_deposit"
         case .falseRoster: "false_roster"
+        case .tooManyPlaces: "too_many_places"
+        case .wrongNumber: "wrong_number"
+        case .tooManyNumbers: "too_many_numbers"
+        case .tooManyRuns: "too_many_runs"
+        case .rendezvousFull: "rendezvous_full"
+        case .strayPairing: "stray_pairing"
         }
     }
 }

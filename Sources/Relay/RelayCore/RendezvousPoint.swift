@@ -1,0 +1,140 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPairing
+internal import TenfourSession
+
+/// A relay's part in the pairing of two stations (Protocol/11-pairing.md): it gives one of them a number and the pass of a
+/// channel, and passes on the messages of a run to the other one, which has named the number.
+///
+/// It does not know the words, and cannot read the link. It answers nobody who has not shown a cookie, and sends no more
+/// bytes than it has received.
+struct RendezvousPoint: Sendable {
+    private let passes: PassMaker
+    private var places: WaitingPlaces
+    private var rendezvous: RendezvousTable
+    private var limits: RendezvousLimits
+
+    init(_ passes: PassMaker, using generator: inout CSPRNG) {
+        self.passes = passes
+        places = WaitingPlaces(using: &generator)
+        rendezvous = RendezvousTable(using: &generator)
+        limits = RendezvousLimits(using: &generator)
+    }
+
+    /// The time at which `timeElapsed` must be called; nil if nobody waits.
+    var deadline: Instant? { places.deadline }
+
+    mutating func timeElapsed(at now: Instant) { places.timeElapsed(at: now) }
+
+    /// Handles a PLACE with a right cookie.
+    mutating func place(
+        _ share: SharePoint, nonce: UInt128, from sender: Endpoint, at now: Instant, into outbox: inout DatagramQueue,
+        using generator: inout CSPRNG
+    ) -> Relay.Reception {
+        guard limits.allowsRequest(from: sender.address, at: now) else { return .discarded(.tooManyPlaces) }
+        let answer = places.wait(share, at: sender, now, using: &generator)
+        outbox.put(.number(nonce: nonce, answer), to: sender)
+        guard case .number = answer else { return .discarded(.tooManyPlaces) }
+        rendezvous.move(share, to: sender)
+        return .handled
+    }
+
+    /// Handles a MEET with a right cookie, which names `number` for the run `run`.
+    mutating func meet(
+        _ number: RendezvousNumber, run: UInt64, nonce: UInt128, from sender: Endpoint, at now: Instant,
+        into outbox: inout DatagramQueue, using generator: inout CSPRNG
+    ) -> Relay.Reception {
+        guard limits.allowsRequest(from: sender.address, at: now) else { return .discarded(.tooManyNumbers) }
+        let outcome = outcome(of: number, run: run, from: sender, at: now, using: &generator)
+        if outcome == .met, let index = rendezvous.index(number, of: sender, at: now) {
+            outbox.put(rendezvous[index].pass, to: rendezvous[index].responder)
+        }
+        outbox.put(.met(nonce: nonce, initiator: run, outcome), to: sender)
+        return switch outcome {
+        case .met: .handled
+        case .unknown: .discarded(.wrongNumber)
+        case .wait: .discarded(.rendezvousFull)
+        case .tooManyNumbers: .discarded(.tooManyNumbers)
+        case .tooManyRuns: .discarded(.tooManyRuns)
+        }
+    }
+
+    private mutating func outcome(
+        of number: RendezvousNumber, run: UInt64, from sender: Endpoint, at now: Instant,
+        using generator: inout CSPRNG
+    ) -> RendezvousMessage.MeetOutcome {
+        if let index = rendezvous.index(number, of: sender, at: now) {
+            return repeatMeeting(index, run: run, from: sender, at: now)
+        }
+        guard limits.allowsNumber(from: sender.address, at: now) else { return .tooManyNumbers }
+        guard let place = places.place(number, at: now) else {
+            limits.countWrongNumber(from: sender.address, at: now)
+            return .unknown
+        }
+        guard place.runCount(of: sender.address) < WaitingPlaces.maximumRunCount else { return .tooManyRuns }
+        guard !rendezvous.isBusy(place.share, at: now), rendezvous.makeRoom(for: sender.address, at: now) else {
+            return .wait
+        }
+        let pass = passes.drawPass(using: &generator)
+        guard let sealed = SealedPass(pass, for: place.share, using: &generator) else {
+            // Anybody could open a pass for this share. The relay learns it only here, because PLACE costs no X25519.
+            places.remove(place)
+            return .unknown
+        }
+        places.countRun(of: sender.address, with: place)
+        rendezvous.begin(Rendezvous(place, with: sender, run: run, pass: .pass(sealed), at: now))
+        return .met
+    }
+
+    /// Handles a MEET for a rendezvous that has begun: the first one again, or that of the initiator's next run.
+    private mutating func repeatMeeting(
+        _ index: Int, run: UInt64, from sender: Endpoint, at now: Instant
+    ) -> RendezvousMessage.MeetOutcome {
+        if rendezvous[index].run != run, let place = places.place(rendezvous[index].number, at: now) {
+            guard place.runCount(of: sender.address) < WaitingPlaces.maximumRunCount else { return .tooManyRuns }
+            places.countRun(of: sender.address, with: place)
+        }
+        rendezvous[index].repeated(run: run, at: now)
+        return .met
+    }
+
+    /// Passes on a message of a run to the other station of its rendezvous, unchanged.
+    mutating func pass(
+        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, into outbox: inout DatagramQueue
+    ) -> Relay.Reception {
+        guard let message = PairingMessage(parsing: datagram),
+            let (index, destination) = rendezvous.route(message, from: sender, at: now),
+            rendezvous[index].pass(message, datagram, at: now)
+        else { return .discarded(.strayPairing) }
+        outbox.put(datagram, to: destination)
+        return .handled
+    }
+}
+
+/// Handles the datagrams of pairing, if the relay pairs stations.
+extension Relay {
+    mutating func pairing(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
+        switch RendezvousMessage(parsing: datagram) {
+        case .place(let nonce, let cookie, let share):
+            if let discard = joins.discard(cookie, for: nonce, from: sender, at: now) { return .discarded(discard) }
+            return rendezvous?.place(
+                share, nonce: nonce, from: sender, at: now, into: &outbox, using: &generator)
+                ?? .discarded(.unknownProtocol)
+        case .meet(let nonce, let cookie, let number, let run):
+            if let discard = joins.discard(cookie, for: nonce, from: sender, at: now) { return .discarded(discard) }
+            return rendezvous?.meet(
+                number, run: run, nonce: nonce, from: sender, at: now, into: &outbox, using: &generator)
+                ?? .discarded(.unknownProtocol)
+        case .number, .met, .pass: return .discarded(.strayPairing)
+        case nil:
+            return rendezvous?.pass(datagram, from: sender, at: now, into: &outbox) ?? .discarded(.unknownProtocol)
+        }
+    }
+}
+
+extension DatagramQueue {
+    fileprivate mutating func put(_ message: RendezvousMessage, to endpoint: Endpoint) {
+        put(capacity: RendezvousMessage.requestByteCount, to: endpoint) { message.write(into: &$0) }
+    }
+}
