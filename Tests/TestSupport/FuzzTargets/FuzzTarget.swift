@@ -10,6 +10,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case icy, playlist, hls, cue, ogg, wav, tags, frames, places, response, live, request
     case terminal, command, input, hid, recording, transmissions, pairing, call, lobby, floor, doctor, application
     case filters, identity, roster, rosterchange, prekey, deposit, announcement, direct, cluster
+    case rendezvous
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
     /// reads differently after it was written again.
@@ -62,6 +63,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .announcement: feedSignedAnnouncement(bytes)
         case .direct: feedDirect(bytes)
         case .cluster: feedCluster(bytes)
+        case .rendezvous: feedRendezvous(bytes)
         }
     }
 }
