@@ -57,6 +57,33 @@ struct PairingByteTests {
         print("\(room.bytesIn) bytes in, \(room.bytesOut) bytes out, \(passedCount) messages passed on")
     }
 
+    @Test func theRelaySeesNeitherTheWordsNorTheLink() throws {
+        let room = RelayHarness(.pairing())
+        var seen: [[UInt8]] = []
+        room.received = { seen.append($1) }
+        let home = WaitingStation(at: .host(1), from: .start, seed: 1)
+        let visitor = MeetingStation(at: .host(2), seed: 2)
+        var isTyped = false
+        while visitor.link == nil, room.now < .start + Duration.seconds(5) {
+            try home.step(room)
+            visitor.step(room)
+            seen += room.inbox.values.flatMap(\.self)
+            room.run(.milliseconds(50))
+            guard !isTyped, let number = home.number else { continue }
+            visitor.type(number, home.words, at: room.now)
+            isTyped = true
+        }
+        let link = try #require(visitor.link)
+        let pass = try #require(link.pass).bytes
+        let words = home.words.text.split(separator: " ")
+        let secrets = [Array(link.text().utf8), pass, Array(pass[16...])] + words.map { Array($0.utf8) }
+        #expect(seen.count > 15)
+        for secret in secrets {
+            #expect(!seen.contains { $0.contains(secret) })
+            #expect(!"\(room.relay.status)".utf8.contains(secret))
+        }
+    }
+
     /// Returns a well-formed message of one of three runs.
     private func message(_ randomness: inout SeededRandom) -> [UInt8] {
         let lengths = [20, 20, 52, 52, 52, Int.random(in: 69...1_092, using: &randomness), 36, 24]
