@@ -1,7 +1,7 @@
 internal import TenfourSession
 
-/// Members, or others who take places, grouped by the prefix of their addresses, so that it is known which prefix has the
-/// most. Adding, and finding the largest group, take constant time.
+/// Members, or others who take places, grouped by the prefix of their addresses, so that it is known which prefix has
+/// the most. Adding, and finding the largest group, take constant time; removing takes time in proportion to the group.
 struct AddressGroups<Element: Equatable & Sendable>: Sendable {
     /// The elements of each prefix, the oldest first.
     private var groups: [UInt64: [Element]] = [:]
@@ -61,12 +61,15 @@ struct SharedPlaces<Element: Equatable & Sendable>: Sendable {
     /// The number of places of the host with this address.
     func count(ofHost address: IPAddress) -> Int { hosts.count(of: address.hostPrefix) }
 
-    /// Returns the element that gives way to a newcomer; nil if none does. A host that has no place takes the newest place
-    /// of a host with the most, if that has two. Otherwise a network takes the newest place of one with the most, if that
-    /// has two, and more than twice as many. Hosts come first, so that a host with strangers in its own network gets a
-    /// place.
+    /// Returns the element that gives way to a newcomer; nil if none does. While a host has several places, a host
+    /// takes the newest place of one with the most, if that has more than twice as many. If each host has one place
+    /// only, a host without a place takes the newest place of the network with the most, if that has two, and more than
+    /// twice as many. So each host keeps a place while there are fewer hosts than places, also among strangers in its
+    /// network.
     func yielding(to address: IPAddress) -> Element? {
-        if hosts.count(of: address.hostPrefix) == 0, hosts.mostCount >= 2 { return hosts.newestOfLargest }
+        let places = hosts.count(of: address.hostPrefix)
+        if hosts.mostCount >= 2 { return hosts.mostCount > 2 * places ? hosts.newestOfLargest : nil }
+        guard places == 0 else { return nil }
         let own = networks.count(of: address.networkPrefix)
         return networks.mostCount >= 2 && networks.mostCount > 2 * own ? networks.newestOfLargest : nil
     }
