@@ -34,7 +34,11 @@ struct ShardedFanOut: ~Copyable {
         let change = MemberChange.add(member: member, channel: channel, endpoint, trailers: trailers)
         if workers.isEmpty { return own.apply(change) }
         var shares = shares[channel] ?? Shares(counts: [Int](repeating: 0, count: workers.count + 1))
-        let thread = shares.counts.indices.min { shares.counts[$0] < shares.counts[$1] } ?? 0
+        // Each channel begins at another thread, so that the members of many small channels use all threads.
+        let count = threadCount
+        let start = (channel % count + count) % count
+        let order = (start..<start + count).map { $0 % count }
+        let thread = order.min { shares.counts[$0] < shares.counts[$1] } ?? 0
         shares.counts[thread] += 1
         shares.threads[member] = thread
         self.shares[channel] = shares
