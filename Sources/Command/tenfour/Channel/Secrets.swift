@@ -170,7 +170,7 @@ struct ArgumentSecret {
         let secret = String(decoding: bytes[(hash + 1)...], as: UTF8.self).lowercased()
         let isSecret =
             front.contains("tenfour:") || front.contains("://")
-            || ["relay-", "talk-", "listen-", "phrase-"].contains { secret.hasPrefix($0) }
+            || ["relay-", "pass-", "talk-", "listen-", "phrase-"].contains { secret.hasPrefix($0) }
         return isSecret ? hash + 1..<bytes.count : nil
     }
 }

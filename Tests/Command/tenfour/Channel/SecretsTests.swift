@@ -58,7 +58,7 @@ import Testing
     /// Secrets in misspelt links and in wrong places.
     @Test(arguments: [
         ["talk", link + "x"], ["talk", "tenfuor://h/f#\(secret)"], ["talk", "bob", link],
-        ["talk", "--nonsense=\(link)"],
+        ["talk", "--nonsense=\(link)"], ["talk", "h/f#pass-\(key).\(secret)"],
         ["channel", "keys", "http://h/f#\(secret)"], ["channel", "new", link], ["nonsense", "f#\(secret)"],
         ["send", "--srtp-key", key, "rtp://127.0.0.1", "--input", "x.wav"], ["listen", "tenfour://h:0/f#\(secret)"],
         ["channel", "new", "family", "--relay", link], ["recv", "srtp://:5004", "--srtp-key", "\(key)\(key)"],
