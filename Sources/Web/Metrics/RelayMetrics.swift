@@ -96,6 +96,9 @@ extension MetricsText {
             "tenfour_paired_rtp_packets_received_total", .counter,
             "Packets from talkers that were forwarded in these channels; each counts once.",
             [Sample(paired.forwardedCount)])
+        add(
+            "tenfour_paired_rtp_bytes_received_total", .counter, "Bytes of these packets; each packet counts once.",
+            [Sample(paired.forwardedByteCount)])
     }
 
     private mutating func addFloors(_ channels: [RelayStatus.Channel]) {

@@ -26,7 +26,7 @@ import Testing
         status.relay.channels = [channel]
         var paired = RelayStatus.Paired()
         (paired.channelCount, paired.memberCount, paired.joinedCount) = (71, 72, 73)
-        paired.forwardedCount = 74
+        (paired.forwardedCount, paired.forwardedByteCount) = (74, 75)
         status.relay.paired = paired
         for reason in RelayDiscard.allCases {
             for _ in 0...reason.rawValue { status.relay.discards.count(reason) }
@@ -142,7 +142,7 @@ import Testing
         let found = samples(text(status))
         let expected: [String: Double] = [
             "tenfour_paired_channels": 71, "tenfour_paired_members": 72, "tenfour_paired_joins_total": 73,
-            "tenfour_paired_rtp_packets_received_total": 74,
+            "tenfour_paired_rtp_packets_received_total": 74, "tenfour_paired_rtp_bytes_received_total": 75,
         ]
         for (name, value) in expected { #expect(found[name] == value, "\(name): \(found[name] ?? .nan)") }
         var without = status
