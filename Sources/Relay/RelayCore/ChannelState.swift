@@ -67,7 +67,9 @@ struct ClaimRank {
 extension Relay {
     /// The configured channels with their indices.
     public var configuredChannels: [(index: ChannelIndex, configuration: RelayConfiguration.Channel)] {
-        channels.indices.compactMap { index in channels[index].map { (index, $0.configuration) } }
+        channels.indices.compactMap { index in
+            channels[index].flatMap { $0.pass == nil ? (index, $0.configuration) : nil }
+        }
     }
 
     /// The number of members of a channel at this relay; zero for a removed channel.
