@@ -31,8 +31,8 @@ struct AddressLimits: Sendable {
 
     private static let rowLength = 4
 
-    /// `rowCount` rows of four entries remember the addresses. An attacker with more addresses than entries has the burst
-    /// of each anew.
+    /// `rowCount` rows of four entries remember the addresses. An attacker with more addresses than entries has the
+    /// burst of each anew.
     init(_ price: CellRateLimit.Price, of scope: Scope = .host, rowCount: Int = 256, seed: UInt64) {
         self.rowCount = rowCount
         self.price = price

@@ -24,8 +24,8 @@ struct ChannelDirectory: Sendable {
         current[channelID] ?? former[channelID]
     }
 
-    /// Replaces the current join keys by the join keys of all configured `channels`. If two channels have the same key, it belongs
-    /// to the channel with the lower index.
+    /// Replaces the current join keys by the join keys of all configured `channels`. If two channels have the same key,
+    /// it belongs to the channel with the lower index.
     mutating func open(_ channels: ChannelTable) {
         current.removeAll()
         for index in channels.indices {

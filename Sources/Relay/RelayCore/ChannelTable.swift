@@ -6,8 +6,12 @@ internal import TenfourPackets
 /// The channels of a relay, by index.
 struct ChannelTable: Sendable {
     private var channels: [RelayedChannel?]
-    /// The indices without a channel that may be reused, because all users of the index know that its channel has ended.
-    private var free: [ChannelIndex] = []
+    /// The indices without a channel, and the times from which they may be reused, the earliest first.
+    private var free: [(index: ChannelIndex, time: Instant)] = []
+
+    /// The time from the end of a channel until its index may be reused. Sending threads are told of ends and of
+    /// packets in separate queues, so a packet of the former channel must not be waiting when the next one begins.
+    private static let reuseDelay = Duration.seconds(1)
 
     init(_ configuration: RelayConfiguration, stores: [String: ManagedChannelStore]) {
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits, stores: stores) }
@@ -65,8 +69,9 @@ struct ChannelTable: Sendable {
 
     /// Adds a channel at a free index, or at a new one if there is none. Returns the index.
     @discardableResult
-    mutating func open(_ channel: RelayedChannel) -> ChannelIndex {
-        if let index = free.popLast() {
+    mutating func open(_ channel: RelayedChannel, at now: Instant) -> ChannelIndex {
+        if let first = free.first, first.time <= now {
+            let index = free.removeFirst().index
             self[index] = channel
             return index
         }
@@ -74,11 +79,8 @@ struct ChannelTable: Sendable {
         return ChannelIndex(channels.count - 1)
     }
 
-    /// Lets the index of a channel that has ended be reused.
-    mutating func release(_ index: ChannelIndex) { free.append(index) }
-
-    /// The time of the next roster update of any channel; nil if no roster has changed.
-    var rosterDeadline: Instant? { channels.lazy.compactMap { $0?.roster.due }.min() }
+    /// Lets the index of a channel that has ended be reused after a while.
+    mutating func release(_ index: ChannelIndex, at now: Instant) { free.append((index, now + Self.reuseDelay)) }
 
     /// The channel with the most listeners.
     var fullest: ChannelIndex? {

@@ -95,9 +95,14 @@ extension Relay {
         _ join: Join, _ key: JoinKey, from sender: Endpoint, at now: Instant
     ) -> Reception {
         guard pairs?.allowsJoin(at: sender.address, now) ?? false else {
+            // Everybody can get a pass, so these JOINs count like wrong proofs: further ones are not even checked.
+            joins.proofFailed(from: sender, at: now)
             return refuse(join, .limited, .tooManyJoins, key, to: sender)
         }
-        guard names.isEmpty || names.contains(join.relay), let channel = pairedChannel(join.channelID) else {
+        // No link with a pass demands the relay's key, and JOIN2 costs two more X25519 operations.
+        guard names.isEmpty || names.contains(join.relay), !join.demandsRelayKey,
+            let channel = pairedChannel(join.channelID)
+        else {
             return refuse(join, .refused, .refused, key, to: sender)
         }
         let reception = enter(channel, join, key, from: sender, at: now)
@@ -184,7 +189,8 @@ extension Relay {
     }
 
     /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be
-    /// the latest id that `sessions.draw` has returned. `index` is the member's in the roster of a channel with an owner.
+    /// the latest id that `sessions.draw` has returned. `index` is the member's in the roster of a channel with an
+    /// owner.
     package mutating func admit(
         _ keys: SessionKeys, as role: Role, index: UInt16 = 0, to channel: ChannelIndex, at endpoint: Endpoint,
         _ now: Instant

@@ -44,8 +44,8 @@ struct JoinVerifier: Sendable {
     /// Returns what stands for the owner of a channel that the relay does not have.
     func ownerHash(ofUnknown channelID: UInt128) -> OwnerHash { cookies.ownerHash(ofUnknown: channelID) }
 
-    /// Returns the reason for which a datagram with `cookie` is discarded; nil if the cookie is valid. A datagram without
-    /// a valid cookie counts against the limit of HELLOs of its host.
+    /// Returns the reason for which a datagram with `cookie` is discarded; nil if the cookie is valid. A datagram
+    /// without a valid cookie counts against the limit of HELLOs of its host.
     mutating func discard(
         _ cookie: Cookie, for nonce: UInt128, from sender: Endpoint, at now: Instant
     ) -> RelayDiscard? {
@@ -78,8 +78,8 @@ struct JoinVerifier: Sendable {
     }
 
     /// Whether the proof of a JOIN was made with `key`. `key` is nil if the channel is unknown and the relay pairs no
-    /// stations; the check then takes the same time and fails. A wrong proof counts against the limit of the sender's host, and against the rate limit
-    /// of all wrong proofs.
+    /// stations; the check then takes the same time and fails. A wrong proof counts against the limit of the sender's
+    /// host, and against the rate limit of all wrong proofs.
     mutating func isProved(_ join: Join, by key: JoinKey?, from sender: Endpoint, at now: Instant) -> Bool {
         let isProved = join.isProved(by: key ?? dummyKey)
         if isProved, key != nil { return true }
@@ -87,14 +87,16 @@ struct JoinVerifier: Sendable {
         return false
     }
 
-    /// Counts a JOIN2 whose proof was right, and whose Noise message the relay cannot open. Its two X25519 operations take
-    /// as long as a dozen wrong proofs.
+    /// Counts a JOIN2 whose proof was right, and whose Noise message the relay cannot open. Its two X25519 operations
+    /// take as long as a dozen wrong proofs.
     mutating func messageFailed(from sender: Endpoint, at now: Instant) {
         limits.proofFailed(at: sender.address, now)
         for _ in 0..<12 { proofs.proofFailed(at: now) }
     }
 
-    private mutating func proofFailed(from sender: Endpoint, at now: Instant) {
+    /// Counts a JOIN whose proof was checked in vain, against the limit of the sender's host, and the rate limit of all
+    /// of them.
+    mutating func proofFailed(from sender: Endpoint, at now: Instant) {
         limits.proofFailed(at: sender.address, now)
         proofs.proofFailed(at: now)
     }

@@ -7,8 +7,8 @@ internal import TenfourSession
 extension Relay {
     /// Replaces the configuration by `configuration`. The members of a channel stay if its keys are unchanged. If a
     /// member limit is now lower, the newest listeners beyond it must leave. A member that must leave is sent GOODBYE
-    /// with the reason: the channel has new keys or another owner, is removed, or is full. `stores` are the files of channels
-    /// with an owner, by the channels' names; those of channels that stay are ignored.
+    /// with the reason: the channel has new keys or another owner, is removed, or is full. `stores` are the files of
+    /// channels with an owner, by the channels' names; those of channels that stay are ignored.
     public mutating func reload(
         _ configuration: RelayConfiguration, stores: [String: ManagedChannelStore] = [:], at now: Instant
     ) {
@@ -25,7 +25,6 @@ extension Relay {
                 channels[index]?.change(to: configuration.channels[same], within: limits)
                 channels[index]?.joinAskers(at: now)
                 sendFloorMessages(of: index, at: now)
-                limitTalkers(of: index)
                 isKept[same] = true
                 continue
             }
@@ -36,16 +35,19 @@ extension Relay {
             post(.ended(channel: index))
         }
         for added in configuration.channels.indices where !isKept[added] {
-            channels.open(RelayedChannel(configuration.channels[added], within: limits, stores: stores))
+            channels.open(RelayedChannel(configuration.channels[added], within: limits, stores: stores), at: now)
         }
+        limitTalkers()
         directory.open(channels)
         managed = ManagedChannels(channels)
         shrink(at: now)
     }
 
-    mutating func limitTalkers(of channel: ChannelIndex) {
-        guard let limits = channels[channel]?.limits else { return }
-        for index in talkers.indices where talkers[index].map({ sessions[$0.member].channel }) == channel {
+    /// Gives all talkers the limits of their channels.
+    private mutating func limitTalkers() {
+        for index in talkers.indices {
+            guard let member = talkers[index]?.member, let limits = channels[sessions[member].channel]?.limits
+            else { continue }
             talkers[index]?.limits = limits
         }
     }

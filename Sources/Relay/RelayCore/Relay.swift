@@ -35,8 +35,7 @@ public struct Relay: ~Copyable, Sendable {
     var paths = PathValidator()
     /// The members' information about themselves (their names), encrypted for the other members.
     var infos = InfoTable()
-    /// The time of the next roster update of any channel; nil if no roster has changed.
-    var rosterDeadline: Instant?
+    var rosters = RosterDeadlines()
     var rosterPages = CellRateLimit()
     var floors = FloorDeadlines()
     var hearings = HearingDeadlines()
@@ -63,7 +62,7 @@ public struct Relay: ~Copyable, Sendable {
     /// `PacketRing.memory`.
     var retransmissions = DatagramQueue(limit: 256)
     /// The time of the latest input.
-    private var latest: Instant
+    private(set) var latest: Instant
     /// The buffer that holds the record decrypted last.
     var opened: [UInt8]
 
@@ -74,8 +73,8 @@ public struct Relay: ~Copyable, Sendable {
     static let recordPrice = CellRateLimit.Price(perSecond: 50, most: 100)
 
     /// `address` is the address at which members reach the relay; cookies are bound to it. `clock` is the wall-clock
-    /// time at `now`. `stores` are the files of channels with an owner, by the channels' names. `generator` must be a CSPRNG
-    /// outside tests.
+    /// time at `now`. `stores` are the files of channels with an owner, by the channels' names. `generator` must be a
+    /// CSPRNG outside tests.
     public init(
         _ configuration: RelayConfiguration, stores: [String: ManagedChannelStore] = [:], address: PeerAddress,
         at now: Instant, clock: WallClock, using generator: inout some RandomNumberGenerator
@@ -103,8 +102,8 @@ public struct Relay: ~Copyable, Sendable {
 
     /// The result of receiving a datagram.
     public enum Reception: Hashable, Sendable {
-        /// The first `byteCount` bytes are to be forwarded unchanged to all members of the channel except the talker, with
-        /// a trailer behind them for each member that has a `trailerKey`.
+        /// The first `byteCount` bytes are to be forwarded unchanged to all members of the channel except the talker,
+        /// with a trailer behind them for each member that has a `trailerKey`.
         case forward(Forwarded, byteCount: Int, channel: ChannelIndex, talker: MemberID)
         /// The datagram was for the relay itself, or a repeated packet; nothing is forwarded.
         case handled
@@ -186,7 +185,7 @@ public struct Relay: ~Copyable, Sendable {
         // Compares the deadlines one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
         next = earlier(next, remotes.deadline)
-        next = earlier(next, rosterDeadline)
+        next = earlier(next, rosters.next)
         next = earlier(next, joins.deadline)
         next = earlier(next, rendezvous?.deadline)
         next = earlier(next, floors.next)
@@ -215,12 +214,12 @@ public struct Relay: ~Copyable, Sendable {
 
     public mutating func nextEvent() -> RelayEvent? {
         let event = events.next()
-        if case .ended(let channel) = event { channels.release(channel) }
+        if case .ended(let channel) = event { channels.release(channel, at: latest) }
         return event
     }
 
-    /// The key of the trailers with which forwarded datagrams to a member end (Protocol/13-members.md); nil if they have
-    /// none, or if the member has left. Ask for it at the event `joined`.
+    /// The key of the trailers with which forwarded datagrams to a member end (Protocol/13-members.md); nil if they
+    /// have none, or if the member has left. Ask for it at the event `joined`.
     public func trailerKey(of member: MemberID) -> TrailerKey? { sessions.trailerKey(of: member) }
 
     mutating func post(_ event: RelayEvent) { events.post(event) }

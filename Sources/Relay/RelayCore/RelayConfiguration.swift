@@ -10,8 +10,8 @@ public struct RelayConfiguration: Sendable, Equatable {
     public var limits: RelayLimits
     /// The static key by which members recognise the relay; nil if the relay cannot prove itself.
     public var key: RelayKey?
-    /// Whether stations may pair through the relay, and the limits of their channels; nil if they may not. The relay needs a
-    /// static key for it.
+    /// Whether stations may pair through the relay, and the limits of their channels; nil if they may not. The relay
+    /// needs a static key for it.
     public var pairing: PairingConfiguration?
 
     /// One channel that members join by the control protocol.
@@ -20,10 +20,11 @@ public struct RelayConfiguration: Sendable, Equatable {
         public var talkJoin: JoinKey
         public var listenJoin: JoinKey
         public var limits: ChannelLimits
-        /// Whether members need the floor to talk, and for how long one has it; nil for a channel without floor control.
+        /// Whether members need the floor to talk, and for how long one has it; nil for a channel without floor
+        /// control.
         public var floor: FloorArbiter.Configuration?
-        /// The key of the owner, who says which members may join (Protocol/13-members.md); nil for a channel that everyone
-        /// with a join key may join. The relay needs a static key for a channel with an owner.
+        /// The key of the owner, who says which members may join (Protocol/13-members.md); nil for a channel that
+        /// everyone with a join key may join. The relay needs a static key for a channel with an owner.
         public var owner: IdentityKey?
 
         public init(name: String, talkJoin: JoinKey, listenJoin: JoinKey, limits: ChannelLimits = ChannelLimits()) {
@@ -33,12 +34,17 @@ public struct RelayConfiguration: Sendable, Equatable {
             self.limits = limits
         }
 
-        /// Whether the two channels have the same name, join keys and owner. If so, the members of `other` stay when this
-        /// configuration replaces it.
+        /// Whether the two channels have the same name, join keys and owner. If so, the members of `other` stay when
+        /// this configuration replaces it.
         func hasKeys(of other: Channel) -> Bool {
             name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin && owner == other.owner
         }
     }
+
+    /// The maximum number of members of all channels of stations that have paired; nil if stations may not pair. It is
+    /// at most half of the relay's places, because anybody can make such channels; the configured ones keep the other
+    /// half.
+    public var pairedMemberLimit: Int? { pairing.map { min($0.members, limits.members / 2) } }
 
     public init(channels: [Channel] = [], names: [RelayID] = [], limits: RelayLimits = RelayLimits()) {
         self.channels = channels

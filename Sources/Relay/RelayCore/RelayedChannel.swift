@@ -26,7 +26,8 @@ struct RelayedChannel: Sendable {
     var otherListenerCount = 0
     /// The channel's members at the other relays of the cluster.
     var remoteMembers = RemoteMembers()
-    /// Who may talk; nil while nobody has asked, unless the channel requires the floor, and in a channel without floor control.
+    /// Who may talk; nil while nobody has asked, unless the channel requires the floor, and in a channel without floor
+    /// control.
     var floor: ChannelFloor?
     /// The messages about the floor that members are to be sent.
     var floorRecords = FloorRecordQueue()
@@ -50,6 +51,12 @@ struct RelayedChannel: Sendable {
         status = RelayStatus.Channel(name: configuration.name)
         if let terms = configuration.floor, terms.isRequired { floor = ChannelFloor(terms) }
         managed = ManagedChannel(configuration, stores[configuration.name])
+    }
+
+    /// Sets new limits of the channel; its members stay.
+    mutating func change(to own: ChannelLimits, within limits: RelayLimits) {
+        configuration.limits = own
+        self.limits = limits.limited(by: own)
     }
 
     /// Sets a new configuration of the channel; its members stay.

@@ -45,7 +45,6 @@ extension Relay {
         }
         rosterChanged(in: channel, at: now)
         floorMembersChanged(in: channel, at: now)
-        rosterDeadline = channels.rosterDeadline
     }
 
     /// Lists a member that may talk, if the roster has room. Returns false if the member is only counted.
@@ -119,18 +118,25 @@ extension Relay {
             counter: infos[sessions[member].info]?.counter ?? 0)
     }
 
-    /// Brings `rosterDeadline` forward to the next roster update of `channel`, if an update is due.
+    /// Sends the next roster update of `channel` when it is due, if the roster has changed.
     mutating func expectRoster(of channel: ChannelIndex) {
-        guard let due = channels[channel]?.roster.due else { return }
-        rosterDeadline = rosterDeadline.map { min($0, due) } ?? due
+        guard let due = channels[channel]?.roster.due, rosters.channels.insert(channel).inserted else { return }
+        rosters.next = rosters.next.map { min($0, due) } ?? due
     }
 
     mutating func sendRosters(at now: Instant) {
-        guard let deadline = rosterDeadline, deadline <= now else { return }
-        for channel in channels.indices {
+        guard let next = rosters.next, next <= now else { return }
+        rosters.next = nil
+        for channel in rosters.channels {
             if let due = channels[channel]?.roster.due, due <= now { sendRoster(of: channel, at: now) }
+            if let due = channels[channel]?.roster.due {
+                rosters.next = rosters.next.map { min($0, due) } ?? due
+            } else {
+                rosters.channels.remove(channel)
+            }
         }
-        rosterDeadline = channels.rosterDeadline
+        // The rosters of many channels are sent together, at most a hundred times a second.
+        rosters.next = rosters.next.map { max($0, now + .milliseconds(10)) }
     }
 
     /// Sends the changes of a channel to all members that have subscribed, one record each.
@@ -199,4 +205,10 @@ extension Relay {
         }
         return members
     }
+}
+
+/// The channels whose roster has changed, and the time at which to look at them next; nil if there are none.
+struct RosterDeadlines: Sendable {
+    var channels: Set<ChannelIndex> = []
+    var next: Instant?
 }

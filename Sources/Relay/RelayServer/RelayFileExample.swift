@@ -49,8 +49,9 @@ extension RelayFile {
         # with another key in that file, all of these channels end. The relays of a cluster cannot share them.
         #pair off
 
-        # Maximum number of members of all such channels, and of bits per second in one of them. If all places are taken, the
-        # networks of the members share them.
+        # Maximum number of members of all such channels, at most half of members, and of bits per second in one of them. If all
+        # places are taken, a host that has none takes the newest place of the host with the most; if each host has one only,
+        # networks share them.
         #pair-members \(PairingConfiguration().members)
         #pair-bits \(PairingConfiguration().bitsPerSecond / 1_000)k
 

@@ -40,6 +40,11 @@ extension RelayFile {
         configuration.relay.pairing = pairing.configuration
         guard self.errors.isEmpty, let place = pairing.places["pair"] else { return }
         func note(_ text: String) { errors.note(RelayFileError(place, .message(text))) }
+        let half = configuration.relay.limits.members / 2
+        if let place = pairing.places["pair-members"], pairing.configuration.members > half {
+            let remedy = "pair-members can be half of members at most, which is \(half): lower it, or raise members"
+            errors.note(RelayFileError(place, .message(remedy)))
+        }
         if keyFile == nil {
             note("stations that pair get channels that follow from the relay's key: add relay-key FILE")
         }

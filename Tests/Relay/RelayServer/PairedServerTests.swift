@@ -44,6 +44,35 @@ struct PairedServerTests {
         for index in formers.indices { #expect(formers[index].heard(1, within: 100).isEmpty) }
     }
 
+    /// The sending threads forget what they have counted for a channel that has ended.
+    @Test func aChannelAtAnIndexThatAnotherHadBeginsWithoutItsStatistics() throws {
+        let relay = try RunningRelay(configuration)
+        let keys = pair()
+        var talker = try TestMember(.talk, of: keys, at: relay.port)
+        var listener = try TestMember(.talk, of: keys, at: relay.port)
+        talker.announce(SSRC(7))
+        talker.speak(rtp(1))
+        #expect(listener.heard(2).last == rtp(1))
+        talker.leave()
+        listener.leave()
+        relay.wait { $0.relay.paired?.channelCount == 0 }
+        var generator = CSPRNG()
+        let family = ChannelKeys(name: "family", secret: Secret(.talk, using: &generator))
+        var changed = configuration
+        changed.relay.channels = [
+            RelayConfiguration.Channel(name: "family", talkJoin: family.talkJoin!, listenJoin: family.listenJoin)
+        ]
+        // The index of the pair's channel is free after a second. Until then the new channel gets another one.
+        relay.wait { status in
+            if status.relay.channels.isEmpty {
+                relay.server.reload(changed)
+            } else if status.relay.channels[0].number != 0 {
+                relay.server.reload(configuration)
+            }
+            return status.relay.channels.first?.number == 0 && status.fanOuts == [FanOutStatistics()]
+        }
+    }
+
     @Test func aRelayThatIsStartedAnewHasTheChannelsAndOneThatPairsNoMoreHasNot() throws {
         let keys = pair()
         let relay = try RunningRelay(configuration)

@@ -16,6 +16,8 @@ struct RelayFilePairingTests {
         #expect(configuration.relay.pairing == PairingConfiguration() && configuration.relay.channels.isEmpty)
         let other = try read("pair-bits 64k\npair on\nrelay-key relay.key\npair-members 20\n").relay.pairing
         #expect(other?.members == 20 && other?.bitsPerSecond == 64_000)
+        #expect(try read("relay-key a\npair on\npair-members 250\nmembers 500").relay.pairedMemberLimit == 250)
+        #expect(try read("relay-key a\npair on\nmembers 500").relay.pairedMemberLimit == 250)
         let off = try read("pair off\npair-members 20\nrtp-in a=0.0.0.0:6000\nrtp-out a=10.0.0.1:5004")
         #expect(off.relay.pairing == nil)
     }
@@ -32,6 +34,10 @@ struct RelayFilePairingTests {
         ("relay-key a\npair on\npair-members 1", "line 3: pair-members needs a number from 2 to 100000"),
         ("relay-key a\npair on\npair-members 9\npair-members 9", "line 4: pair-members appears a second time"),
         ("relay-key a\npair on\npair-bits 10", "line 3: pair-bits needs a number from 1000 to 10000000000"),
+        (
+            "relay-key a\nmembers 500\npair on\npair-members 251",
+            "line 4: pair-members can be half of members at most, which is 250: lower it, or raise members"
+        ),
         ("relay-key a\npair off", "no channel is configured"),
     ])
     func everyErrorHasItsRemedy(text: String, expected: String) {

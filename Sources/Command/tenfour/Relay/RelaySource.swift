@@ -227,9 +227,9 @@ extension RelaySource.Read {
                 "forwards \(limits.channelVoices) simultaneous voices of \(limits.channelTalkers) talkers in a channel, and "
                     + "\(limits.channelBitsPerSecond) bits per second in total")
         }
-        if let pairing = configuration.relay.pairing {
+        if let pairing = configuration.relay.pairing, let members = configuration.relay.pairedMemberLimit {
             lines.append(
-                "pairs stations, and forwards the channels that they make: \(pairing.members) members in all, "
+                "pairs stations, and forwards the channels that they make: \(members) members in all, "
                     + "\(pairing.bitsPerSecond) bits per second in one")
         }
         for channel in configuration.relay.channels {
