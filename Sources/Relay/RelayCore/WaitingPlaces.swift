@@ -69,11 +69,12 @@ struct WaitingPlaces: Sendable {
         guard var place = places[share] else { return begin(share, at: endpoint, now, using: &generator) }
         if place.endpoint != endpoint {
             let (former, address) = (place.endpoint.address, endpoint.address)
-            guard former == address || shared.count(ofHost: address) < Self.maximumCountOfHost else {
-                return .refused(.tooMany)
+            // A place that stays with its host keeps its age among the others.
+            if former.hostPrefix != address.hostPrefix {
+                guard shared.count(ofHost: address) < Self.maximumCountOfHost else { return .refused(.tooMany) }
+                shared.remove(share, at: former)
+                shared.add(share, at: address)
             }
-            shared.remove(share, at: former)
-            shared.add(share, at: address)
             place.endpoint = endpoint
         }
         place.refreshed = now

@@ -185,4 +185,22 @@ final class WaitingPlacesTests {
         #expect(counted.runCount(of: Endpoint.host(2).address) == 2)
         #expect(counted.runCount(of: Endpoint.host(3).address) == 0)
     }
+
+    @Test func aChangeOfPortDoesNotMakeAPlaceTheNewest() throws {
+        let site = { (host: UInt64) in Endpoint(.v6(high: 0x2001_0DB8_0001_0000 + host, low: 1, scope: 0), port: 9) }
+        let older = drawShare()
+        let first = try #require(given(older, site(1)))
+        let newer = drawShare()
+        let second = try #require(given(newer, site(2)))
+        _ = (2..<WaitingPlaces.maximumCount).map { index in
+            let share = drawShare()
+            return given(share, .host(3_000 + index))
+        }
+        let moved = Endpoint(site(1).address, port: 50_000)
+        #expect(given(older, moved) == first)
+        #expect(places.place(first, at: now)?.endpoint == moved)
+        let share = drawShare()
+        #expect(given(share, .host(1)) != nil)
+        #expect(places.place(first, at: now) != nil && places.place(second, at: now) == nil)
+    }
 }
