@@ -130,7 +130,8 @@ public struct Relay: ~Copyable, Sendable {
         switch datagram[0] {
         case 128...191: return media(datagram, from: sender, at: now)
         case ControlPacket.firstByte: break
-        case PairingMessage.firstByte where rendezvous != nil: return pairing(datagram, from: sender, at: now)
+        case PairingMessage.firstByte:
+            return pairing(datagram, from: sender, at: now) ?? .discarded(.unknownProtocol)
         default: return .discarded(.unknownProtocol)
         }
         do {

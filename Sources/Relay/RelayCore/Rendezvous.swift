@@ -10,9 +10,12 @@ struct Rendezvous: Sendable {
     let station: SharePoint
     let number: RendezvousNumber
     fileprivate(set) var responder: Endpoint
-    let initiator: Endpoint
+    private(set) var initiator: Endpoint
     /// The number of the run that the initiator has begun last.
-    var run: UInt64
+    private(set) var run: UInt64
+    /// Whether a CONFIRMATION of this run was passed on, which may cost a guess. A responder forgets a run, so that a
+    /// further SHARE with the same number would begin one more.
+    private(set) var isConfirmed = false
     /// The pass as it is sent to the responder.
     let pass: RendezvousMessage
     let began: Instant
@@ -23,6 +26,9 @@ struct Rendezvous: Sendable {
 
     static let longestTime = Duration.seconds(60)
     static let silence = Duration.seconds(10)
+    /// A rendezvous of this age ends for another host that has met the station less often. It is the time that a responder
+    /// allows for a run.
+    static let turn = Duration.seconds(10)
     static let maximumByteCount = 4_096
     /// The time for which repeated messages are passed on behind RECEIPT or a refusal of all words.
     static let afterwards = Duration.seconds(2)
@@ -44,8 +50,10 @@ struct Rendezvous: Sendable {
     }
 
     /// The initiator has sent MEET again, perhaps for a new run.
-    mutating func repeated(run: UInt64, at now: Instant) {
+    mutating func repeated(run: UInt64, from initiator: Endpoint, at now: Instant) {
+        if run != self.run { isConfirmed = false }
         self.run = run
+        self.initiator = initiator
         latest = now
     }
 
@@ -62,14 +70,17 @@ struct Rendezvous: Sendable {
         }
     }
 
-    /// Counts a message that is passed on. Returns false if there have been too many bytes; the rendezvous then ends.
+    /// Counts a message that is passed on. Returns false if there have been too many bytes, which ends the rendezvous, and
+    /// for a SHARE after the run's CONFIRMATION.
     mutating func pass(_ message: PairingMessage, _ datagram: Span<UInt8>, at now: Instant) -> Bool {
+        if message.kind == .share, isConfirmed { return false }
         guard byteCount + datagram.count <= Self.maximumByteCount else {
             end = now
             return false
         }
         byteCount += datagram.count
         latest = now
+        if message.kind == .confirmation { isConfirmed = true }
         if message.kind == .receipt || message.refusesAll(datagram) { end = min(end, now + Self.afterwards) }
         return true
     }
@@ -78,8 +89,15 @@ struct Rendezvous: Sendable {
 /// The rendezvous that are in progress, 32 at the most. Each needs a pass, which costs the relay two X25519 operations.
 ///
 /// If all are taken, a newcomer takes the place of one that began at least 2 s ago: first the newest of the network with
-/// the most initiators, then the oldest of all. A run takes less than 2 s.
+/// the most initiators, then the oldest of this network, or of all if each network has one. A run takes less than 2 s.
 struct RendezvousTable: Sendable {
+    /// The place in the table of a new rendezvous.
+    enum Room: Equatable {
+        case free
+        /// That of the rendezvous with this index, which ends.
+        case instead(of: Int)
+    }
+
     /// In the order in which they began.
     private var entries: [Rendezvous] = []
     /// Limits how often a host may take the place of the oldest rendezvous: once for each time that its turn comes.
@@ -97,9 +115,14 @@ struct RendezvousTable: Sendable {
         set { entries[index] = newValue }
     }
 
-    /// Returns the index of the rendezvous of the initiator at `endpoint` with the station under `number`.
-    func index(_ number: RendezvousNumber, of endpoint: Endpoint, at now: Instant) -> Int? {
-        entries.firstIndex { $0.number == number && $0.initiator == endpoint && $0.passes(at: now) }
+    /// Returns the index of the rendezvous of the initiator at `endpoint` with the station under `number`. If the initiator
+    /// is at another endpoint of its host, because its router has changed the port, it must name the same run.
+    func index(_ number: RendezvousNumber, run: UInt64, of endpoint: Endpoint, at now: Instant) -> Int? {
+        entries.firstIndex {
+            $0.number == number && $0.passes(at: now)
+                && ($0.initiator == endpoint
+                    || $0.run == run && $0.initiator.address.hostPrefix == endpoint.address.hostPrefix)
+        }
     }
 
     /// Returns the index of the rendezvous to which a message of pairing belongs, and the endpoint to which it goes.
@@ -112,46 +135,56 @@ struct RendezvousTable: Sendable {
         return nil
     }
 
-    /// Whether the station with this share takes part in a rendezvous.
-    func isBusy(_ station: SharePoint, at now: Instant) -> Bool {
-        entries.contains { $0.station == station && !$0.hasEnded(at: now) }
-    }
-
     /// The station with this share now receives at `endpoint`.
     mutating func move(_ station: SharePoint, to endpoint: Endpoint) {
         for index in entries.indices where entries[index].station == station { entries[index].responder = endpoint }
     }
 
-    /// Whether there is room for one more, or a rendezvous that an initiator from `address` may take the place of;
-    /// removes the latter.
-    mutating func makeRoom(for address: IPAddress, at now: Instant) -> Bool {
+    /// Returns the room for a rendezvous of an initiator from `address` with the station at `place`; nil if it has to wait.
+    /// Nobody gives way before `begin`.
+    mutating func room(for address: IPAddress, at place: WaitingPlaces.Place, _ now: Instant) -> Room? {
         entries.removeAll { $0.hasEnded(at: now) }
-        guard entries.count >= Self.maximumCount else { return true }
-        guard let index = newestOfLargestNetwork(for: address, at: now) ?? oldest(for: address, at: now) else {
-            return false
+        if let index = entries.firstIndex(where: { $0.station == place.share }) {
+            return endsForAnother(entries[index], address, at: place, now) ? .instead(of: index) : nil
         }
-        entries.remove(at: index)
-        return true
+        guard entries.count >= Self.maximumCount else { return .free }
+        // The first one is the oldest.
+        guard let first = entries.first, mayMakeRoom(first, at: now) else { return nil }
+        return yielding(to: address, at: now).map { .instead(of: $0) }
     }
 
-    mutating func begin(_ rendezvous: Rendezvous) {
+    mutating func begin(_ rendezvous: Rendezvous, in room: Room) {
+        if case .instead(of: let index) = room { entries.remove(at: index) }
         entries.append(rendezvous)
-        _ = turns.spend(rendezvous.initiator.address, at: rendezvous.began)
+        spendTurn(of: rendezvous.initiator.address, at: rendezvous.began)
     }
 
-    private func newestOfLargestNetwork(for address: IPAddress, at now: Instant) -> Int? {
+    /// Lets the time begin anew until a host may take the place of the oldest rendezvous.
+    mutating func spendTurn(of address: IPAddress, at now: Instant) {
+        turns.giveBack(address)
+        _ = turns.spend(address, at: now)
+    }
+
+    /// Whether the rendezvous of a station ends for an initiator from `address`. Otherwise somebody who knows the number could
+    /// keep others from the station, by MEETs alone.
+    private func endsForAnother(
+        _ entry: Rendezvous, _ address: IPAddress, at place: WaitingPlaces.Place, _ now: Instant
+    ) -> Bool {
+        now - entry.began >= Rendezvous.turn
+            && (entry.number != place.number
+                || place.meetingCount(of: address) < place.meetingCount(of: entry.initiator.address))
+    }
+
+    private func yielding(to address: IPAddress, at now: Instant) -> Int? {
         var networks = NetworkShares()
         for entry in entries { networks.add(entry.initiator.address, isListener: true) }
-        guard networks.mayDisplace(from: address) else { return nil }
-        return entries.lastIndex {
-            mayMakeRoom($0, at: now)
-                && networks.memberCount(near: $0.initiator.address) == networks.mostListeners
+        let isCandidate = { (entry: Rendezvous) in
+            mayMakeRoom(entry, at: now)
+                && (networks.mostListeners < 2
+                    || networks.memberCount(near: entry.initiator.address) == networks.mostListeners)
         }
-    }
-
-    private func oldest(for address: IPAddress, at now: Instant) -> Int? {
-        guard turns.allows(address, at: now) else { return nil }
-        return entries.firstIndex { mayMakeRoom($0, at: now) }
+        if networks.mayDisplace(from: address), let newest = entries.lastIndex(where: isCandidate) { return newest }
+        return turns.allows(address, at: now) ? entries.firstIndex(where: isCandidate) : nil
     }
 
     private func mayMakeRoom(_ entry: Rendezvous, at now: Instant) -> Bool {

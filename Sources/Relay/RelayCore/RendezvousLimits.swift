@@ -13,8 +13,8 @@ struct RendezvousLimits: Sendable {
     /// from naming a right number.
     private var wrongNumbersOfNetwork: AddressLimits
 
-    /// The number of rows of the limits of pairing. They remember 16 384 hosts: if a thousand strangers could make them
-    /// forget hosts, they would have their bursts of wrong numbers anew.
+    /// The number of rows of the limits of pairing. They remember 16 384 hosts, so that a thousand strangers do not make
+    /// them forget each other, and then have their bursts of wrong numbers anew.
     static let rowCount = 4_096
     private static let requestPrice = CellRateLimit.Price(perSecond: 10, most: 40)
     private static let wrongNumberPrice = CellRateLimit.Price(perSecond: 1.0 / 60, most: 3)

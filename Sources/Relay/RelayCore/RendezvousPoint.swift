@@ -11,13 +11,13 @@ internal import TenfourSession
 struct RendezvousPoint: Sendable {
     private let passes: PassMaker
     private var places: WaitingPlaces
-    private var rendezvous: RendezvousTable
+    private var table: RendezvousTable
     private var limits: RendezvousLimits
 
     init(_ passes: PassMaker, using generator: inout CSPRNG) {
         self.passes = passes
         places = WaitingPlaces(using: &generator)
-        rendezvous = RendezvousTable(using: &generator)
+        table = RendezvousTable(using: &generator)
         limits = RendezvousLimits(using: &generator)
     }
 
@@ -35,7 +35,7 @@ struct RendezvousPoint: Sendable {
         let answer = places.wait(share, at: sender, now, using: &generator)
         outbox.put(.number(nonce: nonce, answer), to: sender)
         guard case .number = answer else { return .discarded(.tooManyPlaces) }
-        rendezvous.move(share, to: sender)
+        table.move(share, to: sender)
         return .handled
     }
 
@@ -46,8 +46,8 @@ struct RendezvousPoint: Sendable {
     ) -> Relay.Reception {
         guard limits.allowsRequest(from: sender.address, at: now) else { return .discarded(.tooManyNumbers) }
         let outcome = outcome(of: number, run: run, from: sender, at: now, using: &generator)
-        if outcome == .met, let index = rendezvous.index(number, of: sender, at: now) {
-            outbox.put(rendezvous[index].pass, to: rendezvous[index].responder)
+        if outcome == .met, let index = table.index(number, run: run, of: sender, at: now) {
+            outbox.put(table[index].pass, to: table[index].responder)
         }
         outbox.put(.met(nonce: nonce, initiator: run, outcome), to: sender)
         return switch outcome {
@@ -63,7 +63,7 @@ struct RendezvousPoint: Sendable {
         of number: RendezvousNumber, run: UInt64, from sender: Endpoint, at now: Instant,
         using generator: inout CSPRNG
     ) -> RendezvousMessage.MeetOutcome {
-        if let index = rendezvous.index(number, of: sender, at: now) {
+        if let index = table.index(number, run: run, of: sender, at: now) {
             return repeatMeeting(index, run: run, from: sender, at: now)
         }
         guard limits.allowsNumber(from: sender.address, at: now) else { return .tooManyNumbers }
@@ -72,17 +72,18 @@ struct RendezvousPoint: Sendable {
             return .unknown
         }
         guard place.runCount(of: sender.address) < WaitingPlaces.maximumRunCount else { return .tooManyRuns }
-        guard !rendezvous.isBusy(place.share, at: now), rendezvous.makeRoom(for: sender.address, at: now) else {
-            return .wait
-        }
+        guard let room = table.room(for: sender.address, at: place, now) else { return .wait }
         let pass = passes.drawPass(using: &generator)
         guard let sealed = SealedPass(pass, for: place.share, using: &generator) else {
             // Anybody could open a pass for this share. The relay learns it only here, because PLACE costs no X25519.
+            // Nobody has given way for it, and its initiator has had a turn and named a wrong number.
             places.remove(place)
+            limits.countWrongNumber(from: sender.address, at: now)
+            table.spendTurn(of: sender.address, at: now)
             return .unknown
         }
-        places.countRun(of: sender.address, with: place)
-        rendezvous.begin(Rendezvous(place, with: sender, run: run, pass: .pass(sealed), at: now))
+        places.countMeeting(of: sender.address, with: place)
+        table.begin(Rendezvous(place, with: sender, run: run, pass: .pass(sealed), at: now), in: room)
         return .met
     }
 
@@ -90,11 +91,11 @@ struct RendezvousPoint: Sendable {
     private mutating func repeatMeeting(
         _ index: Int, run: UInt64, from sender: Endpoint, at now: Instant
     ) -> RendezvousMessage.MeetOutcome {
-        if rendezvous[index].run != run, let place = places.place(rendezvous[index].number, at: now) {
+        if table[index].run != run {
+            guard let place = places.place(table[index].number, at: now) else { return .unknown }
             guard place.runCount(of: sender.address) < WaitingPlaces.maximumRunCount else { return .tooManyRuns }
-            places.countRun(of: sender.address, with: place)
         }
-        rendezvous[index].repeated(run: run, at: now)
+        table[index].repeated(run: run, from: sender, at: now)
         return .met
     }
 
@@ -103,32 +104,32 @@ struct RendezvousPoint: Sendable {
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, into outbox: inout DatagramQueue
     ) -> Relay.Reception {
         guard let message = PairingMessage(parsing: datagram),
-            let (index, destination) = rendezvous.route(message, from: sender, at: now),
-            rendezvous[index].pass(message, datagram, at: now)
+            let (index, destination) = table.route(message, from: sender, at: now)
         else { return .discarded(.strayPairing) }
+        let isFirstGuess = message.kind == .confirmation && !table[index].isConfirmed
+        guard table[index].pass(message, datagram, at: now) else { return .discarded(.strayPairing) }
+        if isFirstGuess { places.countRun(of: sender.address, with: table[index].number) }
         outbox.put(datagram, to: destination)
         return .handled
     }
 }
 
-/// Handles the datagrams of pairing, if the relay pairs stations.
 extension Relay {
-    mutating func pairing(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+    /// Handles a datagram of pairing; nil if the relay pairs no stations.
+    mutating func pairing(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception? {
+        guard rendezvous != nil else { return nil }
         guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
         switch RendezvousMessage(parsing: datagram) {
         case .place(let nonce, let cookie, let share):
             if let discard = joins.discard(cookie, for: nonce, from: sender, at: now) { return .discarded(discard) }
             return rendezvous?.place(
                 share, nonce: nonce, from: sender, at: now, into: &outbox, using: &generator)
-                ?? .discarded(.unknownProtocol)
         case .meet(let nonce, let cookie, let number, let run):
             if let discard = joins.discard(cookie, for: nonce, from: sender, at: now) { return .discarded(discard) }
             return rendezvous?.meet(
                 number, run: run, nonce: nonce, from: sender, at: now, into: &outbox, using: &generator)
-                ?? .discarded(.unknownProtocol)
         case .number, .met, .pass: return .discarded(.strayPairing)
-        case nil:
-            return rendezvous?.pass(datagram, from: sender, at: now, into: &outbox) ?? .discarded(.unknownProtocol)
+        case nil: return rendezvous?.pass(datagram, from: sender, at: now, into: &outbox)
         }
     }
 }

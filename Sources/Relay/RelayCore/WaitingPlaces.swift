@@ -26,10 +26,12 @@ struct WaitingPlaces: Sendable {
         fileprivate let began: Instant
         /// The time of the station's last PLACE.
         fileprivate var refreshed: Instant
-        /// The number of runs of each host with this station.
-        fileprivate var runs: [UInt64: Int] = [:]
+        /// The numbers of rendezvous, and of runs in which it had a guess, of each host with this station.
+        fileprivate var visits: [UInt64: (meetings: Int, runs: Int)] = [:]
 
-        func runCount(of address: IPAddress) -> Int { runs[address.hostPrefix] ?? 0 }
+        func meetingCount(of address: IPAddress) -> Int { visits[address.hostPrefix]?.meetings ?? 0 }
+
+        func runCount(of address: IPAddress) -> Int { visits[address.hostPrefix]?.runs ?? 0 }
 
         fileprivate func hasEnded(at now: Instant) -> Bool {
             now - refreshed >= WaitingPlaces.silence || now - began >= WaitingPlaces.longestTime
@@ -41,8 +43,8 @@ struct WaitingPlaces: Sendable {
     /// A place ends if its station sends no PLACE for this long.
     static let silence = Duration.seconds(30)
     static let longestTime = Duration.seconds(300)
-    /// The maximum number of runs of one host with one station. So a host that hits on a number cannot spend all three
-    /// guesses at the words.
+    /// The maximum number of runs of one host with one station that may cost a guess. So a host that hits on a number
+    /// cannot spend all three guesses at the words.
     static let maximumRunCount = 2
     private static let newPlacePrice = CellRateLimit.Price(perSecond: 0.2, most: 4)
     private static let sweepInterval = Duration.seconds(1)
@@ -105,9 +107,15 @@ struct WaitingPlaces: Sendable {
         .number(place.number, seconds: UInt16((Self.longestTime - (now - place.began)).components.seconds))
     }
 
-    /// Counts a run of a host with the station that waits under `number`.
-    mutating func countRun(of address: IPAddress, with place: Place) {
-        places[place.share]?.runs[address.hostPrefix, default: 0] += 1
+    /// Counts a rendezvous of a host with the station at `place`.
+    mutating func countMeeting(of address: IPAddress, with place: Place) {
+        places[place.share]?.visits[address.hostPrefix, default: (0, 0)].meetings += 1
+    }
+
+    /// Counts a run of a host with the station that waits under `number`, as soon as it may cost a guess.
+    mutating func countRun(of address: IPAddress, with number: RendezvousNumber) {
+        guard let share = shares[number] else { return }
+        places[share]?.visits[address.hostPrefix, default: (0, 0)].runs += 1
     }
 
     /// Removes a place, whose number is then unknown.

@@ -23,6 +23,16 @@ extension RelayConfiguration {
     }
 }
 
+/// Returns a message of pairing with zeros behind its head. No station accepts it.
+func pairingMessage(_ kind: PairingMessage.Kind, run: UInt64, byteCount: Int) -> [UInt8] {
+    let head: [UInt8] = [0x70, 1, kind.rawValue, 0]
+    let numbers = [UInt8](capacity: 16) {
+        $0.append(number: run)
+        $0.append(number: kind == .hello ? 0 : 7 as UInt64)
+    }
+    return head + numbers + [UInt8](repeating: 0, count: byteCount - 20)
+}
+
 /// An address that asks a relay for cookies, and keeps the latest one.
 class RelayVisitor {
     let endpoint: Endpoint
@@ -113,6 +123,7 @@ final class WaitingStation: RelayVisitor {
             if case .number(nonce, .number(let number, seconds: _)) = message { self.number = number }
             if case .pass(let sealed) = message, let pass = sealed.opened(by: share) { try offer(pass) }
         }
+        responder?.timeElapsed(at: room.now)
         for datagram in others { responder?.receive(datagram.span, from: pairingRelay, at: room.now) }
         while let event = responder?.nextEvent() { events.append(event) }
         while responder != nil {

@@ -33,15 +33,6 @@ struct RendezvousTests {
         station.take(room).rendezvous.compactMap { if case .pass(let pass) = $0 { pass } else { nil } }
     }
 
-    private func message(_ kind: PairingMessage.Kind, run: UInt64, byteCount: Int) -> [UInt8] {
-        let head: [UInt8] = [0x70, 1, kind.rawValue, 0]
-        let numbers = [UInt8](capacity: 16) {
-            $0.append(number: run)
-            $0.append(number: kind == .hello ? 0 : 7 as UInt64)
-        }
-        return head + numbers + [UInt8](repeating: 0, count: byteCount - 20)
-    }
-
     /// Returns other stations that wait, each of a network of its own, and their numbers.
     private mutating func waiting(_ count: Int) -> [RendezvousNumber] {
         (0..<count).compactMap { index in
@@ -68,9 +59,18 @@ struct RendezvousTests {
         // A lost PASS is sent again, the same bytes, for each MEET.
         #expect(visitor.met(number, run: 9, room) == .met)
         #expect(passes(home) == [sealed])
-        // The second run of the same initiator has the same pass, and there is no third one.
+        // Further runs of the same initiator have the same pass. Two of them may have a guess.
+        for run in 10...12 as ClosedRange<UInt64> {
+            #expect(visitor.met(number, run: run, room) == .met)
+            #expect(passes(home) == [sealed])
+        }
+        for run in [9, 10] as [UInt64] {
+            #expect(visitor.met(number, run: run, room) == .met)
+            let guess = pairingMessage(.confirmation, run: run, byteCount: 52)
+            for _ in 0..<3 { #expect(room.receive(guess, from: visitor.endpoint) == .handled) }
+        }
         #expect(visitor.met(number, run: 10, room) == .met)
-        #expect(passes(home) == [sealed])
+        _ = home.take(room)
         #expect(visitor.met(number, run: 11, room) == .tooManyRuns)
         #expect(passes(home).isEmpty)
         #expect(room.relay.status.discards[.tooManyRuns] == 1)
@@ -86,12 +86,12 @@ struct RendezvousTests {
         ]
         for (kind, byteCount) in byteCounts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let isOfInitiator = kind.rawValue % 2 == 1
-            let right = message(kind, run: 9, byteCount: byteCount)
+            let right = pairingMessage(kind, run: 9, byteCount: byteCount)
             for (sender, other) in [(visitor, home), (home, visitor)] {
                 let isRight = (sender === visitor) == isOfInitiator
                 #expect(room.receive(right, from: sender.endpoint) == (isRight ? .handled : .discarded(.strayPairing)))
                 #expect(room.take(other.endpoint) == (isRight ? [right] : []))
-                room.receive(message(kind, run: 8, byteCount: byteCount), from: sender.endpoint)
+                room.receive(pairingMessage(kind, run: 8, byteCount: byteCount), from: sender.endpoint)
                 room.receive(right + [0], from: sender.endpoint)
             }
             room.receive(right, from: stranger.endpoint)
@@ -105,10 +105,10 @@ struct RendezvousTests {
         #expect(visitor.met(number, run: 9, room) == .met)
         let moved = visitor(at: .host(1, port: 50_000))
         #expect(moved.placed(share.point, room) == .number(number, seconds: 300))
-        let hello = message(.hello, run: 9, byteCount: 20)
+        let hello = pairingMessage(.hello, run: 9, byteCount: 20)
         room.receive(hello, from: visitor.endpoint)
         #expect(room.take(moved.endpoint) == [hello])
-        let challenge = message(.challenge, run: 9, byteCount: 20)
+        let challenge = pairingMessage(.challenge, run: 9, byteCount: 20)
         #expect(room.receive(challenge, from: home.endpoint) == .discarded(.strayPairing))
         #expect(room.receive(challenge, from: moved.endpoint) == .handled)
     }
@@ -151,16 +151,16 @@ struct RendezvousTests {
 
     @Test func aStationHasOneRendezvousAtATime() {
         #expect(visitor.met(number, run: 9, room) == .met)
-        let other = visitor(at: .host(3))
+        let other = visitor(at: .host(2, port: 50_000))
         #expect(other.met(number, run: 1, room) == .wait)
         #expect(room.relay.status.discards[.rendezvousFull] == 1)
         // The run of the first one ends 10 s after its last message.
         room.run(.seconds(6))
-        room.receive(message(.hello, run: 9, byteCount: 20), from: visitor.endpoint)
+        room.receive(pairingMessage(.hello, run: 9, byteCount: 20), from: visitor.endpoint)
         room.run(.milliseconds(9_999))
         #expect(other.met(number, run: 1, room) == .wait)
         room.run(.milliseconds(1))
-        #expect(room.receive(message(.hello, run: 9, byteCount: 20), from: visitor.endpoint) != .handled)
+        #expect(room.receive(pairingMessage(.hello, run: 9, byteCount: 20), from: visitor.endpoint) != .handled)
         #expect(other.met(number, run: 1, room) == .met)
     }
 
@@ -172,7 +172,7 @@ struct RendezvousTests {
     ) {
         #expect(visitor.met(number, run: 9, room) == .met)
         room.run(.seconds(1))
-        var last = message(kind, run: 9, byteCount: byteCount)
+        var last = pairingMessage(kind, run: 9, byteCount: byteCount)
         if kind == .refusal { last[20] = reason }
         let sender = kind == .receipt ? visitor : home
         #expect(room.receive(last, from: sender.endpoint) == .handled)
@@ -186,7 +186,7 @@ struct RendezvousTests {
 
     @Test func aRendezvousLastsAMinuteAtTheMost() {
         #expect(visitor.met(number, run: 9, room) == .met)
-        let hello = message(.hello, run: 9, byteCount: 20)
+        let hello = pairingMessage(.hello, run: 9, byteCount: 20)
         for _ in 0..<11 {
             room.run(.seconds(5))
             #expect(room.receive(hello, from: visitor.endpoint) == .handled)
@@ -201,14 +201,14 @@ struct RendezvousTests {
 
     @Test func noMoreThan4096BytesArePassedOn() {
         #expect(visitor.met(number, run: 9, room) == .met)
-        let link = message(.link, run: 9, byteCount: 1_024)
+        let link = pairingMessage(.link, run: 9, byteCount: 1_024)
         for _ in 0..<3 { #expect(room.receive(link, from: home.endpoint) == .handled) }
         for _ in 0..<51 {
-            let hello = message(.hello, run: 9, byteCount: 20)
+            let hello = pairingMessage(.hello, run: 9, byteCount: 20)
             #expect(room.receive(hello, from: visitor.endpoint) == .handled)
         }
         // 4092 bytes have been passed on.
-        let hello = message(.hello, run: 9, byteCount: 20)
+        let hello = pairingMessage(.hello, run: 9, byteCount: 20)
         #expect(room.receive(hello, from: visitor.endpoint) == .discarded(.strayPairing))
         #expect(room.receive(hello, from: visitor.endpoint) == .discarded(.strayPairing))
         // The relay makes no further pass for the station within two seconds of the first one.
@@ -230,7 +230,7 @@ struct RendezvousTests {
     }
 
     private func passesOn(_ visitor: RelayVisitor) -> Bool {
-        room.receive(message(.hello, run: 1, byteCount: 20), from: visitor.endpoint) == .handled
+        room.receive(pairingMessage(.hello, run: 1, byteCount: 20), from: visitor.endpoint) == .handled
     }
 
     @Test mutating func theThirtyThirdTakesThePlaceOfTheNewestOfTheLargestNetwork() {
@@ -318,7 +318,7 @@ struct RendezvousTests {
         visitor.knock(other)
         #expect(visitor.place(share.point, other) == .discarded(.unknownProtocol))
         #expect(visitor.meet(number, run: 1, other) == .discarded(.unknownProtocol))
-        let hello = message(.hello, run: 1, byteCount: 20)
+        let hello = pairingMessage(.hello, run: 1, byteCount: 20)
         #expect(other.receive(hello, from: visitor.endpoint) == .discarded(.unknownProtocol))
         #expect(other.inbox.isEmpty)
     }

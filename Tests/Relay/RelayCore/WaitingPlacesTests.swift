@@ -179,11 +179,14 @@ final class WaitingPlacesTests {
         let share = drawShare()
         let number = try #require(given(share, .host(1)))
         let place = try #require(places.place(number, at: now))
-        places.countRun(of: Endpoint.host(2).address, with: place)
-        places.countRun(of: Endpoint.host(2, port: 1).address, with: place)
+        places.countRun(of: Endpoint.host(2).address, with: number)
+        places.countMeeting(of: Endpoint.host(2).address, with: place)
+        places.countRun(of: Endpoint.host(2, port: 1).address, with: number)
         let counted = try #require(places.place(number, at: now))
         #expect(counted.runCount(of: Endpoint.host(2).address) == 2)
         #expect(counted.runCount(of: Endpoint.host(3).address) == 0)
+        #expect(counted.meetingCount(of: Endpoint.host(2).address) == 1)
+        #expect(counted.meetingCount(of: Endpoint.host(3).address) == 0)
     }
 
     @Test func aChangeOfPortDoesNotMakeAPlaceTheNewest() throws {
