@@ -41,7 +41,11 @@ struct PairingFloodTests {
         var joinTime: Duration?
         var isDone: Bool { joinTime != nil }
         private var members: [SimulatedMember] = []
-        private var typingTime = Instant.start
+        /// The time from the number until it is typed: people speak.
+        private let speakingTime: Duration
+        private var typed: (number: RendezvousNumber, at: Instant)?
+        /// Whether the station still waited under the number that was typed when the link came.
+        var keptNumber = false
 
         init(_ number: Int, in network: UInt32?) {
             start = .start + Duration.seconds(1 + 2 * number)
@@ -50,19 +54,23 @@ struct PairingFloodTests {
             }
             waiting = WaitingStation(at: hosts[0], from: start, seed: UInt64(number) + 1)
             meeting = MeetingStation(at: hosts[1], seed: UInt64(number) + 100)
+            var randomness = SeededRandom(seed: UInt64(number) + 300)
+            speakingTime = .milliseconds(Int.random(in: 10_000...60_000, using: &randomness))
         }
 
         func step(_ room: RelayHarness) throws {
             guard room.now >= start else { return }
             try waiting.step(room)
             meeting.step(room)
-            if numberTime == nil, let number = waiting.number {
+            if typed == nil, let number = waiting.number {
                 numberTime = room.now - start
-                typingTime = room.now
-                meeting.type(number, waiting.words, at: room.now)
+                let time = room.now + speakingTime
+                typed = (number, time)
+                meeting.type(number, waiting.words, at: time)
             }
-            if linkTime == nil, let link = meeting.link {
-                linkTime = room.now - typingTime
+            if linkTime == nil, let typed, let link = meeting.link {
+                linkTime = room.now - typed.at
+                keptNumber = waiting.number == typed.number
                 let keys = try ChannelKeys(link)
                 members = [waiting, meeting].map { SimulatedMember(keys, .talk, at: $0.endpoint) }
                 nextJoin = room.now
@@ -70,7 +78,8 @@ struct PairingFloodTests {
             guard joinTime == nil, !members.isEmpty, room.now >= nextJoin else { return }
             nextJoin = room.now + .seconds(4)
             for member in members where member.number == nil { member.join(room) }
-            if members.allSatisfy({ $0.number != nil }) { joinTime = room.now - typingTime - (linkTime ?? .zero) }
+            guard let typed, let linkTime, members.allSatisfy({ $0.number != nil }) else { return }
+            joinTime = room.now - typed.at - linkTime
         }
 
         private var nextJoin = Instant.start
@@ -84,7 +93,7 @@ struct PairingFloodTests {
     ) throws {
         var randomness = SeededRandom(seed: 77)
         let pairs = (0..<Self.pairCount).map { Pair($0, in: homeNetwork) }
-        while room.now < .start + Duration.seconds(165), pairs.contains(where: { !$0.isDone }) {
+        while room.now < .start + Duration.seconds(225), pairs.contains(where: { !$0.isDone }) {
             // Each stranger acts in one of five ticks, a part of them before the honest stations.
             let acting = strangers.filter { _ in Int.random(in: 0..<5, using: &randomness) == 0 }
                 .shuffled(using: &randomness)
@@ -102,13 +111,24 @@ struct PairingFloodTests {
         #expect(linkTimes.count == Self.pairCount && joinTimes.count == Self.pairCount, "\(title)")
         for pair in pairs {
             #expect(pair.waiting.link == pair.meeting.link && pair.meeting.failures.isEmpty, "\(title)")
+            #expect(pair.keptNumber, "\(title)")
             let time = (pair.numberTime ?? .zero) + (pair.linkTime ?? .zero) + (pair.joinTime ?? .zero)
             #expect(time <= longest, "\(title)")
         }
+        checkStrangers(strangers, room)
         print(
             "\(title): \(joinTimes.count) of \(Self.pairCount) pairs; number after",
             "\(numberTimes.last ?? .zero), link after \(linkTimes.first ?? .zero)…\(linkTimes.last ?? .zero),",
             "joined after \(joinTimes.last ?? .zero)")
+    }
+
+    /// Checks that the strangers have taken all that they can.
+    private func checkStrangers(_ strangers: [PairingStranger], _ room: RelayHarness) {
+        let holders = strangers.compactMap { $0 as? PlaceHolder }
+        #expect(holders.isEmpty || holders.contains { $0.fullCount > 0 }, "all places were taken")
+        let initiators = strangers.compactMap { $0 as? StallingInitiator }
+        #expect(initiators.isEmpty || initiators.contains { $0.metCount > 0 })
+        #expect(initiators.isEmpty || room.relay.status.discards[.rendezvousFull] > 0, "all rendezvous were taken")
     }
 
     private func stallingPairs(_ networks: Networks, count: Int = strangerCount) -> [PairingStranger] {
@@ -159,23 +179,25 @@ struct PairingFloodTests {
     @Test func strangersInTheSameNetwork() throws {
         let home: UInt32 = 0x0A00_6400
         let strangers = mixture { number in
-            number % 10 == 0
+            (number / 10 + number) % 10 == 0
                 ? Endpoint(.v4(home + UInt32(number / 10) + 1), port: 9) : Networks.thousand.host(number)
         }
         try flood("all at once, a hundred of them nearby", strangers, homeNetwork: home)
     }
 
-    /// Four hundred strangers that pair with each other, and two hundred of each other kind.
+    /// Five hundred strangers that hold places, and a hundred of each other kind. Together they take all places and all
+    /// rendezvous.
     private func mixture(_ host: (Int) -> Endpoint) -> [PairingStranger] {
         var strangers: [PairingStranger] = []
-        for number in stride(from: 0, to: Self.strangerCount, by: 5) {
+        for number in stride(from: 0, to: Self.strangerCount, by: 10) {
             let seed = UInt64(number)
             let responder = StallingResponder(at: host(number), seed: seed)
             strangers.append(responder)
             strangers.append(StallingInitiator(responder, at: host(number + 1), seed: seed + 1))
-            strangers.append(PlaceHolder(at: host(number + 2), seed: seed + 2))
-            strangers.append(NumberSweeper(at: host(number + 3), seed: seed + 3))
-            strangers.append(CookieForger(at: host(number + 4), seed: seed + 4))
+            strangers.append(NumberSweeper(at: host(number + 2), seed: seed + 2))
+            strangers.append(CookieForger(at: host(number + 3), seed: seed + 3))
+            strangers.append(PassHolder(at: host(number + 4), seed: seed + 4, group: number / 20))
+            strangers += (5..<10).map { PlaceHolder(at: host(number + $0), seed: seed + UInt64($0)) }
         }
         return strangers
     }

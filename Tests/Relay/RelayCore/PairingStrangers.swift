@@ -30,23 +30,22 @@ class PairingStranger: RelayVisitor {
 final class PlaceHolder: PairingStranger {
     private lazy var shares = (0..<4).map { _ in drawShare() }
     private var turn = 0
+    /// How often all places were taken.
+    private(set) var fullCount = 0
 
     override func act(_ room: RelayHarness) {
         renewCookie(room)
         turn += 1
-        place(shares[turn % 4], room)
-        _ = take(room)
+        if placed(shares[turn % 4], room) == .refused(.full) { fullCount += 1 }
     }
 }
 
 /// Names random numbers, eight in a second.
 final class NumberSweeper: PairingStranger {
-    private(set) var hitCount = 0
-
     override func act(_ room: RelayHarness) {
         renewCookie(room)
         for _ in 0..<2 {
-            if met(RendezvousNumber(using: &randomness), run: 1, room) == .met { hitCount += 1 }
+            _ = met(RendezvousNumber(using: &randomness), run: 1, room)
         }
     }
 }
@@ -55,15 +54,9 @@ final class NumberSweeper: PairingStranger {
 final class StallingResponder: PairingStranger {
     private(set) var number: RendezvousNumber?
     private lazy var share = drawShare()
-    /// The partner has used its runs with this number.
-    var isSpent = false
 
     override func act(_ room: RelayHarness) {
         renewCookie(room)
-        if isSpent {
-            share = drawShare()
-            isSpent = false
-        }
         if case .number(let number, seconds: _)? = placed(share, room) { self.number = number }
     }
 }
@@ -82,11 +75,7 @@ final class StallingInitiator: PairingStranger {
     override func act(_ room: RelayHarness) {
         renewCookie(room)
         guard let number = partner.number else { return }
-        switch met(number, run: run, room) {
-        case .met: metCount += 1
-        case .tooManyRuns: partner.isSpent = true
-        default: run += 1
-        }
+        if met(number, run: run, room) == .met { metCount += 1 } else { run += 1 }
     }
 }
 
