@@ -34,13 +34,12 @@ private struct RendezvousTrial: ~Copyable {
     private var now = Instant.start
     private var cookies: [Cookie?] = Array(repeating: nil, count: 6)
     private var numbers: [RendezvousNumber] = []
-    /// The share of the station that waits under a number.
-    private var stations: [RendezvousNumber: Int] = [:]
-    /// The addresses at which the station with a share has waited, and those that have met it.
-    private var waiting: [Int: Set<Int>] = [:]
-    private var met: [Int: Set<Int>] = [:]
-    /// The share in the PLACE that is being answered, or that of the station under the number in the MEET.
-    private var station: Int?
+    /// The stations, by their shares: the address that was sent the last NUMBER, and the address and the run that were let
+    /// meet it last.
+    private var stations: [Int: (endpoint: Int, initiator: (endpoint: Int, run: UInt64)?)] = [:]
+    private var sharesOfNumbers: [RendezvousNumber: Int] = [:]
+    /// The share of the PLACE, or of the number in the MEET, that is being handled.
+    private var asked: Int?
     private var credit = 0
 
     private static let nonce: UInt128 = 7
@@ -79,15 +78,15 @@ private struct RendezvousTrial: ~Copyable {
 
     mutating func place(_ sender: Int, share: Int) {
         guard let cookie = cookies[sender] else { return }
-        let place = share % Self.shares.count
-        station = place
-        receive(RendezvousMessage.place(nonce: Self.nonce, cookie, share: Self.shares[place]).bytes, from: sender)
+        asked = share % Self.shares.count
+        let share = Self.shares[share % Self.shares.count]
+        receive(RendezvousMessage.place(nonce: Self.nonce, cookie, share: share).bytes, from: sender)
     }
 
     mutating func meet(_ sender: Int, number: Int, run: UInt64) {
         guard let cookie = cookies[sender], !numbers.isEmpty else { return }
         let number = numbers[number % numbers.count]
-        station = stations[number]
+        asked = sharesOfNumbers[number]
         receive(RendezvousMessage.meet(nonce: Self.nonce, cookie, number, initiator: run).bytes, from: sender)
     }
 
@@ -113,7 +112,7 @@ private struct RendezvousTrial: ~Copyable {
             }
             take(sent, at: receiver, from: sender)
         }
-        station = nil
+        asked = nil
     }
 
     private mutating func take(_ datagram: [UInt8], at receiver: Int, from sender: Int) {
@@ -123,23 +122,29 @@ private struct RendezvousTrial: ~Copyable {
             if case .cookie(let cookie, Self.nonce) = answer, receiver != 5 { cookies[receiver] = cookie }
             return
         }
-        if PairingMessage(parsing: datagram.span) != nil {
-            let isKnown = waiting.contains { station, homes in
-                let visitors = met[station] ?? []
-                return homes.contains(receiver) && visitors.contains(sender)
-                    || homes.contains(sender) && visitors.contains(receiver)
+        if let message = PairingMessage(parsing: datagram.span) {
+            let isOfInitiator = message.kind.rawValue % 2 == 1
+            let isKnown = stations.values.contains { station in
+                guard let initiator = station.initiator, initiator.run == message.initiator else { return false }
+                let (first, other) = (initiator.endpoint, station.endpoint)
+                return isOfInitiator ? (sender, receiver) == (first, other) : (sender, receiver) == (other, first)
             }
-            precondition(isKnown, "the two have not met")
+            precondition(isKnown, "the two have not met for this run, or this is not the way of the message")
             return countAuthentic()
         }
         precondition(receiver != 5, "sent to an address that has no cookie")
         switch RendezvousMessage(parsing: datagram.span) {
         case .number(nonce: _, .number(let number, seconds: _)):
-            guard let station else { return }
-            if stations.updateValue(station, forKey: number) == nil { numbers.append(number) }
-            waiting[station, default: []].insert(receiver)
-        case .met(nonce: _, initiator: _, .met): if let station { met[station, default: []].insert(receiver) }
-        case .number, .met, .pass: break
+            precondition(receiver == sender)
+            guard let asked else { break }
+            if sharesOfNumbers.updateValue(asked, forKey: number) == nil { numbers.append(number) }
+            stations[asked] = (receiver, stations[asked]?.initiator)
+        case .met(nonce: _, initiator: let run, .met):
+            precondition(receiver == sender)
+            if let asked { stations[asked]?.initiator = (receiver, run) }
+        case .pass:
+            if let asked { precondition(stations[asked]?.endpoint == receiver, "not the station's pass") }
+        case .number, .met: precondition(receiver == sender)
         case .place, .meet, nil: preconditionFailure("a relay does not send this")
         }
     }
