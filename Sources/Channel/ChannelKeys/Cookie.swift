@@ -6,7 +6,7 @@ public struct Cookie: Hashable, Sendable {
     let generation: UInt32
     let tag: UInt128
 
-    package static let byteCount = 20
+    static let byteCount = 20
 
     /// Half of the cookie's tag. It identifies the cookie among all cookies that the relay has made. Only the relay can
     /// make a valid tag.

@@ -48,7 +48,7 @@ package enum RendezvousMessage: Hashable, Sendable {
     static let headerByteCount = 4
 
     /// The third byte of the datagram; the numbers below are the kinds of `PairingMessage`.
-    package enum Kind: UInt8, Sendable, CaseIterable {
+    package enum Kind: UInt8 {
         case place = 9
         case number = 10
         case meet = 11

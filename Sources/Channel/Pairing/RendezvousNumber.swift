@@ -2,7 +2,7 @@
 package struct RendezvousNumber: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
 
-    package static let range: ClosedRange<UInt32> = 100_000...999_999
+    private static let range: ClosedRange<UInt32> = 100_000...999_999
 
     /// Nil if the number does not have six digits.
     package init?(rawValue: UInt32) {

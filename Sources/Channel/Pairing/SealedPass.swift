@@ -3,7 +3,7 @@ package import TenfourChannelKeys
 /// A channel's pass, sealed by a relay for the one station that has shown it a share of X25519.
 package struct SealedPass: Hashable, Sendable {
     /// The relay's share, which is drawn for this pass.
-    package let share: SharePoint
+    private let share: SharePoint
     private let sealed: [UInt8]
 
     package static let datagramByteCount = RendezvousMessage.headerByteCount + SharePoint.byteCount + sealedByteCount
