@@ -66,13 +66,14 @@ public struct PairingInitiator: Sendable {
         message = PairingMessage(.hello, initiator: 0)
     }
 
-    /// Begins a run with words, which may be others than before. Returns false if no run is left.
-    public mutating func begin(_ words: PairingWords, at now: Instant) -> Bool {
+    /// Begins a run with words, which may be others than before. Its number is `run`, or drawn at random. Returns false if
+    /// no run is left.
+    public mutating func begin(_ words: PairingWords, run: UInt64? = nil, at now: Instant) -> Bool {
         guard guessesLeft > 0 else { return false }
         self.words = words
         event = nil
         state = .asking
-        message = PairingMessage(.hello, initiator: .random(in: 1 ... .max, using: &generator))
+        message = PairingMessage(.hello, initiator: run ?? .random(in: 1 ... .max, using: &generator))
         transmit(message.bytes(), at: now)
         return true
     }

@@ -31,7 +31,8 @@ public struct PairingResponder: Sendable {
     public var nextDeadline: Instant? { runs.map(\.end).min() }
 
     private let words: PairingWords
-    private let link: [UInt8]
+    /// The link for the one who knows the words; nil if there is none yet.
+    package private(set) var link: ChannelLink?
     private let challenge: AddressChallenge
     private var generator: CSPRNG
     package private(set) var runs: [Run] = []
@@ -63,13 +64,22 @@ public struct PairingResponder: Sendable {
     private static let maximumOutboxCount = 8
     private static let maximumEventCount = 16
 
-    /// `generator` must be unpredictable: the system's generator, outside tests.
-    public init(_ words: PairingWords, link: ChannelLink, using generator: inout some RandomNumberGenerator) {
+    /// Without a link, nobody is answered before `offer`. `generator` must be unpredictable: the system's generator,
+    /// outside tests.
+    public init(_ words: PairingWords, link: ChannelLink?, using generator: inout some RandomNumberGenerator) {
         self.words = words
-        self.link = Array(link.text().utf8)
-        precondition(self.link.count <= ChannelLink.maximumByteCount, "a link is never longer than it may be")
         challenge = AddressChallenge(using: &generator)
         self.generator = CSPRNG(using: &generator)
+        if let link { offer(link) }
+    }
+
+    /// The one who proves to know the words gets this link. Returns false, and changes nothing, if the words are void:
+    /// somebody may have the present link.
+    @discardableResult
+    public mutating func offer(_ link: ChannelLink) -> Bool {
+        guard !isVoid else { return false }
+        self.link = link
+        return true
     }
 
     /// Receives any datagram. Ignores what is no message of pairing, or has no meaning in the present state.
@@ -81,7 +91,7 @@ public struct PairingResponder: Sendable {
     public mutating func receive(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, rival: UInt64? = nil
     ) -> Bool {
-        guard let received = PairingMessage(parsing: datagram) else { return false }
+        guard link != nil, let received = PairingMessage(parsing: datagram) else { return false }
         let number = challenge.number(for: received.initiator, at: PeerAddress(sender))
         if received.kind == .hello {
             var answer = received
@@ -174,12 +184,14 @@ public struct PairingResponder: Sendable {
             }
         }
         let run = runs[place]
-        guard run.state == .proved, run.keys.initiatorTag.isTag(of: datagram) else {
+        guard run.state == .proved, run.keys.initiatorTag.isTag(of: datagram), let link else {
             return refuse(.wrongWords, run.message, to: run.endpoint)
         }
         var message = run.message
         message.kind = .link
-        send(run.keys.link(link, message), to: run.endpoint)
+        let text = Array(link.text().utf8)
+        precondition(text.count <= ChannelLink.maximumByteCount, "a link is never longer than it may be")
+        send(run.keys.link(text, message), to: run.endpoint)
     }
 
     private mutating func refuse(_ reason: PairingRefusal, _ message: PairingMessage, to endpoint: Endpoint) {

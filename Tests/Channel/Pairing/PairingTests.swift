@@ -96,6 +96,24 @@ struct PairingTests {
         #expect(ends.told.count == 2)
     }
 
+    /// A responder that has no link yet is silent, and the link that it sends is the last one before the right words.
+    @Test mutating func theLinkMayComeLater() throws {
+        let ends = pair()
+        ends.responder = PairingResponder(words, link: nil, using: &randomness)
+        #expect(ends.begin(words))
+        ends.run(.seconds(1))
+        #expect(ends.sentCount == 5, "HELLO, without an answer")
+        for name in ["early", "family"] {
+            let link = try ChannelLink("tenfour://192.0.2.1/\(name)#talk-aaaq-eaye-auda-ocaj-bifq-ydio-b5sj")
+            let isOffered = ends.responder.offer(link)
+            #expect(isOffered)
+        }
+        ends.run(.seconds(1))
+        #expect(ends.heard == [.paired(link)])
+        let isOffered = ends.responder.offer(link)
+        #expect(!isOffered, "the other end has its link")
+    }
+
     /// Somebody between the two, who runs the protocol with each of them under words that he guesses.
     @Test mutating func aManInTheMiddleFailsOnBothSidesAndCostsOneGuess() {
         // He answers the visitor as a responder of his own, and calls home as an initiator of his own.
