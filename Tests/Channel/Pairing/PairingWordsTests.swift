@@ -56,6 +56,30 @@ struct PairingWordsTests {
         for words in drawn { #expect(try PairingWords(typed: words.text) == words) }
     }
 
+    /// The number that a station shows at a relay is typed in front of its words.
+    @Test(arguments: [
+        "482913 acorn river zebra", " 482 913, acorn river zebra", "482-913-acorn-river-zebra",
+        "4 8 2 9 1 3 Acor RIVE zebr",
+    ])
+    func aNumberMayBeTypedInFrontOfTheWords(text: String) throws {
+        let typed = try NumberAndWords(typed: text)
+        #expect(typed.number.rawValue == 482_913)
+        #expect(try typed.words == PairingWords(typed: "acorn river zebra"))
+        #expect(!"\(typed)".contains("acorn"))
+    }
+
+    @Test func aWrongNumberIsToldWithItsReason() {
+        let cases: [(String, NumberAndWordsError)] = [
+            ("", .noNumber), ("acorn river zebra", .noNumber), ("acorn 482913 river zebra", .noNumber),
+            ("٤٨٢٩١٣ acorn river zebra", .noNumber), ("48291 acorn river zebra", .number(digitCount: 5)),
+            ("482 9134 acorn river zebra", .number(digitCount: 7)),
+            ("048291 acorn river zebra", .number(digitCount: 6)),
+            ("482913", .words(.count(0))), ("482913 acorn river", .words(.count(2))),
+        ]
+        for (text, error) in cases { #expect(throws: error, "\(text)") { try NumberAndWords(typed: text) } }
+        #expect("\(NumberAndWordsError.number(digitCount: 6))".contains("begins with 0"))
+    }
+
     @Test func noLogContainsTheWords() throws {
         let words = try PairingWords(typed: "acorn river zebra")
         var dumped = ""
