@@ -508,7 +508,7 @@ let package = Package(
             "Radio/Lobby",
             uses: [
                 "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "DNSSD", "Radio", "Call",
-                "Lobby",
+                "Lobby", "RelayCore",
             ]),
         tests(
             "Radio/LinkTest",

@@ -16,6 +16,8 @@ public struct Lobby: Sendable {
         case calls(StationCall.Answering)
         /// Pairing: these words are shown to the person, and the station at which they are typed gets the link.
         case pairing(PairingWords, ChannelLink)
+        /// Pairing through a relay. The station neither appears in the lists of others nor lists them.
+        case relayedPairing(RelayedPairing)
     }
 
     /// The stations nearby that can be chosen.
@@ -25,6 +27,11 @@ public struct Lobby: Sendable {
     private var plainCallers = PlainCallerDetector()
     private var responder: PairingResponder?
     private var initiator: PairingInitiator?
+    /// The relay through which this station pairs; nil if it pairs with stations nearby, or not at all.
+    private var meeting: RelayMeeting?
+    private var relayed: RelayedPairing?
+    /// The words of the station that is met at the relay.
+    private var wordsToMeet: PairingWords?
     /// The guesses that were spent with other stations than that of `initiator`.
     private var earlierGuessCount = 0
     private var generator: CSPRNG
@@ -48,6 +55,12 @@ public struct Lobby: Sendable {
             answering = .never
             nearby = NearbyStations(offering: .pairing, ownPort: port, using: &generator)
             responder = PairingResponder(words, link: link, using: &generator)
+        case .relayedPairing(let pairing):
+            answering = .never
+            nearby = NearbyStations(offering: .pairing, ownPort: port, using: &generator)
+            relayed = pairing
+            responder = pairing.words.map { PairingResponder($0, link: nil, using: &generator) }
+            meeting = RelayMeeting(pairing.relay, isWaiting: pairing.words != nil, using: &generator)
         }
         stationCall = StationCall(name: name, answering: answering, using: &generator)
         self.generator = CSPRNG(using: &generator)
@@ -100,22 +113,45 @@ public struct Lobby: Sendable {
     /// Begins a run of pairing with the station at `endpoint`, whose person has said these words. Returns false if three
     /// guesses are spent, with whatever stations.
     public mutating func pair(with endpoint: Endpoint, _ words: PairingWords, at now: Instant) -> Bool {
+        pair(with: endpoint, words, run: nil, at: now)
+    }
+
+    private mutating func pair(
+        with endpoint: Endpoint, _ words: PairingWords, run: UInt64?, at now: Instant
+    ) -> Bool {
         if initiator?.responder != endpoint {
             earlierGuessCount = guessCount
             initiator = PairingInitiator(responder: endpoint, using: &generator)
         }
         guard guessCount < PairingInitiator.guessCount else { return false }
-        return initiator?.begin(words, at: now) ?? false
+        return initiator?.begin(words, run: run, at: now) ?? false
+    }
+
+    /// Meets the station that waits under `number` at the relay, whose person has said these words, and begins a run of
+    /// pairing with it. Returns false if three guesses are spent.
+    package mutating func pair(with number: RendezvousNumber, _ words: PairingWords, at now: Instant) -> Bool {
+        guard guessCount < PairingInitiator.guessCount else { return false }
+        initiator?.cancel()
+        wordsToMeet = words
+        meeting?.meet(number, at: now)
+        collectEvents(at: now)
+        return true
     }
 
     private var guessCount: Int {
         earlierGuessCount + (initiator.map { PairingInitiator.guessCount - $0.guessesLeft } ?? 0)
     }
 
+    /// The link that the one who knows this station's words gets; nil if there is none, or none yet.
+    var ownLink: ChannelLink? { responder?.link }
+
     /// Whether the words that were typed here still wait for an answer, or the receipt of the link is being sent.
-    public var isPairing: Bool { initiator?.nextDeadline != nil }
+    public var isPairing: Bool { initiator?.nextDeadline != nil || meeting?.isMeeting == true }
     /// Gives up the words that were typed here.
-    public mutating func cancelPairing() { initiator?.cancel() }
+    public mutating func cancelPairing() {
+        initiator?.cancel()
+        meeting?.cancel()
+    }
 
     /// The number of the run in which the words of the station at `endpoint` were typed here; nil if there is none.
     private func runNumber(with endpoint: Endpoint) -> UInt64? {
@@ -136,17 +172,24 @@ public struct Lobby: Sendable {
     /// session if there is one.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         guard datagram.count > 0 else { return false }
-        defer { collectEvents() }
+        defer { collectEvents(at: now) }
         switch datagram[0] {
         case UInt8(ascii: "r"):
             nearby.receive(datagram, from: sender, at: now)
             stationCall.receive(datagram, from: sender, at: now)
         case UInt8(ascii: "p"):
+            if let meeting {
+                // Others are not answered: through the relay they cannot guess without the number.
+                guard meeting.isRelay(sender) else { break }
+                self.meeting?.receive(datagram, from: sender, at: now)
+                collectEvents(at: now)
+            }
             initiator?.receive(datagram, from: sender, at: now)
             let rival = runNumber(with: sender)
             if responder?.receive(datagram, from: sender, at: now, rival: rival) == true {
                 initiator?.giveWay()
             }
+        case ControlPacket.firstByte where meeting != nil: meeting?.receive(datagram, from: sender, at: now)
         default:
             guard PlainCallerDetector.mayBeMedia(datagram) else { return false }
             stationCall.heardMedia(from: sender, at: now)
@@ -165,12 +208,15 @@ public struct Lobby: Sendable {
         }
         initiator?.timeElapsed(at: now)
         responder?.timeElapsed(at: now)
-        collectEvents()
+        meeting?.timeElapsed(at: now)
+        collectEvents(at: now)
     }
 
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     public var nextDeadline: Instant? {
-        var deadlines = [stationCall.nextDeadline, initiator?.nextDeadline, responder?.nextDeadline]
+        var deadlines = [
+            stationCall.nextDeadline, initiator?.nextDeadline, responder?.nextDeadline, meeting?.nextDeadline,
+        ]
         if !isInSession { deadlines += [nearby.nextDeadline, plainCallers.nextDeadline] }
         return deadlines.compactMap { $0 }.min()
     }
@@ -179,13 +225,16 @@ public struct Lobby: Sendable {
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Endpoint? {
         if let endpoint = stationCall.nextDatagram(into: &buffer) { return endpoint }
         if !isInSession, let endpoint = nearby.nextDatagram(into: &buffer, at: now) { return endpoint }
+        // MEET goes in front of the HELLO that needs it.
+        if let endpoint = meeting?.nextDatagram(into: &buffer) { return endpoint }
         if let endpoint = responder?.nextDatagram(into: &buffer) { return endpoint }
         return initiator?.nextDatagram(into: &buffer) == true ? initiator?.responder : nil
     }
 
-    public mutating func nextEvent() -> LobbyEvent? { events.isEmpty ? nil : events.removeFirst() }
+    package mutating func nextEvent() -> LobbyEvent? { events.isEmpty ? nil : events.removeFirst() }
 
-    private mutating func collectEvents() {
+    private mutating func collectEvents(at now: Instant) {
+        while let event = meeting?.nextEvent() { handle(event, at: now) }
         while let event = stationCall.nextEvent() {
             if case .ended = event, isInSession { isSessionOver = true }
             // Callers during a long session leave room for its end.
@@ -194,15 +243,31 @@ public struct Lobby: Sendable {
         }
         while let event = responder?.nextEvent() {
             // The link that the other end gets is the one that holds.
-            if case .paired = event { initiator?.cancel() }
+            if case .paired = event {
+                cancelPairing()
+                meeting?.leave()
+            }
             report(.shownWords(event))
         }
-        while let event = initiator?.nextEvent() { report(.typedWords(event)) }
+        while let event = initiator?.nextEvent() {
+            meeting?.cancel()
+            report(.typedWords(event))
+        }
         while let event = plainCallers.nextEvent() {
             switch event {
             case .appeared(let endpoint, let name): report(.plainCallerAppeared(endpoint, name: name))
             case .left(let endpoint, let name): report(.plainCallerLeft(endpoint, name: name))
             }
+        }
+    }
+
+    private mutating func handle(_ event: RelayMeeting.Event, at now: Instant) {
+        switch event {
+        case .pass(let pass): if let link = relayed?.link(with: pass) { responder?.offer(link) }
+        case .met(let relay, let run):
+            guard let words = wordsToMeet.take() else { break }
+            _ = pair(with: relay, words, run: run, at: now)
+        case .number, .noNumber, .silent, .waits, .failed, .useless: report(.relay(event))
         }
     }
 

@@ -1,9 +1,9 @@
-public import TenfourCall
-public import TenfourPairing
-public import TenfourSession
+package import TenfourCall
+package import TenfourPairing
+package import TenfourSession
 
 /// What happens at a station that waits for calls.
-public enum LobbyEvent: Equatable, Sendable {
+package enum LobbyEvent: Equatable, Sendable {
     case call(CallEvent)
     /// Plain RTP comes from this endpoint, without an invitation. The name is safe to display, and may be empty.
     case plainCallerAppeared(Endpoint, name: String)
@@ -13,4 +13,6 @@ public enum LobbyEvent: Equatable, Sendable {
     case shownWords(PairingResponder.Event)
     /// What became of the words that were typed here.
     case typedWords(PairingInitiator.Event)
+    /// What became of the number at a relay that this station shows, or of the one that was typed here. Never a pass.
+    case relay(RelayMeeting.Event)
 }

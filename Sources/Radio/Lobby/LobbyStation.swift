@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 import TenfourCall
+package import TenfourChannelKeys
 internal import TenfourClocks
 public import TenfourDNSSD
 public import TenfourPairing
@@ -18,7 +19,7 @@ public final class LobbyStation: CallSignalling {
         public var name: String?
         public var port: UInt16
         public var purpose: Lobby.Purpose
-        /// Whether the station announces itself.
+        /// Whether the station announces itself. One that pairs through a relay never does.
         public var isAnnounced = true
         /// The version that the announcement tells.
         public var version = ""
@@ -49,21 +50,24 @@ public final class LobbyStation: CallSignalling {
     /// The name under which the station is to be announced.
     public let wantedName: String
     private let isAnnounced: Bool
+    /// Whether other stations are looked for.
+    private let isBrowsing: Bool
 
-    /// Starts to browse, and to announce the station. `open` begins to receive.
+    /// Starts to browse, and to announce the station, unless it pairs through a relay. `open` begins to receive.
     public init(_ settings: Settings) {
         var generator = SystemRandomNumberGenerator()
         port = settings.port
         wantedName = settings.name ?? Self.namelessAnnouncement
-        isAnnounced = settings.isAnnounced
+        isBrowsing = if case .relayedPairing = settings.purpose { false } else { true }
+        isAnnounced = settings.isAnnounced && isBrowsing
         let lobby = Lobby(name: settings.name ?? "", port: settings.port, settings.purpose, using: &generator)
         contents = Locked(Contents(lobby: lobby))
         let bridge = BrowserBridge()
         self.bridge = bridge
-        browser = try? ServiceBrowser(busAddress: settings.busAddress) { bridge.changed() }
+        browser = isBrowsing ? try? ServiceBrowser(busAddress: settings.busAddress) { bridge.changed() } : nil
         let accepts: StationText.Accepted = if case .calls = settings.purpose { .calls } else { .pairing }
         announcement =
-            settings.isAnnounced
+            isAnnounced
             ? try? ServiceAnnouncement(
                 wantedName, port: settings.port,
                 StationText(version: settings.version, accepts: accepts), busAddress: settings.busAddress)
@@ -107,9 +111,10 @@ public final class LobbyStation: CallSignalling {
     /// The stations nearby that can be chosen.
     public var nearby: NearbyList { contents.withLock { $0.lobby.nearby.list } }
 
-    /// Whether stations can be found.
+    /// Whether stations can be found; `.running` if none are looked for.
     public var discovery: DiscoveryState {
-        browser?.snapshot.state ?? .unavailable(.failed("no thread can be started"))
+        guard isBrowsing else { return .running }
+        return browser?.snapshot.state ?? .unavailable(.failed("no thread can be started"))
     }
 
     /// Whether others can find this station, and under which name; nil if it hides.
@@ -119,7 +124,7 @@ public final class LobbyStation: CallSignalling {
     }
 
     /// Returns the events since the last call.
-    public func takeEvents() -> [LobbyEvent] {
+    package func takeEvents() -> [LobbyEvent] {
         contents.withLock { contents in
             var events: [LobbyEvent] = []
             while let event = contents.lobby.nextEvent() { events.append(event) }
@@ -148,8 +153,15 @@ public final class LobbyStation: CallSignalling {
         change { $0.pair(with: endpoint, words, at: $1) }
     }
 
+    /// Meets a station at the relay, and begins a run of pairing; see `Lobby.pair`.
+    package func pair(with number: RendezvousNumber, _ words: PairingWords) -> Bool {
+        change { $0.pair(with: number, words, at: $1) }
+    }
+
     /// Gives up the words that were typed here.
     public func cancelPairing() { change { lobby, _ in lobby.cancelPairing() } }
+    /// See `Lobby.ownLink`.
+    package var ownLink: ChannelLink? { contents.withLock { $0.lobby.ownLink } }
     /// See `Lobby.isPairing`.
     public var isPairing: Bool { contents.withLock { $0.lobby.isPairing } }
     /// Whether nothing is left to be sent about a call that is over.

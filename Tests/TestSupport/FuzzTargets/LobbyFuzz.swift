@@ -1,13 +1,14 @@
 import TenfourAudioCore
 import TenfourCall
+import TenfourChannelKeys
 import TenfourLobby
 import TenfourPairing
 import TenfourSeededRandom
 import TenfourSession
 import TestSupport
 
-/// Feeds a script of datagrams and of what a person does to a station that waits for calls, and to one that answers them
-/// by itself.
+/// Feeds a script of datagrams and of what a person does to a station that waits for calls, to one that answers them by
+/// itself, and to one that pairs through a relay.
 func feedLobby(_ bytes: Span<UInt8>) {
     for var lobby in LobbyStory.shared.lobbies {
         var script = DatagramScript(bytes)
@@ -44,7 +45,7 @@ private func drain(_ lobby: inout Lobby, at now: Instant, limit: Int?) {
         switch event {
         case .plainCallerAppeared(_, let name), .plainCallerLeft(_, let name): checkShown(name)
         case .call(.incoming(_, let name)), .call(.rings(let name)), .call(.connected(_, let name)): checkShown(name)
-        case .call, .shownWords, .typedWords: break
+        case .call, .shownWords, .typedWords, .relay: break
         }
     }
 }
@@ -56,9 +57,15 @@ private struct LobbyStory: Sendable {
 
     private init() {
         var randomness = SeededRandom(seed: 4)
+        guard let link = try? ChannelLink("tenfour://h/c#talk-aaaq-eaye-auda-ocaj-bifq-ydio-b5sj") else {
+            preconditionFailure("no link")
+        }
+        let pairing = RelayedPairing(
+            [DatagramScript.endpoint(0)], words: PairingWords(using: &randomness), link: link)
         lobbies = [
             Lobby(name: "Alice", port: 5004, .calls(.byPerson()), using: &randomness),
             Lobby(name: "Robot", port: 5004, .calls(.automatic), using: &randomness),
+            Lobby(name: "Pair", port: 5004, .relayedPairing(pairing), using: &randomness),
         ]
     }
 }
