@@ -1,3 +1,4 @@
+import TenfourChannelKeys
 import TenfourPairing
 import TenfourSession
 
@@ -6,14 +7,14 @@ extension LobbyDialogue {
     struct Settings {
         /// The three words that the person says, if this station waits for pairing.
         var shownWords: PairingWords?
-        /// The words of the other station, if they were an argument.
+        /// The words of the other station, if they were an argument; with its number, if it waits at a relay.
         var typedWords: String?
-        /// The link for the one who types them.
-        var link: String?
+        /// The relay through which this station pairs; nil if it pairs with stations nearby, or waits for calls.
+        var relay: RelayHost?
         /// The ways in which a call draws attention.
         var alert = CallAlert.Settings()
-        /// The station whose words are typed here, if its address was an argument.
-        var responder: (endpoint: Endpoint, name: String)?
+        /// The station whose words are typed here, if an argument has named it.
+        var partner: PairingPartner?
         var quiet = false
         /// Whether nothing is drawn: all is told in lines.
         var isPlain = false
@@ -23,6 +24,8 @@ extension LobbyDialogue {
         var control: StationControl?
         /// The time at which the station no longer waits; nil if there is none.
         var end: ContinuousClock.Instant?
+
+        var isPairing: Bool { shownWords != nil || relay != nil }
     }
 }
 

@@ -63,16 +63,18 @@ struct LobbyDialogue {
         self.settings = settings
         alert = CallAlert(settings.alert)
         announcement = AnnouncementNotices(name: station.wantedName)
-        pairing = PairingDialogue(station, link: settings.link, hasResponder: settings.responder != nil)
+        pairing = PairingDialogue(
+            station, relay: settings.relay, shownWords: settings.shownWords, hasPartner: settings.partner != nil,
+            isDrawn: Terminal.showsStatus && !settings.isPlain)
         typedWords = settings.typedWords
-        if let (endpoint, name) = settings.responder { mode = .typingWords(LineInput(), endpoint, name: name) }
+        if let partner = settings.partner { mode = .typingWords(LineInput(), partner) }
     }
 
     /// Runs until a session begins or the person quits. Throws if pairing has failed for good. `keyboard`: nil if there is
     /// none.
     mutating func run(_ keyboard: Keyboard?) throws(RadioError) -> Outcome {
         hasKeyboard = keyboard != nil
-        if let (endpoint, name) = settings.responder, typedWords != nil { try askWords(of: endpoint, name: name) }
+        if let partner = settings.partner, typedWords != nil { try askWords(of: partner) }
         defer {
             alert.end()
             file?.finish()
@@ -113,8 +115,9 @@ struct LobbyDialogue {
             log("\(Self.text(of: endpoint, name)) no longer talks to this station")
         case .shownWords(let event): return apply(try pairing.handle(event))
         case .typedWords(let event):
-            guard case .pairing(let endpoint, let name) = mode else { break }
-            return apply(try pairing.handle(event, of: endpoint, name: name))
+            guard case .pairing(let partner) = mode else { break }
+            return apply(try pairing.handle(event, of: partner))
+        case .relay(let event): return apply(try pairing.handle(event))
         }
         return nil
     }
@@ -207,14 +210,18 @@ struct LobbyDialogue {
                 mode = waitingMode
                 lookUp(typed: text)
             }
-        case .typingWords(var input, let endpoint, let name):
+        case .typingWords(var input, let partner):
             switch input.append(key) {
-            case .none: mode = .typingWords(input, endpoint, name: name)
+            case .none: mode = .typingWords(input, partner)
             case .cancelled:
-                if settings.responder != nil { return .quit }
+                if settings.partner != nil { return .quit }
                 mode = waitingMode
-            case .done(let text): return apply(try pairing.begin(with: endpoint, name: name, typed: text))
+            case .done(let text): return apply(try pairing.begin(with: partner, typed: text))
             }
+        case .list where pairing.beginsTyping(key):
+            var input = LineInput()
+            if case .character(let digit) = key, digit.isNumber { _ = input.append(key) }
+            mode = .typingWords(input, .atRelay(pairing.relayName))
         case .list where choice.move(key, in: choosable): break
         default:
             guard case .character(let character) = key else { return nil }
@@ -225,7 +232,8 @@ struct LobbyDialogue {
 
     private mutating func handle(_ character: Character) throws(RadioError) -> Outcome? {
         switch (character, mode) {
-        case ("?", _): for line in mode.help(isPairing: settings.shownWords != nil) { log(line) }
+        case ("?", _):
+            for line in mode.help(isPairing: settings.isPairing, isAtRelay: settings.relay != nil) { log(line) }
         case ("q", .calling), ("\u{1B}", .calling):
             station.hangUp()
             leaveCall()
@@ -263,20 +271,20 @@ struct LobbyDialogue {
     }
 
     private mutating func choose(_ near: NearbyStation) throws(RadioError) {
-        if settings.shownWords != nil {
-            try askWords(of: near.endpoint, name: near.name)
+        if settings.isPairing {
+            try askWords(of: .station(near.endpoint, name: near.name))
         } else {
             call(near.endpoint, name: near.name, knowsCalls: near.takesCalls)
         }
     }
 
-    /// Asks for the words of the station at `endpoint`, or takes those that were an argument.
-    private mutating func askWords(of endpoint: Endpoint, name: String) throws(RadioError) {
+    /// Asks for the words of a station, or takes those that were an argument.
+    private mutating func askWords(of partner: PairingPartner) throws(RadioError) {
         guard let words = typedWords.take() else {
-            mode = .typingWords(LineInput(), endpoint, name: name)
+            mode = .typingWords(LineInput(), partner)
             return
         }
-        _ = apply(try pairing.begin(with: endpoint, name: name, typed: words))
+        _ = apply(try pairing.begin(with: partner, typed: words))
     }
 
     private mutating func lookUp(typed text: String) {
@@ -293,8 +301,8 @@ struct LobbyDialogue {
         self.lookup = nil
         mode = waitingMode
         switch outcome {
-        case .found(let endpoint) where settings.shownWords != nil:
-            try askWords(of: endpoint, name: lookup.text)
+        case .found(let endpoint) where settings.isPairing:
+            try askWords(of: .station(endpoint, name: lookup.text))
         case .found(let endpoint): call(endpoint, name: lookup.text, knowsCalls: false)
         case .failed(let error): log(error.description)
         }
@@ -322,7 +330,8 @@ extension LobbyDialogue {
 
     /// The line below the list for a person who pairs; nil for one who takes calls.
     private var pairingHint: String? {
-        settings.shownWords.map { words in
+        if settings.relay != nil { return pairing.hint }
+        return settings.shownWords.map { words in
             typedWords == nil
                 ? "say \"\(words.text)\", or press a digit to type the other words"
                 : "a digit chooses the station that shows these words, a types its address, q quits"
@@ -351,7 +360,7 @@ extension LobbyDialogue {
         }
         let screen = LobbyScreen(
             list: list, chosen: chosen?.id, missed: missed.calls, prompt: prompt,
-            isBlind: toldFailure != nil)
+            isBlind: toldFailure != nil || settings.relay != nil)
         var count = 0
         lines.draw { width, height in
             count = screen.stationCount(height: height)

@@ -10,16 +10,16 @@ enum LobbyMode: Equatable {
     case typingAddress(LineInput)
     /// The address that was typed is looked up.
     case lookingUp(String)
-    /// The words of the station at the endpoint are typed.
-    case typingWords(LineInput, Endpoint, name: String)
+    /// The words of a station are typed.
+    case typingWords(LineInput, PairingPartner)
     /// Typed words are being checked.
-    case pairing(Endpoint, name: String)
+    case pairing(PairingPartner)
 
     /// The mode before anything was typed.
     var withoutInput: LobbyMode {
         switch self {
         case .typingAddress: .typingAddress(LineInput())
-        case .typingWords(_, let endpoint, let name): .typingWords(LineInput(), endpoint, name: name)
+        case .typingWords(_, let partner): .typingWords(LineInput(), partner)
         case .list, .calling, .ringing, .lookingUp, .pairing: self
         }
     }
@@ -49,17 +49,21 @@ enum LobbyMode: Equatable {
         case .ringing(let caller, _): return "\(caller) calls: y answers, n declines"
         case .lookingUp(let text): return "looking up \(text); q cancels"
         case .typingAddress(let input): return "address: \(input.text)_"
-        case .typingWords(let input, _, let name): return "words of \(name): \(input.text)_"
-        case .pairing(_, let name): return "pairing with \(name); q cancels"
+        case .typingWords(let input, .station(_, let name)): return "words of \(name): \(input.text)_"
+        case .typingWords(let input, .atRelay): return "the other number and words: \(input.text)_"
+        case .pairing(.station(_, let name)): return "pairing with \(name); q cancels"
+        case .pairing(.atRelay(let name)): return "pairing through \(name); q cancels"
         }
     }
 
-    /// The sentences for the key ?.
-    func help(isPairing: Bool) -> [String] {
+    /// The sentences for the key ?. `isAtRelay`: whether the person pairs through a relay.
+    func help(isPairing: Bool, isAtRelay: Bool = false) -> [String] {
         switch self {
         case .calling: ["q ends the call"]
         case .ringing: ["y answers, n and q decline"]
         case .lookingUp, .pairing: ["q cancels"]
+        case .list where isAtRelay, .typingWords(_, .atRelay):
+            ["say the number and the three words to the other person, or type theirs, and Enter", "q quits"]
         case .list, .typingAddress, .typingWords: Self.help(isPairing: isPairing)
         }
     }

@@ -6,10 +6,14 @@ import TenfourPackets
 struct PairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Make an encrypted channel for two, from three words said aloud.",
-        usage: "tenfour pair [<options>] [<host>] [<words> ...]",
+        usage: """
+            tenfour pair [<options>] [<host>] [<words> ...]
+            tenfour pair [<options>] --relay <host[:port]> [<number> <words> ...]
+            """,
         discussion: """
             tenfour pair                   # on both machines: each shows three words
             tenfour pair bob.local         # with a station that is not in the list
+            tenfour pair --relay HOST      # the same for two behind routers
             tenfour pair bob.local acorn badger cabin
 
             One person says the words that are shown, and the other chooses the station and types them. Both then talk in the channel, \
@@ -26,6 +30,12 @@ struct PairCommand: ParsableCommand {
         help: ArgumentHelp("The three words that the other station shows. Default: they are typed.", valueName: "words")
     )
     var words: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Pair through this relay, which then forwards the channel's packets: both stations may be behind routers. Its operator has to allow it. The arguments are then the number and the words that the other station shows. Default: pairs with a station nearby.",
+            valueName: "host[:port]"))
+    var relay: String?
 
     @Option(
         name: .shortAndLong,
@@ -62,7 +72,7 @@ struct PairCommand: ParsableCommand {
     func validate() throws { try checkPort(port) }
 
     func run() throws {
-        let request = try PairingRequest([host].compactMap { $0 } + words)
+        let request = try PairingRequest([host].compactMap { $0 } + words, relay: relay)
         try coding.checkChannel()
         try talk().pair(request)
     }

@@ -3,14 +3,17 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// A channel for two that pairing has made. The station that showed the words forwards its packets.
+/// A channel for two that pairing has made. The station that showed the words forwards its packets, or the relay through
+/// which they have paired.
 struct PairedChannel {
-    /// The link as it was made or received. It has no host.
+    /// The link as it was made or received. It has no host, unless it came through a relay.
     var link: String
     /// The name of the other person's station, safe to display; empty if it is not known.
     var partner: String
-    /// Where the link came from; nil at the station that made it.
+    /// Where the link came from; nil at the station that made it, and if it came through a relay.
     var host: Host?
+    /// The relay through which the link came, as the person at this end has written it; nil at the station that made it.
+    var relay: RelayHost?
 
     struct Host {
         var endpoint: Endpoint
@@ -23,12 +26,13 @@ struct PairedChannel {
     private static let longestName = 24
     private static let nameless = "pair"
 
-    /// Makes a channel at the station that shows the words.
-    static func made(by name: String?, port: UInt16) throws(RadioError) -> ChannelLink {
+    /// Makes a channel at the station that shows the words: at this port of the station itself, or at the relay.
+    static func made(by name: String?, port: UInt16, at relay: RelayHost? = nil) throws(RadioError) -> ChannelLink {
         var randomness = CSPRNG()
         do throws(ChannelLinkError) {
             return try ChannelLink(
-                relays: [], port: port, name: channelName(of: name ?? ""),
+                relays: [relay].compactMap(\.self), port: relay == nil ? port : ChannelLink.defaultPort,
+                name: channelName(of: name ?? ""),
                 opening: .secret(Secret(.talk, using: &randomness)))
         } catch {
             throw RadioError(.failure, error.description)
@@ -49,6 +53,10 @@ struct PairedChannel {
     private func ownLink(host: String?) throws(RadioError) -> ChannelLink {
         do throws(ChannelLinkError) {
             let link = try ChannelLink(link)
+            // The other person may have written a name of the relay that is of no use here.
+            if let relay {
+                return try ChannelLink(relays: [relay], name: link.name, pass: link.pass, opening: link.opening)
+            }
             guard let host, link.relays.isEmpty else { return link }
             let relay = try RelayHost(host: host, port: link.port)
             return try ChannelLink(relays: [relay], name: link.name, opening: link.opening)

@@ -20,10 +20,20 @@ struct PairingDialogue {
     }
 
     private let station: LobbyStation
-    /// The link for the one who types the words of this station.
-    private let link: String?
-    /// Whether words are typed for one station only, whose address was an argument.
-    private let hasResponder: Bool
+    /// The relay through which this station pairs; nil if it pairs with stations nearby.
+    let relay: RelayHost?
+    /// The words that this station shows; nil if it shows none.
+    let shownWords: PairingWords?
+    /// Whether words are typed for one station only, which an argument has named.
+    private let hasPartner: Bool
+    /// Whether words are shown in large letters.
+    let isDrawn: Bool
+    /// The number under which this station waits at the relay; nil before it has one.
+    var number: RendezvousNumber?
+    /// Whether the relay has stopped answering.
+    var isSilent = false
+    /// The number that was typed last.
+    private(set) var typedNumber: RendezvousNumber?
     /// The address of the one who has typed our words.
     private var partner: IPAddress?
     /// The link that pairing has brought, while its receipt is being sent.
@@ -31,10 +41,12 @@ struct PairingDialogue {
 
     private static let receiptTime = Duration.seconds(1)
 
-    init(_ station: LobbyStation, link: String?, hasResponder: Bool) {
+    init(_ station: LobbyStation, relay: RelayHost?, shownWords: PairingWords?, hasPartner: Bool, isDrawn: Bool) {
         self.station = station
-        self.link = link
-        self.hasResponder = hasResponder
+        self.relay = relay
+        self.shownWords = shownWords
+        self.hasPartner = hasPartner
+        self.isDrawn = isDrawn
     }
 
     /// The channel whose link has come from the other end, which has been told so.
@@ -63,7 +75,8 @@ struct PairingDialogue {
         case .delivered, .undelivered:
             let sentence = event == .undelivered ? "the other end has not said that it has the link" : nil
             return Step(
-                sentence: sentence, channel: link.map { PairedChannel(link: $0, partner: partnerName, host: nil) })
+                sentence: sentence,
+                channel: station.ownLink.map { PairedChannel(link: $0.text(), partner: partnerName, host: nil) })
         case .crowded(let endpoint):
             return Step(
                 sentence:
@@ -74,6 +87,7 @@ struct PairingDialogue {
 
     /// The name by which the person knows the station at this address, and the address.
     private func name(of endpoint: Endpoint) -> String {
+        if relay != nil { return "somebody at \(relayName)" }
         let near = station.nearby.stations.first { $0.endpoint.address == endpoint.address }
         return LobbyDialogue.text(of: endpoint, near?.name ?? "")
     }
@@ -83,19 +97,11 @@ struct PairingDialogue {
         station.nearby.stations.first { $0.endpoint.address == partner }?.name ?? ""
     }
 
-    /// The words that were typed here for the station at `endpoint` were right, or not. Throws if no guess is left.
-    mutating func handle(
-        _ event: PairingInitiator.Event, of endpoint: Endpoint, name: String
-    ) throws(RadioError) -> Step {
+    /// The words that were typed here for a station were right, or not. Throws if no guess is left.
+    mutating func handle(_ event: PairingInitiator.Event, of partner: PairingPartner) throws(RadioError) -> Step {
         switch event {
         case .paired(let link):
-            let near = station.nearby.stations.first { $0.endpoint == endpoint }
-            let typed = PairedChannel.partnerName(typed: name)
-            // The station that has made the channel has given it its own name.
-            let channel = PairedChannel(
-                link: link.text(), partner: near?.name ?? (typed.isEmpty ? link.name : typed),
-                host: .init(endpoint, name: near?.host))
-            received = (channel, MonotonicClock.now)
+            received = (channel(link, of: partner), MonotonicClock.now)
             return Step()
         case .failed(let failure, let count):
             let isSpent = failure == .wrongWords || failure == .void
@@ -104,21 +110,43 @@ struct PairingDialogue {
             }
             return Step(
                 sentence: isSpent ? "\(failure); \(Self.guesses(count))" : "\(failure)",
-                mode: isSpent || hasResponder ? .typingWords(LineInput(), endpoint, name: name) : .list)
+                mode: isSpent || hasPartner ? .typingWords(LineInput(), partner) : .list)
         }
     }
 
-    /// Words have been typed for the station at `endpoint`. Throws if no guess is left.
-    mutating func begin(with endpoint: Endpoint, name: String, typed text: String) throws(RadioError) -> Step {
-        let words: PairingWords
-        do throws(PairingWordsError) { words = try PairingWords(typed: text) } catch {
-            return Step(sentence: "\(error)", mode: .typingWords(LineInput(), endpoint, name: name))
+    /// The channel whose link has come from a station. The station has given it its own name.
+    private func channel(_ link: ChannelLink, of partner: PairingPartner) -> PairedChannel {
+        switch partner {
+        case .station(let endpoint, let name):
+            let near = station.nearby.stations.first { $0.endpoint == endpoint }
+            let typed = PairedChannel.partnerName(typed: name)
+            return PairedChannel(
+                link: link.text(), partner: near?.name ?? (typed.isEmpty ? link.name : typed),
+                host: .init(endpoint, name: near?.host))
+        case .atRelay: return PairedChannel(link: link.text(), partner: link.name, relay: relay)
         }
-        guard partner == nil else { return Step(mode: .list) }
-        guard station.pair(with: endpoint, words) else {
-            throw RadioError(.unavailable, "three guesses are spent: start both ends anew")
+    }
+
+    /// Words have been typed for a station. Throws if no guess is left.
+    mutating func begin(with partner: PairingPartner, typed text: String) throws(RadioError) -> Step {
+        let hasBegun: Bool
+        do {
+            switch partner {
+            case .station(let endpoint, _):
+                let words = try PairingWords(typed: text)
+                guard self.partner == nil else { return Step(mode: .list) }
+                hasBegun = station.pair(with: endpoint, words)
+            case .atRelay:
+                let typed = try NumberAndWords(typed: text)
+                guard self.partner == nil else { return Step(mode: .list) }
+                typedNumber = typed.number
+                hasBegun = station.pair(with: typed.number, typed.words)
+            }
+        } catch {
+            return Step(sentence: "\(error)", mode: .typingWords(LineInput(), partner))
         }
-        return Step(mode: .pairing(endpoint, name: name))
+        guard hasBegun else { throw RadioError(.unavailable, "three guesses are spent: start both ends anew") }
+        return Step(mode: .pairing(partner))
     }
 
     private static func guesses(_ count: Int) -> String {

@@ -28,7 +28,8 @@ struct TalkLobby {
         self.talk = talk
         self.control = control
         self.service = service
-        port = talk.port ?? RTPDefaults.port
+        // A relay answers at any port, and may run on this machine.
+        port = talk.port ?? (pairing?.relay == nil ? RTPDefaults.port : 0)
         name = talk.common.rtpSession().name
         if let input = talk.input, isPipe(input) {
             throw RadioError(.usage, "--input \(input) can be sent only once: write the station to talk with")
@@ -50,14 +51,21 @@ struct TalkLobby {
             purpose = .calls(talk.lobby.answering(hasKeyboard: Self.hasKeyboard(service)))
             return
         }
-        let link = try PairedChannel.made(by: name, port: port)
+        let link = try PairedChannel.made(by: name, port: port, at: pairing.relay)
         var generator = SystemRandomNumberGenerator()
         let words = PairingWords(using: &generator)
+        settings.typedWords = pairing.words
+        settings.relay = pairing.relay
+        if let relay = pairing.relay {
+            if pairing.words == nil { settings.shownWords = words } else { settings.partner = .atRelay("\(relay)") }
+            purpose = .relayedPairing(RelayedPairing(try relay.addresses(), words: settings.shownWords, link: link))
+            return
+        }
         purpose = .pairing(words, link)
         settings.shownWords = words
-        settings.link = link.text()
-        settings.typedWords = pairing.words
-        if let host = pairing.host { settings.responder = (try AddressLookup.endpoint(typed: host), host) }
+        if let host = pairing.host {
+            settings.partner = .station(try AddressLookup.endpoint(typed: host), name: host)
+        }
     }
 
     /// Throws if a call would overwrite what the call before it has written.
@@ -91,7 +99,7 @@ struct TalkLobby {
                     : "there is no keyboard to answer calls with: write the station to talk with, or --auto-answer")
         }
         var announced = LobbyStation.Settings(name: name, port: port, purpose)
-        announced.isAnnounced = !talk.lobby.hidden && settings.responder == nil
+        announced.isAnnounced = !talk.lobby.hidden && settings.partner == nil
         announced.version = Tenfour.number
         let station = LobbyStation(announced)
         defer { station.close() }
@@ -184,16 +192,19 @@ struct TalkLobby {
         }
     }
 
-    private var isPairing: Bool { settings.shownWords != nil }
+    private var isPairing: Bool { settings.isPairing }
 
     private var opening: String {
+        if let relay = settings.relay {
+            return settings.partner == nil ? "asking \(relay) for a number" : "pairing through \(relay)"
+        }
         if let words = settings.shownWords?.text {
-            if let name = settings.responder?.name {
+            if case .station(_, let name) = settings.partner {
                 return settings.typedWords == nil ? "type the three words that \(name) shows" : "pairing with \(name)"
             }
             if settings.typedWords != nil { return "choose the station that shows these words" }
             let isDrawn = Terminal.showsStatus && !settings.isPlain
-            let shown = isDrawn ? "\n" + PairingRequest.large(words) : " \(words)"
+            let shown = isDrawn ? PairingRequest.large(words) : " \(words)"
             return "say these three words to the other person:\(shown)"
         }
         let place = talk.lobby.hidden ? ", not announced" : ""

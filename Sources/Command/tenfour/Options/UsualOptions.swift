@@ -9,7 +9,7 @@ enum UsualOptions {
         "tenfour talk": [
             "link-file", "device", "open", "ptt", "time-out", "input", "profile", "name",
         ],
-        "tenfour pair": ["port", "device", "open", "ptt", "input", "name"],
+        "tenfour pair": ["relay", "port", "device", "open", "ptt", "input", "name"],
         "tenfour listen": [
             "link-file", "device", "output", "oneshot", "jitter", "profile", "name", "duration", "levels", "report",
         ],

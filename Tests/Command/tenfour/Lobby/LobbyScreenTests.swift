@@ -161,7 +161,24 @@ struct LobbyScreenTests {
         #expect(LobbyMode.calling("Bob").help(isPairing: false) == ["q ends the call"])
         let endpoint = Endpoint(.loopbackV4, port: 5004)
         #expect(!LobbyMode.ringing("Bob", endpoint).help(isPairing: false).joined().contains("quits"))
-        #expect(LobbyMode.pairing(endpoint, name: "Bob").help(isPairing: true) == ["q cancels"])
+        #expect(LobbyMode.pairing(.station(endpoint, name: "Bob")).help(isPairing: true) == ["q cancels"])
+        // Through a relay, no station is chosen.
+        for mode in [LobbyMode.list, .typingWords(LineInput(), .atRelay("h"))] {
+            #expect(mode.help(isPairing: true, isAtRelay: true)[0].contains("say the number and the three words"))
+        }
+        #expect(LobbyMode.pairing(.atRelay("h")).help(isPairing: true, isAtRelay: true) == ["q cancels"])
+    }
+
+    @Test func aPairAtARelayKeepsTheNameThatItsPersonHasWritten() throws {
+        let pass = try #require(ChannelPass(bytes: [UInt8](repeating: 0, count: 32)))
+        let made = try PairedChannel.made(by: "Alice", port: 0, at: RelayHost("10.0.0.1:6000"))
+        let link = try ChannelLink(relays: made.relays, name: made.name, pass: pass, opening: made.opening)
+        let own = PairedChannel(link: link.text(), partner: "", relay: nil)
+        #expect(try own.ownLink() == link && own.lastingLink() == nil)
+        let other = PairedChannel(link: link.text(), partner: "alice", relay: try RelayHost("Radio.example.org"))
+        let used = try other.ownLink()
+        #expect(used.relays.map(\.description) == ["radio.example.org"] && used.pass == pass && used.name == "alice")
+        #expect(used.opening == link.opening && other.lastingLink() == nil)
     }
 
     /// The link of a pair is used with the address, for which no name server is asked.

@@ -1,4 +1,5 @@
 import Glibc
+import TenfourChannelKeys
 import TenfourRadio
 import TestSupport
 import Testing
@@ -86,6 +87,16 @@ import Testing
         #expect(try request("acorn", "badger", "cabin") == [nil, "acorn badger cabin"])
         #expect(try request("acorn badger cabin") == [nil, "acorn badger cabin"])
         #expect(throws: RadioError.self) { try request("bob", "acorn") }
+        // Through a relay, the words have a number in front of them.
+        let forms = [
+            ["482913", "acorn", "badger", "cabin"], ["482 913", "ACORN-badg", "cabi"], ["482-913,acorn,badger,cabin"],
+        ]
+        for typed in forms {
+            let request = try PairingRequest(typed, relay: "Radio.example.org:5")
+            #expect(request.host == nil && request.words == "482 913 acorn badger cabin")
+            #expect(request.relay?.description == "radio.example.org:5")
+        }
+        #expect(try PairingRequest([], relay: "[::1]").words == nil)
     }
 
     @Test func threeWrongGuessesEndBothEnds() throws {

@@ -13,7 +13,8 @@ struct EnvironmentTests {
         "talk": [
             "link-file", "srtp-key", "srtp-key-file", "ptt-grab", "record-hook", "auto-answer", "hidden",
         ],
-        "pair": ["ptt-grab", "record-hook"],
+        // A variable that is forgotten should not lead a pairing of neighbours through a relay elsewhere.
+        "pair": ["ptt-grab", "record-hook", "relay"],
         "listen": ["link-file", "record-hook"],
         "send": ["link-file", "srtp-key", "srtp-key-file", "header"],
         // In these commands `--rate` is a speed; in others it is a sample rate.

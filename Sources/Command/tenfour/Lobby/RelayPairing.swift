@@ -1,0 +1,104 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourCommandSupport
+import TenfourPairing
+import TenfourRadio
+import TenfourSession
+import TenfourUV
+
+// The part of the dialogue of two people who make a channel through a relay: the number that this station shows, and the one
+// that is typed at it.
+extension PairingDialogue {
+    /// The relay as the person has written it; empty if there is none.
+    var relayName: String { relay?.description ?? "" }
+
+    /// The line for a person who does not type.
+    var hint: String {
+        guard let words = shownWords?.text else { return "Enter types a number and words, q quits" }
+        guard let number, !isSilent else { return "waiting for a number of \(relayName); q quits" }
+        return "say \"\(number), \(words)\", or type the other number and words"
+    }
+
+    /// Whether the key begins to type the number of another station.
+    func beginsTyping(_ key: TerminalKey) -> Bool {
+        guard relay != nil, case .character(let character) = key else { return false }
+        return "0123456789\n\ra".contains(character) || character == "\r\n"
+    }
+
+    /// Something has become of a number, at the relay. Throws if the relay is of no use.
+    mutating func handle(_ event: RelayMeeting.Event) throws(RadioError) -> Step {
+        switch event {
+        case .number(let number): return Step(sentence: sentence(about: number))
+        case .noNumber(let reason): return Step(sentence: sentence(about: reason))
+        case .silent:
+            isSilent = true
+            return Step(sentence: "\(relayName) no longer answers: until it does, nobody can use the number")
+        case .waits: return Step(sentence: "\(relayName) is busy with other stations: waiting")
+        case .failed(let failure):
+            return Step(
+                sentence: sentence(about: failure), mode: .typingWords(LineInput(), .atRelay(relayName)))
+        case .useless(let fault): throw RadioError(.unavailable, sentence(about: fault))
+        case .pass, .met: return Step()
+        }
+    }
+
+    private mutating func sentence(about number: RendezvousNumber) -> String {
+        defer { (self.number, isSilent) = (number, false) }
+        if number == self.number { return "\(relayName) answers again" }
+        let words = shownWords?.text ?? ""
+        let shown = isDrawn ? PairingRequest.large(words, behind: "\(number)") : " \(number), \(words)"
+        return self.number == nil
+            ? "say this number and these three words to the other person:\(shown)"
+            : "the number has changed, and the words have not:\(shown)"
+    }
+
+    private func sentence(about reason: RendezvousMessage.PlaceRefusal) -> String {
+        switch reason {
+        case .full: "\(relayName) has no number left: waiting for one"
+        case .tooMany: "too many stations of this network wait at \(relayName): waiting for a number"
+        }
+    }
+
+    private func sentence(about failure: MeetingFailure) -> String {
+        switch failure {
+        case .unknownNumber:
+            "nobody waits under \(typedNumber?.description ?? "") at \(relayName): ask for the number again"
+        case .tooManyNumbers: "too many wrong numbers came from this network: try again in a minute"
+        case .tooManyRuns: "this network has tried that number too often: start both ends anew"
+        case .noRoom: "\(relayName) was busy with other stations for two minutes: try again later"
+        case .noAnswer: "\(relayName) does not answer: try again"
+        }
+    }
+
+    private func sentence(about fault: RelayFault) -> String {
+        switch fault {
+        case .noAnswer:
+            "no relay answers at \(relayName): is it running, and does its firewall let UDP port \(relay?.port ?? 0) in?"
+        case .pairsNone: "\(relayName) does not pair stations: its operator has to write \"pair on\" in relay.conf"
+        }
+    }
+}
+
+extension RelayHost {
+    /// The greatest number of addresses of a relay that are tried.
+    private static let maximumAddressCount = 8
+
+    /// Reads the value of `--relay`.
+    init(typed text: String) throws(RadioError) {
+        do throws(ChannelLinkError) { try self.init(text) } catch {
+            throw RadioError(
+                .usage,
+                "'\(String(fromPeer: text))' is not a relay's address: write HOST or HOST:PORT, and IPv6 addresses in brackets"
+            )
+        }
+    }
+
+    /// The relay's addresses, at least one. Blocks while its name is looked up.
+    func addresses() throws(RadioError) -> [Endpoint] {
+        do throws(NetworkError) {
+            return Array(try Resolver.resolve(name, port: port).prefix(Self.maximumAddressCount))
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `tenfour pair --relay`: two stations in terminals make a channel at a relay.
+@Suite(.onItsOwnThread, .inRealTime) struct PairThroughRelayTests {
+    private let folder = Folder()
+    private let port = UDPPort.free()
+
+    init() { folder.write(longTone, to: "long.wav") }
+
+    private func startRelay(pairs: Bool = true) throws -> Program {
+        let line = pairs ? "pair on" : "rtp-in studio=127.0.0.1:\(UDPPort.free())\nrtp-out studio=127.0.0.1:9"
+        folder.write("bind 127.0.0.1:\(port)\nrelay-key relay.key\n\(line)\n", to: "relay.conf")
+        let relay = try Program(
+            "tenfour", ["relay", "--config", "relay.conf", "--status-socket", "relay.sock"], in: folder)
+        try #require(relay.says("relaying on 127.0.0.1:\(port)"), "\(relay.errors)")
+        return relay
+    }
+
+    private func station(_ name: String, _ arguments: String...) throws -> StationInTerminal {
+        try StationInTerminal(name, ["--relay", "127.0.0.1:\(port)"] + arguments, command: "pair", in: folder)
+    }
+
+    /// The number and the words that a station shows, as they are typed.
+    static func shown(by program: Program, in terminal: Terminal) throws -> String {
+        #expect(program.says("or type the other number and words"), "\(terminal.shown)")
+        let text = terminal.shown.firstMatch(of: /say "([0-9]{3} [0-9]{3}), ([a-z]+ [a-z]+ [a-z]+)"/)
+        let (_, number, words) = try #require(text).output
+        return "\(number) \(words)"
+    }
+
+    private func shown(by station: StationInTerminal) throws -> String {
+        try Self.shown(by: station.program, in: station.terminal)
+    }
+
+    @Test func theNumberAndTheWordsMakeAChannelAtTheRelay() throws {
+        let relay = try startRelay()
+        let alice = try station("Alice", "--open")
+        let secret = try shown(by: alice)
+        let large = secret.split(separator: " ").dropFirst(2).map {
+            $0.uppercased().map(String.init).joined(separator: " ")
+        }
+        #expect(large.allSatisfy { alice.terminal.lines.contains("    \($0)") }, "\(alice.terminal.lines)")
+        let bob = try station("Bob", "--open")
+        _ = try shown(by: bob)
+        let wrong = secret.prefix(7) + " acorn acorn acorn\n"
+        // The first digit begins to type.
+        bob.type(String(wrong.prefix(1)))
+        bob.says("the other number and words: \(wrong.prefix(1))_")
+        bob.type("no number\n")
+        bob.says("the number that the other station shows comes first")
+        bob.type(String(wrong))
+        bob.says("the words differ from those of the other end")
+        bob.says("2 guesses are left")
+        alice.says("somebody at 127.0.0.1:\(port) has typed other words: 2 guesses are left")
+        bob.type("\(secret)\n")
+        alice.says("knows the words, and gets the channel's link")
+        for station in [alice, bob] {
+            station.says("the channel is saved: tenfour talk ")
+            station.says("in the channel")
+        }
+        alice.says("talking in channel pair")
+        bob.says("talking in channel alice")
+        alice.says("Bob is here")
+        for station in [alice, bob] { station.says("hearing ") }
+        for station in [bob, alice] { station.quits() }
+        let saved = [(alice, "pair"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
+        #expect(saved[0].hasPrefix("tenfour://127.0.0.1:\(port)/alice#pass-"), "\(saved)")
+        #expect(saved[0] == saved[1])
+        let words = secret.dropFirst(8)
+        #expect(!relay.errors.contains(words) && !relay.errors.contains("alice"), "\(relay.errors)")
+        RoutedHosts.end([relay])
+    }
+
+    @Test func bothMayBeArguments() throws {
+        let relay = try startRelay()
+        let alice = try station("Alice")
+        let secret = try shown(by: alice)
+        let bob = try StationInTerminal(
+            "Bob", ["--relay", "127.0.0.1:\(port)"] + secret.split(separator: " ").map(String.init), command: "pair",
+            in: folder)
+        bob.says("pairing through 127.0.0.1:\(port)")
+        for station in [alice, bob] { station.says("the channel is saved") }
+        #expect(!bob.terminal.inOneLine.contains("say "))
+        for station in [bob, alice] { station.quits() }
+        // Each end keeps the name of the relay that its person has written.
+        let carol = try station("Carol", "--plain")
+        #expect(carol.program.says("say this number and these three words to the other person: "))
+        let shown = try self.shown(by: carol)
+        let dan = try StationInTerminal("Dan", ["--relay", "localhost:\(port)"], command: "pair", in: folder)
+        _ = try self.shown(by: dan)
+        dan.type("\(shown)\n")
+        for station in [carol, dan] { station.says("the channel is saved") }
+        for station in [dan, carol] { station.quits() }
+        let links = [(carol, "pair", "127.0.0.1"), (dan, "carol", "localhost")].map { station, name, host in
+            let link = Folder.text(of: "\(station.home.path)/tenfour/\(name).link")
+            #expect(link.hasPrefix("tenfour://\(host):\(port)/carol#pass-"), "\(link)")
+            return link.split(separator: "#").last ?? ""
+        }
+        #expect(links[0] == links[1])
+        RoutedHosts.end([relay])
+    }
+
+    @Test func aNumberUnderWhichNobodyWaitsIsTypedAnew() throws {
+        let relay = try startRelay()
+        let bob = try station("Bob", "123456", "acorn", "badger", "cabin")
+        bob.says("nobody waits under 123 456 at 127.0.0.1:\(port): ask for the number again")
+        bob.says("the other number and words: _")
+        bob.type("\u{1B}")
+        #expect(bob.program.wait() == .code(0))
+        RoutedHosts.end([relay])
+    }
+
+    /// After a restart of the relay the station has another number, and the words are the same.
+    @Test func aRestartOfTheRelayChangesTheNumber() throws {
+        var relay = try startRelay()
+        let alice = try station("Alice", "--plain")
+        let first = try shown(by: alice)
+        relay.send(SIGKILL)
+        relay.wait()
+        relay = try startRelay()
+        alice.says("the number has changed, and the words have not: ")
+        let second = alice.terminal.inOneLine.split(separator: "the words have not: ").last ?? ""
+        #expect(second.prefix(7) != first.prefix(7))
+        #expect(second.dropFirst(7).hasPrefix(", \(first.dropFirst(8))"), "\(first) \(second)")
+        alice.quits()
+        RoutedHosts.end([relay])
+    }
+
+    @Test func aRelayThatIsOfNoUseIsNamed() throws {
+        let relay = try startRelay(pairs: false)
+        let alice = try station("Alice")
+        #expect(alice.program.wait() == .code(69))
+        #expect(alice.terminal.inOneLine.contains("does not pair stations: its operator has to write \"pair on\""))
+        RoutedHosts.end([relay])
+        let bob = try station("Bob")
+        #expect(bob.program.wait() == .code(69))
+        #expect(bob.terminal.inOneLine.contains("no relay answers at 127.0.0.1:\(port): is it running"))
+    }
+}
+
+/// The same behind two routers that translate addresses and let nothing in that was not asked for.
+@Suite(.onItsOwnThread, .needsRoot) struct PairBehindRoutersTests {
+    private let folder = Folder()
+    /// The address of the relay.
+    private static let relay = "198.51.100.1"
+
+    /// A station behind a router of its own.
+    private final class Household {
+        let router, host: NetworkHost
+        let home = Folder()
+        private let name: String
+
+        /// `number` makes its networks. `masquerade` says how the router chooses ports.
+        init(_ name: String, _ number: Int, masquerade: String, in folder: Folder) throws {
+            self.name = name
+            router = try NetworkHost("10.9.\(number)", in: folder)
+            host = try NetworkHost("192.168.\(number)", behind: router, in: folder)
+            try router.set(up: [
+                "sysctl -qw net.ipv4.ip_forward=1", "nft add table ip home",
+                "nft add chain ip home out { type nat hook postrouting priority 100 ; }",
+                "nft add rule ip home out oifname eth0 masquerade \(masquerade)",
+                "nft add chain ip home in { type filter hook forward priority 0 ; }",
+                "nft add rule ip home in ct state established,related accept",
+                "nft add rule ip home in iifname eth0 drop",
+            ])
+        }
+
+        func start(_ arguments: [String], on terminal: Terminal) throws -> Program {
+            try host.run(
+                "tenfour", arguments + ["--name", name, "--input", "long.wav", "--open", "-o", "/dev/null"],
+                environment: [
+                    "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_CONFIG_HOME": home.path,
+                    "XDG_STATE_HOME": home.path, "XDG_RUNTIME_DIR": home.path,
+                ], terminal: terminal)
+        }
+    }
+
+    /// The second kind of router has another port for each destination, and draws it at random.
+    @Test(arguments: ["", "fully-random"])
+    func twoHouseholdsMakeAChannelThatOutlivesTheRelay(masquerade: String) throws {
+        let folder = folder
+        folder.write(longTone, to: "long.wav")
+        folder.write("bind \(Self.relay):5004\nrelay-key relay.key\npair on\n", to: "relay.conf")
+        try NetworkNamespace.run {
+            try NetworkNamespace.set(up: ["ip address add \(Self.relay)/32 dev lo"])
+            let alice = try Household("Alice", 1, masquerade: masquerade, in: folder)
+            let bob = try Household("Bob", 2, masquerade: masquerade, in: folder)
+            defer { withExtendedLifetime((alice, bob)) {} }
+            let relay = try Self.startRelay(in: folder)
+            let terminals = [Terminal(), Terminal()]
+            let showing = try alice.start(["pair", "--relay", Self.relay], on: terminals[0])
+            let secret = try PairThroughRelayTests.shown(by: showing, in: terminals[0])
+            let typing = try bob.start(
+                ["pair", "--relay", Self.relay] + secret.split(separator: " ").map(String.init), on: terminals[1])
+            try Self.hear([showing, typing], terminals)
+            Self.quit([showing, typing], terminals)
+            relay.send(SIGKILL)
+            relay.wait()
+            let again = try Self.startRelay(in: folder)
+            let later = [Terminal(), Terminal()]
+            let talks = [
+                try alice.start(["talk", "pair"], on: later[0]), try bob.start(["talk", "alice"], on: later[1]),
+            ]
+            try Self.hear(talks, later)
+            Self.quit(talks, later)
+            RoutedHosts.end([again])
+            for (household, name) in [(alice, "pair"), (bob, "alice")] {
+                let path = "\(household.home.path)/tenfour/\(name).link"
+                let mode = try Program.run("stat", ["-c", "%a", path]).output
+                #expect(mode == "600\n")
+            }
+        }
+    }
+
+    private static func startRelay(in folder: Folder) throws -> Program {
+        let relay = try Program(
+            "tenfour", ["relay", "--config", "relay.conf", "--status-socket", "relay.sock"], in: folder)
+        try #require(relay.says("relaying on "), "\(relay.errors)")
+        return relay
+    }
+
+    private static func hear(_ programs: [Program], _ terminals: [Terminal]) throws {
+        for (program, terminal) in zip(programs, terminals) {
+            try #require(program.says("in the channel"), "\(terminal.shown)")
+        }
+        for (program, terminal) in zip(programs, terminals) {
+            #expect(program.says("hearing "), "\(terminal.shown)")
+        }
+    }
+
+    private static func quit(_ programs: [Program], _ terminals: [Terminal]) {
+        for (program, terminal) in zip(programs, terminals) {
+            terminal.type("q")
+            #expect(program.wait() == .code(0), "\(terminal.shown)")
+        }
+    }
+}
