@@ -64,7 +64,7 @@ package struct RelayMeeting: Sendable {
         var isWaitTold = false
     }
 
-    /// The interval of PLACE, which keeps the place, and the path through routers.
+    /// The longest interval of PLACE, which keeps the place, and the path through routers.
     static let placeInterval = Duration.seconds(10)
     /// The time limits for the first COOKIE, and for the first answer behind it.
     static let cookieLimit = Duration.seconds(10)
@@ -90,7 +90,7 @@ package struct RelayMeeting: Sendable {
 
     // MARK: The station
 
-    /// Keeps the number no longer. The relay forgets it.
+    /// Keeps the number no longer. The relay forgets it after 30 s.
     package mutating func leave() {
         place = nil
         restIfIdle()
@@ -185,16 +185,21 @@ package struct RelayMeeting: Sendable {
 
 extension RelayMeeting {
     private mutating func accept(_ answer: RendezvousMessage.PlaceAnswer, at now: Instant) {
-        guard let known = place else { return }
+        // One answer for each PLACE: a relay that sends more cannot fill the person's screen.
+        guard let known = place, known.request != nil else { return }
         isAnswered(at: now)
         place?.request = nil
         place?.isSilent = false
-        place?.next = now + Self.placeInterval
-        let news: Event =
-            switch answer {
-            case .number(let number, seconds: _): .number(number)
-            case .refused(let reason): .noNumber(reason)
-            }
+        let news: Event
+        var interval = Self.placeInterval
+        switch answer {
+        case .number(let number, let seconds):
+            news = .number(number)
+            // The number that the person says must not have ended.
+            interval = min(interval, .seconds(max(Int(seconds), 1)))
+        case .refused(let reason): news = .noNumber(reason)
+        }
+        place?.next = now + interval
         place?.news = news
         if known.isSilent || known.news != news { report(news) }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenfourPairing
 
-/// A relay that gives everybody the same number.
+/// A relay that gives everybody the same number, for 300 s each.
 struct ModelRelay {
     var isSilent = false
     var isPairing = true
@@ -17,8 +17,11 @@ struct ModelRelay {
     private(set) var lastRun: UInt64 = 0
     private(set) var lastNonce: UInt128 = 0
     private var lastShare: SharePoint?
+    /// The time at which the number ends; nil before it has been given.
+    private var end: Instant?
     private var cookies: Cookies
     private var randomness = SeededRandom(seed: 99)
+    private static let numberTime = Duration.seconds(300)
     private static let visitor = PeerAddress(Endpoint(.v4(0xC000_0201), port: 40_000))
 
     init(_ number: RendezvousNumber) {
@@ -27,7 +30,7 @@ struct ModelRelay {
     }
 
     mutating func restart(number: RendezvousNumber) {
-        self.number = number
+        (self.number, end) = (number, nil)
         cookies = Cookies(using: &randomness)
     }
 
@@ -48,14 +51,23 @@ struct ModelRelay {
             guard accepts(cookie, nonce, at: now) else { return nil }
             (lastNonce, lastShare) = (nonce, share)
             if let refusal { return RendezvousMessage.number(nonce: nonce, .refused(refusal)).bytes }
-            // The time goes by, as that of a place does.
-            return RendezvousMessage.number(nonce: nonce, .number(number, seconds: UInt16.random(in: 1...300))).bytes
+            return RendezvousMessage.number(nonce: nonce, place(at: now)).bytes
         case .meet(let nonce, let cookie, _, initiator: let run):
             guard accepts(cookie, nonce, at: now) else { return nil }
             (lastNonce, lastRun) = (nonce, run)
             return RendezvousMessage.met(nonce: nonce, initiator: run, outcome).bytes
         default: return nil
         }
+    }
+
+    /// The number, and the time that is left of it. After it there is the next number.
+    private mutating func place(at now: Instant) -> RendezvousMessage.PlaceAnswer {
+        if let end, end <= now, let next = RendezvousNumber(rawValue: number.rawValue + 1) {
+            (number, self.end) = (next, nil)
+        }
+        let end = end ?? now + Self.numberTime
+        self.end = end
+        return .number(number, seconds: UInt16((end - now).components.seconds))
     }
 
     private mutating func accepts(_ cookie: Cookie, _ nonce: UInt128, at now: Instant) -> Bool {

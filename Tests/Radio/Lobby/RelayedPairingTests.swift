@@ -108,6 +108,21 @@ struct RelayedPairingTests {
         #expect(link == town.link(of: 0))
     }
 
+    /// The relay has another number for the place after five minutes, and the station shows it at once.
+    @Test func aNumberThatEndsIsReplacedAtOnce() throws {
+        let town = try town()
+        town.run(.seconds(1))
+        let number = try #require(town.number(of: 0))
+        town.run(.seconds(298))
+        #expect(town.events(0).isEmpty)
+        town.run(.seconds(3))
+        let next = try #require(town.number(of: 0))
+        #expect(next != number)
+        #expect(town.pair(1, next, town.words[0]))
+        town.run(.seconds(2))
+        #expect(town.link(of: 1) != nil)
+    }
+
     @Test func wrongWordsCostAGuessAndAHostHasTwo() throws {
         let town = try town()
         town.run(.seconds(1))
