@@ -359,7 +359,7 @@ extension LobbyDialogue {
             return
         }
         let screen = LobbyScreen(
-            list: list, chosen: chosen?.id, missed: missed.calls, prompt: prompt,
+            list: list, chosen: chosen?.id, missed: missed.calls, prompt: prompt, isTyping: mode.isTyping,
             isBlind: toldFailure != nil || settings.relay != nil)
         var count = 0
         lines.draw { width, height in

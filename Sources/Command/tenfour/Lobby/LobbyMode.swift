@@ -24,6 +24,14 @@ enum LobbyMode: Equatable {
         }
     }
 
+    /// Whether the line below the list ends with what is being typed.
+    var isTyping: Bool {
+        switch self {
+        case .typingAddress, .typingWords: true
+        case .list, .calling, .ringing, .lookingUp, .pairing: false
+        }
+    }
+
     /// Whether a sentence was printed when the mode began, so that the prompt need not be printed as a line.
     var isTold: Bool {
         switch self {
@@ -50,7 +58,7 @@ enum LobbyMode: Equatable {
         case .lookingUp(let text): return "looking up \(text); q cancels"
         case .typingAddress(let input): return "address: \(input.text)_"
         case .typingWords(let input, .station(_, let name)): return "words of \(name): \(input.text)_"
-        case .typingWords(let input, .atRelay): return "the other number and words: \(input.text)_"
+        case .typingWords(let input, .atRelay): return "number and words: \(input.text)_"
         case .pairing(.station(_, let name)): return "pairing with \(name); q cancels"
         case .pairing(.atRelay(let name)): return "pairing through \(name); q cancels"
         }

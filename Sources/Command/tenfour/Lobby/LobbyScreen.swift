@@ -10,6 +10,8 @@ struct LobbyScreen: Equatable {
     var missed: [MissedCalls.Call] = []
     /// The line below the stations.
     var prompt = ""
+    /// Whether the prompt ends with what is being typed, so that its end must be seen.
+    var isTyping = false
     /// Whether nothing is said about an empty list, because nobody can be found.
     var isBlind = false
 
@@ -32,7 +34,7 @@ struct LobbyScreen: Equatable {
         } else if lines.isEmpty, height > 1, !isBlind {
             lines.append("     nobody is near yet".cut(toColumns: width))
         }
-        return lines + missed + [prompt.cut(toColumns: width)]
+        return lines + missed + [isTyping ? prompt.cutFront(toColumns: width) : prompt.cut(toColumns: width)]
     }
 
     /// The number of stations that are drawn in a picture of at most `height` lines.

@@ -23,6 +23,19 @@ extension String {
         return columns > 0 ? text + "…" : ""
     }
 
+    /// The end of the text that fits into `columns` columns, with an ellipsis in front if that is not all of it.
+    func cutFront(toColumns columns: Int) -> String {
+        guard columnCount > columns else { return self }
+        var (start, count) = (endIndex, 1)
+        while start > startIndex {
+            let before = index(before: start)
+            count += self[before].columnCount
+            if count > columns { break }
+            start = before
+        }
+        return columns > 0 ? "…" + self[start...] : ""
+    }
+
     /// The text in lines of at most `columns` columns, broken between words. A word that is longer has a line of its own.
     /// Blanks within a line are kept.
     func wrapped(toColumns columns: Int) -> [String] {

@@ -162,11 +162,33 @@ struct LobbyScreenTests {
         let endpoint = Endpoint(.loopbackV4, port: 5004)
         #expect(!LobbyMode.ringing("Bob", endpoint).help(isPairing: false).joined().contains("quits"))
         #expect(LobbyMode.pairing(.station(endpoint, name: "Bob")).help(isPairing: true) == ["q cancels"])
-        // Through a relay, no station is chosen.
-        for mode in [LobbyMode.list, .typingWords(LineInput(), .atRelay("h"))] {
-            #expect(mode.help(isPairing: true, isAtRelay: true)[0].contains("say the number and the three words"))
+        #expect(LobbyMode.pairing(.atRelay("h")).help(isPairing: true) == ["q cancels"])
+    }
+
+    /// In a narrow terminal the person sees what is typed, not what was typed first.
+    @Test(arguments: [
+        (
+            PairingPartner.atRelay("radio.example.org"), "482 913 acorn badger ca",
+            "…ber and words: 482 913 acorn badger ca_"
+        ),
+        (
+            .station(Endpoint(.loopbackV4, port: 5004), name: "a station with a long name"), "acorn badger 漢字",
+            "…on with a long name: acorn badger 漢字_"
+        ),
+    ])
+    func theEndOfWhatIsTypedIsSeen(partner: PairingPartner, typed: String, line: String) {
+        var input = LineInput()
+        for letter in typed { _ = input.append(.character(letter)) }
+        let mode = LobbyMode.typingWords(input, partner)
+        var screen = screen(
+            [], prompt: mode.prompt(pairing: nil, plainCaller: nil, chosen: nil, hasKeyboard: true))
+        screen.isTyping = mode.isTyping
+        #expect(screen.lines(width: 40, height: 5).last == line)
+        #expect(screen.lines(width: 79, height: 5).last?.hasPrefix("…") == false)
+        for width in 0..<40 {
+            let last = screen.lines(width: width, height: 5).last ?? ""
+            #expect(last.columnCount <= width && (width < 2 || last.hasSuffix("_")), "\(last)")
         }
-        #expect(LobbyMode.pairing(.atRelay("h")).help(isPairing: true, isAtRelay: true) == ["q cancels"])
     }
 
     @Test func aPairAtARelayKeepsTheNameThatItsPersonHasWritten() throws {
