@@ -233,7 +233,7 @@ struct LobbyDialogue {
     private mutating func handle(_ character: Character) throws(RadioError) -> Outcome? {
         switch (character, mode) {
         case ("?", _):
-            for line in mode.help(isPairing: settings.isPairing, isAtRelay: settings.relay != nil) { log(line) }
+            for line in pairing.help(mode) ?? mode.help(isPairing: settings.isPairing) { log(line) }
         case ("q", .calling), ("\u{1B}", .calling):
             station.hangUp()
             leaveCall()

@@ -64,14 +64,12 @@ enum LobbyMode: Equatable {
         }
     }
 
-    /// The sentences for the key ?. `isAtRelay`: whether the person pairs through a relay.
-    func help(isPairing: Bool, isAtRelay: Bool = false) -> [String] {
+    /// The sentences for the key ?.
+    func help(isPairing: Bool) -> [String] {
         switch self {
         case .calling: ["q ends the call"]
         case .ringing: ["y answers, n and q decline"]
         case .lookingUp, .pairing: ["q cancels"]
-        case .list where isAtRelay, .typingWords(_, .atRelay):
-            ["say the number and the three words to the other person, or type theirs, and Enter", "q quits"]
         case .list, .typingAddress, .typingWords: Self.help(isPairing: isPairing)
         }
     }

@@ -35,7 +35,7 @@ struct PairingDialogue {
     /// The number that was typed last.
     private(set) var typedNumber: RendezvousNumber?
     /// The address of the one who has typed our words.
-    private var partner: IPAddress?
+    private(set) var partner: IPAddress?
     /// The link that pairing has brought, while its receipt is being sent.
     private var received: (channel: PairedChannel, since: Instant)?
 
@@ -104,12 +104,15 @@ struct PairingDialogue {
             received = (channel(link, of: partner), MonotonicClock.now)
             return Step()
         case .failed(let failure, let count):
+            // The relay passes on two runs of one host with one number.
+            let left = relay == nil ? count : max(count - 1, 0)
             let isSpent = failure == .wrongWords || failure == .void
-            if isSpent, count == 0 || failure == .void {
+            if isSpent, left == 0 || failure == .void {
                 throw RadioError(.unavailable, "\(failure); start both ends anew")
             }
+            if let step = stepAtRelay(after: failure) { return step }
             return Step(
-                sentence: isSpent ? "\(failure); \(Self.guesses(count))" : "\(failure)",
+                sentence: isSpent ? "\(failure); \(Self.guesses(left))" : "\(failure)",
                 mode: isSpent || hasPartner ? .typingWords(LineInput(), partner) : .list)
         }
     }

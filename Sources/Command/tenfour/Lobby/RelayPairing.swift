@@ -14,9 +14,20 @@ extension PairingDialogue {
 
     /// The line for a person who does not type.
     var hint: String {
+        if partner != nil { return "waiting until the other station has the link; q quits" }
         guard let words = shownWords?.text else { return "Enter types a number and words, q quits" }
-        guard let number, !isSilent else { return "waiting for a number of \(relayName); q quits" }
-        return "say \"\(number), \(words)\", or type the other number and words"
+        guard let number, !isSilent else { return "waiting for a number from \(relayName); q quits" }
+        return "say \"\(number), \(words)\", or type the other station's"
+    }
+
+    /// The sentences for the key ? in this mode; nil if they are those of the mode itself.
+    func help(_ mode: LobbyMode) -> [String]? {
+        guard relay != nil, mode == .list else { return nil }
+        let task =
+            shownWords == nil
+            ? "Enter types the other station's number and words"
+            : "say the number and the three words to the other person, or type theirs, and Enter"
+        return [task, "q quits"]
     }
 
     /// Whether the key begins to type the number of another station.
@@ -29,7 +40,9 @@ extension PairingDialogue {
     mutating func handle(_ event: RelayMeeting.Event) throws(RadioError) -> Step {
         switch event {
         case .number(let number): return Step(sentence: sentence(about: number))
-        case .noNumber(let reason): return Step(sentence: sentence(about: reason))
+        case .noNumber(let reason):
+            (number, isSilent) = (nil, false)
+            return Step(sentence: sentence(about: reason))
         case .silent:
             isSilent = true
             return Step(sentence: "\(relayName) no longer answers: until it does, nobody can use the number")
@@ -38,7 +51,27 @@ extension PairingDialogue {
             return Step(
                 sentence: sentence(about: failure), mode: .typingWords(LineInput(), .atRelay(relayName)))
         case .useless(let fault): throw RadioError(.unavailable, sentence(about: fault))
+        // The lobby handles these itself.
         case .pass, .met: return Step()
+        }
+    }
+
+    /// The step after a run that has failed, where the sentence for stations nearby does not hold; nil if it does.
+    func stepAtRelay(after failure: PairingFailure) -> Step? {
+        guard relay != nil else { return nil }
+        let mode = LobbyMode.typingWords(LineInput(), .atRelay(relayName))
+        switch failure {
+        case .noAnswer:
+            return Step(
+                sentence:
+                    "the other station does not answer through \(relayName): is it still waiting? Ask for its number again",
+                mode: mode)
+        case .crossed:
+            return Step(
+                sentence:
+                    "somebody has typed this station's number at the same time; type again if it was not the other person",
+                mode: .list)
+        case .wrongWords, .void, .badLink: return nil
         }
     }
 
@@ -74,7 +107,8 @@ extension PairingDialogue {
         switch fault {
         case .noAnswer:
             "no relay answers at \(relayName): is it running, and does its firewall let UDP port \(relay?.port ?? 0) in?"
-        case .pairsNone: "\(relayName) does not pair stations: its operator has to write \"pair on\" in relay.conf"
+        case .pairsNone:
+            "\(relayName) does not pair stations: its operator needs a tenfour that can, and \"pair on\" in relay.conf"
         }
     }
 }

@@ -24,7 +24,7 @@ import Testing
 
     /// The number and the words that a station shows, as they are typed.
     static func shown(by program: Program, in terminal: Terminal) throws -> String {
-        #expect(program.says("or type the other number and words"), "\(terminal.shown)")
+        #expect(program.says("or type the other station's"), "\(terminal.shown)")
         let text = terminal.shown.firstMatch(of: /say "([0-9]{3} [0-9]{3}), ([a-z]+ [a-z]+ [a-z]+)"/)
         let (_, number, words) = try #require(text).output
         return "\(number) \(words)"
@@ -38,9 +38,8 @@ import Testing
         let relay = try startRelay()
         let alice = try station("Alice", "--open")
         let secret = try shown(by: alice)
-        let large = secret.split(separator: " ").dropFirst(2).map {
-            $0.uppercased().map(String.init).joined(separator: " ")
-        }
+        let large = ([String(secret.prefix(7))] + secret.split(separator: " ").dropFirst(2).map { $0.uppercased() })
+            .map { $0.map(String.init).joined(separator: " ") }
         #expect(large.allSatisfy { alice.terminal.lines.contains("    \($0)") }, "\(alice.terminal.lines)")
         let bob = try station("Bob", "--open")
         _ = try shown(by: bob)
@@ -52,7 +51,7 @@ import Testing
         bob.says("the number that the other station shows comes first")
         bob.type(String(wrong))
         bob.says("the words differ from those of the other end")
-        bob.says("2 guesses are left")
+        bob.says("one guess is left")
         alice.says("somebody at 127.0.0.1:\(port) has typed other words: 2 guesses are left")
         bob.type("\(secret)\n")
         alice.says("knows the words, and gets the channel's link")
@@ -112,6 +111,24 @@ import Testing
         RoutedHosts.end([relay])
     }
 
+    /// A host has two runs with one number.
+    @Test func twoWrongGuessesEndTheOneWhoTypes() throws {
+        let relay = try startRelay()
+        let alice = try station("Alice")
+        let wrong = try shown(by: alice).prefix(7) + " acorn acorn acorn"
+        let bob = try station("Bob")
+        _ = try shown(by: bob)
+        bob.type("\(wrong)\n")
+        bob.says("one guess is left")
+        bob.type("\(wrong)\n")
+        #expect(bob.program.wait() == .code(69), "\(bob.terminal.shown)")
+        #expect(bob.terminal.inOneLine.contains("start both ends anew"))
+        #expect(!bob.terminal.inOneLine.contains("2 guesses"))
+        alice.says("has typed other words: one guess is left")
+        alice.quits()
+        RoutedHosts.end([relay])
+    }
+
     /// After a restart of the relay the station has another number, and the words are the same.
     @Test func aRestartOfTheRelayChangesTheNumber() throws {
         var relay = try startRelay()
@@ -132,7 +149,8 @@ import Testing
         let relay = try startRelay(pairs: false)
         let alice = try station("Alice")
         #expect(alice.program.wait() == .code(69))
-        #expect(alice.terminal.inOneLine.contains("does not pair stations: its operator has to write \"pair on\""))
+        let sentence = "does not pair stations: its operator needs a tenfour that can, and \"pair on\""
+        #expect(alice.terminal.inOneLine.contains(sentence))
         RoutedHosts.end([relay])
         let bob = try station("Bob")
         #expect(bob.program.wait() == .code(69))

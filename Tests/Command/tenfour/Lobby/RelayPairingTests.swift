@@ -1,0 +1,127 @@
+import TenfourChannelKeys
+import TenfourCommandSupport
+import TenfourRadio
+import TenfourSession
+import Testing
+
+@testable import TenfourLobby
+@testable import TenfourPairing
+@testable import tenfour
+
+/// The sentences for a person who pairs through a relay.
+struct RelayPairingTests {
+    private let number, other: RendezvousNumber
+    private let words: PairingWords
+    private static let relay = "radio.example.org"
+    private static let partner = PairingPartner.atRelay(relay)
+
+    init() throws {
+        number = try #require(RendezvousNumber(rawValue: 482_913))
+        other = try #require(RendezvousNumber(rawValue: 100_007))
+        words = try PairingWords(typed: "acorn badger cabin")
+    }
+
+    private func dialogue(showsWords: Bool = true) throws -> PairingDialogue {
+        let link = try PairedChannel.made(by: "Alice", port: 0, at: RelayHost(Self.relay))
+        let relayed = RelayedPairing(
+            [Endpoint(.loopbackV4, port: 9)], words: showsWords ? words : nil, link: link)
+        let station = LobbyStation(.init(name: "Alice", port: 0, .relayedPairing(relayed)))
+        return PairingDialogue(
+            station, relay: try RelayHost(Self.relay), shownWords: showsWords ? words : nil, hasPartner: !showsWords,
+            isDrawn: false)
+    }
+
+    private let waiting = "waiting for a number from radio.example.org; q quits"
+    private let saying = "say \"482 913, acorn badger cabin\", or type the other station's"
+
+    @Test func theNumberStandsInTheLineBelowWhileItHolds() throws {
+        var dialogue = try dialogue()
+        #expect(dialogue.hint == waiting)
+        let first = try dialogue.handle(.number(number))
+        #expect(
+            first.sentence
+                == "say this number and these three words to the other person: 482 913, acorn badger cabin")
+        #expect(dialogue.hint == saying)
+        let silent = try dialogue.handle(.silent)
+        #expect(
+            silent.sentence
+                == "radio.example.org no longer answers: until it does, nobody can use the number")
+        #expect(dialogue.hint == waiting)
+        #expect(try dialogue.handle(.number(number)).sentence == "radio.example.org answers again")
+        #expect(dialogue.hint == saying)
+        #expect(
+            try dialogue.handle(.number(other)).sentence
+                == "the number has changed, and the words have not: 100 007, acorn badger cabin")
+    }
+
+    @Test(arguments: [
+        (RendezvousMessage.PlaceRefusal.full, "radio.example.org has no number left: waiting for one"),
+        (.tooMany, "too many stations of this network wait at radio.example.org: waiting for a number"),
+    ])
+    func aNumberThatIsRefusedIsShownNoMore(reason: RendezvousMessage.PlaceRefusal, sentence: String) throws {
+        var dialogue = try dialogue()
+        _ = try dialogue.handle(.number(number))
+        #expect(try dialogue.handle(.noNumber(reason)).sentence == sentence)
+        #expect(dialogue.hint == waiting)
+        // The same number is said again, because it was not shown meanwhile.
+        let again = try dialogue.handle(.number(number))
+        #expect(again.sentence?.hasPrefix("say this number and these three words") == true)
+        #expect(dialogue.hint == saying)
+    }
+
+    @Test func aBusyRelayAndOneThatFailsAreNamed() throws {
+        var dialogue = try dialogue()
+        #expect(try dialogue.handle(.waits).sentence == "radio.example.org is busy with other stations: waiting")
+        let failed = try dialogue.handle(.failed(.noRoom))
+        #expect(failed.sentence == "radio.example.org was busy with other stations for two minutes: try again later")
+        #expect(failed.mode == .typingWords(LineInput(), Self.partner))
+        let error = #expect(throws: RadioError.self) { try dialogue.handle(.useless(.pairsNone)) }
+        #expect(
+            error?.description
+                == "radio.example.org does not pair stations: its operator needs a tenfour that can, and \"pair on\" in relay.conf"
+        )
+    }
+
+    /// There is no address that could be wrong.
+    @Test func aStationThatDoesNotAnswerIsAskedForItsNumber() throws {
+        var dialogue = try dialogue()
+        let step = try dialogue.handle(.failed(.noAnswer, guessesLeft: 3), of: Self.partner)
+        #expect(
+            step.sentence
+                == "the other station does not answer through radio.example.org: is it still waiting? Ask for its number again"
+        )
+        #expect(step.mode == .typingWords(LineInput(), Self.partner))
+        let crossed = try dialogue.handle(.failed(.crossed, guessesLeft: 3), of: Self.partner)
+        #expect(
+            crossed.sentence
+                == "somebody has typed this station's number at the same time; type again if it was not the other person"
+        )
+        #expect(crossed.mode == .list)
+    }
+
+    /// The relay passes on two runs of one host.
+    @Test func theSecondWrongGuessIsTheLast() throws {
+        var dialogue = try dialogue()
+        let step = try dialogue.handle(.failed(.wrongWords, guessesLeft: 2), of: Self.partner)
+        #expect(step.sentence?.hasSuffix("; one guess is left") == true)
+        #expect(throws: RadioError.self) {
+            try dialogue.handle(.failed(.wrongWords, guessesLeft: 1), of: Self.partner)
+        }
+    }
+
+    @Test func theHelpIsAboutWhatThePersonCanDo() throws {
+        let showing = try dialogue()
+        #expect(showing.help(.list)?.first?.hasPrefix("say the number and the three words") == true)
+        #expect(showing.help(.pairing(Self.partner)) == nil)
+        let typing = try dialogue(showsWords: false)
+        #expect(typing.help(.list) == ["Enter types the other station's number and words", "q quits"])
+        #expect(typing.hint == "Enter types a number and words, q quits")
+    }
+
+    @Test func afterTheRightWordsNothingIsToBeSaid() throws {
+        var dialogue = try dialogue()
+        _ = try dialogue.handle(.number(number))
+        _ = try dialogue.handle(.paired(with: Endpoint(.loopbackV4, port: 9)))
+        #expect(dialogue.hint == "waiting until the other station has the link; q quits")
+    }
+}
