@@ -178,7 +178,8 @@ struct LobbyDialogue {
     }
 
     private mutating func apply(_ step: PairingDialogue.Step) -> Outcome? {
-        if let sentence = step.sentence { log(sentence) }
+        // Also with --quiet: it is an error, or what the person has to say to the other one.
+        if let sentence = step.sentence { log(sentence, always: true) }
         if let mode = step.mode { self.mode = mode }
         return step.channel.map { .channel($0) }
     }

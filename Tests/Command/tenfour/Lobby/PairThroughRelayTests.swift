@@ -129,6 +129,25 @@ import Testing
         RoutedHosts.end([relay])
     }
 
+    /// Without them the option would be of no use.
+    @Test func theNumberAndTheWordsAreSaidAlsoToOneWhoWantsErrorsOnly() throws {
+        let relay = try startRelay()
+        let alice = try station("Alice", "-q", "--plain")
+        alice.says("say this number and these three words to the other person: ")
+        let text = alice.terminal.inOneLine.firstMatch(of: /[0-9]{3} [0-9]{3}, [a-z]+ [a-z]+ [a-z]+/)
+        let secret = try #require(text).output
+        let bob = try station("Bob", "-q", "123456", "acorn", "badger", "cabin")
+        bob.says("nobody waits under 123 456")
+        bob.type("\(secret)\n")
+        for (station, name) in [(alice, "pair"), (bob, "alice")] {
+            let path = "\(station.home.path)/tenfour/\(name).link"
+            let isSaved = station.program.wait(.seconds(20)) { access(path, F_OK) == 0 }
+            #expect(isSaved, "\(station.terminal.shown)")
+        }
+        for station in [bob, alice] { station.quits() }
+        RoutedHosts.end([relay])
+    }
+
     /// After a restart of the relay the station has another number, and the words are the same.
     @Test func aRestartOfTheRelayChangesTheNumber() throws {
         var relay = try startRelay()
