@@ -19,7 +19,9 @@ struct PairingRequest: Equatable {
             words = try Self.numberAndWords(typed)
             return
         }
-        if let first = typed.first, !first.isEmpty, first.allSatisfy(\.isNumber) {
+        if let first = typed.first, !first.isEmpty,
+            RendezvousNumber(typed: first) != nil || first.allSatisfy(\.isNumber)
+        {
             throw RadioError(.usage, "'\(first)' is the number of a station that waits at a relay: add --relay HOST")
         }
         if let words = try? PairingWords(typed: typed.joined(separator: " ")) {

@@ -87,6 +87,10 @@ import Testing
         #expect(try request("acorn", "badger", "cabin") == [nil, "acorn badger cabin"])
         #expect(try request("acorn badger cabin") == [nil, "acorn badger cabin"])
         #expect(throws: RadioError.self) { try request("bob", "acorn") }
+        for number in ["482913", "482-913", "482 913", "4829"] {
+            let error = #expect(throws: RadioError.self) { try request(number, "acorn", "badger", "cabin") }
+            #expect(error?.description.contains("add --relay HOST") == true, "\(String(describing: error))")
+        }
         // Through a relay, the words have a number in front of them.
         let forms = [
             ["482913", "acorn", "badger", "cabin"], ["482 913", "ACORN-badg", "cabi"], ["482-913,acorn,badger,cabin"],
