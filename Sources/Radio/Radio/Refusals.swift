@@ -18,7 +18,8 @@ extension Refusal.Reason {
         switch self {
         case .unproved:
             """
-            : compare your link with the other members' links, and the relay's configuration with `tenfour channel keys`
+            : compare your link with the other members' links, and the relay's configuration with `tenfour channel keys`; if \
+            you have made the channel with `tenfour pair --relay`, pair again, because the relay's key is another one
             """
         case .full, .displaced: "; trying again (the relay's operator can raise the limit)"
         case .limited, .stopping, .left: "; trying again"
