@@ -17,7 +17,7 @@ struct PairCommand: ParsableCommand {
             tenfour pair bob.local acorn badger cabin
 
             One person says the words that are shown, and the other chooses the station and types them. Both then talk in the channel, \
-            and each end saves it under the name of the other station: tenfour talk NAME finds it.
+            and each end saves it: under the name of the other station if it is known, otherwise as pair. tenfour talk NAME finds it.
             """)
 
     @Argument(
@@ -40,7 +40,8 @@ struct PairCommand: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The port to receive on, and of the channel, 1 to 65535. Default: \(RTPDefaults.port).", valueName: "port"))
+            "The port to receive on, and without --relay that of the channel, 1 to 65535. Default: \(RTPDefaults.port); with --relay, any that is free.",
+            valueName: "port"))
     var port: UInt16?
 
     @Option(
