@@ -16,7 +16,7 @@ struct NearCommand: ParsableCommand {
             tenfour near --json
 
             Looks for two seconds for stations that announce themselves on the local network, as tenfour talk does while it waits for \
-            calls, and asks each whether it answers, which takes up to one second more. The names are what the stations say, and \
+            calls, and asks each whether it answers, which takes up to three seconds more. The names are what the stations say, and \
             prove nothing.
 
             The exit code is 0 also if nobody is near. It is 69 if stations cannot be found, because dbus or avahi-daemon is missing \
@@ -28,7 +28,7 @@ struct NearCommand: ParsableCommand {
 
     private static let time = Duration.seconds(2)
     /// The longest time for stations that have not answered yet.
-    private static let additionalTime = Duration.seconds(1)
+    private static let additionalTime = Duration.seconds(3)
     /// The time between two looks at the station, in microseconds.
     private static let interval: UInt32 = 20_000
 
