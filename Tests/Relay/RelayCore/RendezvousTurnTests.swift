@@ -106,7 +106,7 @@ final class RendezvousTurnTests {
 
     // MARK: - Turns at one station
 
-    @Test func whoeverHoldsANumberGivesWayToAHostThatHasMetItLessOften() throws {
+    @Test func aHostThatHoldsANumberGivesWayToAHostThatHasMetItLessOften() throws {
         let share = KeyShare(using: &randomness).point
         let number = try wait(at: .host(1), share)
         let stranger = visitor(at: .host(2))
