@@ -1,6 +1,5 @@
 import TenfourAudioCore
 import TenfourChannelKeys
-import TenfourPairing
 import TenfourRelayCore
 import TenfourSeededRandom
 import TenfourSession
@@ -8,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import TenfourLobby
+@testable import TenfourPairing
 
 private let relay = Endpoint(.v4(0xC633_6401), port: 5004)
 private let stranger = Endpoint(.v4(0xC633_6499), port: 5004)

@@ -141,7 +141,7 @@ import Testing
         bob.type("\(secret)\n")
         for (station, name) in [(alice, "pair"), (bob, "alice")] {
             let path = "\(station.home.path)/tenfour/\(name).link"
-            let isSaved = station.program.wait(.seconds(20)) { access(path, F_OK) == 0 }
+            let isSaved = station.program.wait(.seconds(20)) { unsafe access(path, F_OK) == 0 }
             #expect(isSaved, "\(station.terminal.shown)")
         }
         for station in [bob, alice] { station.quits() }

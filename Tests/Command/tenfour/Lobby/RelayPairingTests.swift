@@ -47,11 +47,12 @@ struct RelayPairingTests {
             silent.sentence
                 == "radio.example.org no longer answers: until it does, nobody can use the number")
         #expect(dialogue.hint == waiting)
-        #expect(try dialogue.handle(.number(number)).sentence == "radio.example.org answers again")
+        let again = try dialogue.handle(.number(number))
+        #expect(again.sentence == "radio.example.org answers again")
         #expect(dialogue.hint == saying)
+        let changed = try dialogue.handle(.number(other))
         #expect(
-            try dialogue.handle(.number(other)).sentence
-                == "the number has changed, and the words have not: 100 007, acorn badger cabin")
+            changed.sentence == "the number has changed, and the words have not: 100 007, acorn badger cabin")
     }
 
     @Test(arguments: [
@@ -61,7 +62,8 @@ struct RelayPairingTests {
     func aNumberThatIsRefusedIsShownNoMore(reason: RendezvousMessage.PlaceRefusal, sentence: String) throws {
         var dialogue = try dialogue()
         _ = try dialogue.handle(.number(number))
-        #expect(try dialogue.handle(.noNumber(reason)).sentence == sentence)
+        let refused = try dialogue.handle(.noNumber(reason))
+        #expect(refused.sentence == sentence)
         #expect(dialogue.hint == waiting)
         // The same number is said again, because it was not shown meanwhile.
         let again = try dialogue.handle(.number(number))
@@ -71,7 +73,8 @@ struct RelayPairingTests {
 
     @Test func aBusyRelayAndOneThatFailsAreNamed() throws {
         var dialogue = try dialogue()
-        #expect(try dialogue.handle(.waits).sentence == "radio.example.org is busy with other stations: waiting")
+        let waits = try dialogue.handle(.waits)
+        #expect(waits.sentence == "radio.example.org is busy with other stations: waiting")
         let failed = try dialogue.handle(.failed(.noRoom))
         #expect(failed.sentence == "radio.example.org was busy with other stations for two minutes: try again later")
         #expect(failed.mode == .typingWords(LineInput(), Self.partner))
