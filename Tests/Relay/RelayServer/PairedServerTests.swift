@@ -2,10 +2,12 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 import TenfourRelayServer
+import TenfourUV
+import TestSupport
 import Testing
 
 /// Channels of stations that have paired, over real sockets.
-struct PairedServerTests {
+@Suite(.onItsOwnThread) struct PairedServerTests {
     private let relayKey = {
         var generator = CSPRNG()
         return RelayKey(using: &generator)
