@@ -99,7 +99,8 @@ public struct StationCall: Sendable {
         }
     }
 
-    /// Calls the station at an endpoint that a person chose. Returns false during another call.
+    /// Calls the station at an endpoint that a person chose, or accepts its call if it rings. Returns false during another
+    /// call.
     ///
     /// - `otherEndpoints`: further endpoints of the same station, from which its own call may come at the same time.
     /// - `knowsCalls`: whether the station has announced that it understands calls. If so, silence means that it is not
@@ -107,6 +108,11 @@ public struct StationCall: Sendable {
     public mutating func call(
         _ endpoint: Endpoint, otherEndpoints: [Endpoint] = [], knowsCalls: Bool = false, at now: Instant
     ) -> Bool {
+        // The person may have chosen a station that begins to ring just then.
+        if case .ringing(let peer) = state, ([endpoint] + otherEndpoints).contains(peer.endpoint) {
+            accept(at: now)
+            return true
+        }
         guard isIdle else { return false }
         let number = UInt64.random(in: 1 ... .max, using: &generator)
         let peer = CallPeer(

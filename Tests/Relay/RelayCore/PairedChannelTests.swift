@@ -1,4 +1,3 @@
-import CMACs
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRelayCore
@@ -298,22 +297,6 @@ struct PairedChannelTests {
         #expect(room.relay.status.discards[.tooManyFailures] == 10)
         // Others do not wait for it.
         #expect(member(pair(50), 2).join(room))
-    }
-
-    /// A link with a pass demands no key of the relay, so a JOIN2 with one is none of a station.
-    @Test func aJOIN2WithAPassIsRefusedWithoutAMultiplication() {
-        let room = RelayHarness(configuration())
-        let (keys, stranger) = (pair(1), member(pair(1), 1))
-        stranger.expected = ExpectedRelay(RelayFingerprint(relay: relayKey.publicKey, ownerless: keys), of: keys)
-        #expect(refusal(stranger.knock(room)) == .refused)
-        #expect(stranger.joinDatagram.count == 192)
-        let another = member(pair(2), 2)
-        another.expected = ExpectedRelay(RelayFingerprint(relay: relayKey.publicKey, ownerless: pair(2)), of: pair(2))
-        another.helloAndCookie(room)
-        let before = macs_of_this_thread().multiplications
-        room.receive(another.joinDatagram, from: another.endpoint)
-        #expect(macs_of_this_thread().multiplications == before)
-        #expect(room.relay.status.paired?.channelCount == 0)
     }
 
     @Test func aChannelHasFourTalkersWhateverTheLimitOfOtherChannels() {

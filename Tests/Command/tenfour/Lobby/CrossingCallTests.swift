@@ -16,9 +16,9 @@ import Testing
         _ stations: [StationInTerminal], _ what: String, until isSo: (StationInTerminal) -> Bool
     ) -> Duration {
         let start = ContinuousClock.now
-        // A wait reads what the terminal shows.
         let isThere = stations[0].program.wait(.seconds(30)) {
-            stations.allSatisfy { station in station.program.wait(.zero) { isSo(station) } }
+            // A wait reads what the terminal shows. A program whose terminal is not read stands still.
+            stations.map { station in station.program.wait(.zero) { isSo(station) } }.allSatisfy { $0 }
         }
         #expect(isThere, "\(what): \(stations.map(\.terminal.shown))")
         return ContinuousClock.now - start
@@ -50,9 +50,17 @@ import Testing
                 station.type("127.0.0.1:\(other.port)")
             }
             for station in both { station.type("\n") }
-            wait(both, "round \(round): both hear") { count("hearing ", $0) > 0 }
+            var hasAnswered = false
+            wait(both, "round \(round): both hear") { station in
+                // A call that comes before Enter, or while the address is looked up, rings.
+                if count("y answers", station) > 0, !hasAnswered {
+                    hasAnswered = true
+                    station.type("y")
+                }
+                return count("hearing ", station) > 0
+            }
             for station in both {
-                #expect(count("talking with", station) == 1 && count("y answers", station) == 0)
+                #expect(count("talking with", station) == 1)
                 #expect(try microphoneCount(station) == 1)
             }
             (round.isMultiple(of: 2) ? alice : bob).type("q")
