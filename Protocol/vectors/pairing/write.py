@@ -192,6 +192,7 @@ def write_rendezvous(folder, initiator):
         "meet": rendezvous(11, nonce + cookie + number.to_bytes(4, "big") + a + bytes(76)),
         "met": rendezvous(12, nonce + a + bytes([1, 0, 0, 0])),
         "met-wait": rendezvous(12, nonce + a + bytes([3, 0, 0, 0])),
+        "leave": rendezvous(14, nonce + cookie + point(station)),
         "pass": sealed(hkdf_expand(root, b"pass"), rendezvous(13, point(relay)), channel + key),
     }
     for name, data in files.items():

@@ -49,6 +49,9 @@ struct CookieExchange: Sendable {
         return known?.cookie
     }
 
+    /// The cookie of the last request, also if it gets old; nil if there is none.
+    var latestCookie: Cookie? { known?.cookie }
+
     /// The relay has answered a request.
     mutating func requestIsAnswered() { known?.request = nil }
 

@@ -32,6 +32,7 @@ package struct RelayMeeting: Sendable {
     private var exchange: CookieExchange
     private var place: Place?
     private var visit: Visit?
+    private var departure: Departure?
     /// Whether the relay has shown that it pairs stations.
     private var isOffered = false
     /// The time of the first PLACE or MEET, until the relay has shown that.
@@ -50,6 +51,13 @@ package struct RelayMeeting: Sendable {
         /// The time at which the present PLACE was first due; nil while it is answered.
         var request: Instant?
         var isSilent = false
+    }
+
+    /// A place that the station has left. The relay does not answer LEAVE, so it is sent three times.
+    private struct Departure: Sendable {
+        let message: RendezvousMessage
+        var next: Instant
+        var timesLeft = 3
     }
 
     /// The station whose number was typed.
@@ -76,6 +84,7 @@ package struct RelayMeeting: Sendable {
     static let waitLimit = Duration.seconds(120)
     /// The time after which a person is told that the run waits.
     static let waitNotice = Duration.seconds(2)
+    private static let leaveInterval = Duration.milliseconds(100)
     private static let maximumOutboxCount = 16
     private static let maximumEventCount = 16
 
@@ -90,11 +99,19 @@ package struct RelayMeeting: Sendable {
 
     // MARK: The station
 
-    /// Keeps the number no longer. The relay forgets it after 30 s.
-    package mutating func leave() {
-        place = nil
+    /// Gives the number back. A relay that does not get the message forgets the number after 30 s.
+    package mutating func leave(at now: Instant) {
+        guard let place else { return }
+        self.place = nil
         restIfIdle()
+        guard let cookie = exchange.latestCookie else { return }
+        departure = Departure(
+            message: .leave(nonce: exchange.nonce, cookie, share: place.share.point), next: now)
+        timeElapsed(at: now)
     }
+
+    /// Whether the relay still has to be sent that the number is given back.
+    package var isLeaving: Bool { departure != nil }
 
     /// Meets the station that waits under `number`, instead of one whose number was typed before.
     package mutating func meet(_ number: RendezvousNumber, at now: Instant) {
@@ -137,7 +154,7 @@ package struct RelayMeeting: Sendable {
             case .met(nonce: exchange.nonce, initiator: let run, let outcome) where run == visit?.run:
                 accept(outcome, from: sender, at: now)
             case .pass(let pass): open(pass, at: now)
-            case .number, .met, .place, .meet: break
+            case .number, .met, .place, .meet, .leave: break
             case nil: hearAnswer(datagram)
             }
         }
@@ -146,6 +163,7 @@ package struct RelayMeeting: Sendable {
     /// Must be called at `nextDeadline`; an earlier call does nothing.
     package mutating func timeElapsed(at now: Instant) {
         judge(at: now)
+        sendDeparture(at: now)
         guard let due = nextRequest, due <= now else { return exchange.rest() }
         if let place, place.next <= now, place.request == nil { self.place?.request = now }
         guard let cookie = exchange.cookieForRequest(at: now) else { return sendHello(at: now) }
@@ -162,8 +180,8 @@ package struct RelayMeeting: Sendable {
 
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     package var nextDeadline: Instant? {
-        guard let request = nextRequest else { return nil }
-        let limits = [uselessTime, silenceTime, isOffered ? visit?.end : nil]
+        guard let request = nextRequest else { return departure?.next }
+        let limits = [uselessTime, silenceTime, isOffered ? visit?.end : nil, departure?.next]
         return ([exchange.next ?? request] + limits.compactMap(\.self)).min()
     }
 
@@ -280,6 +298,14 @@ extension RelayMeeting {
         for endpoint in exchange.addressesForHello(at: now) {
             put([UInt8](capacity: 128) { ControlPacket.writeHello(nonce: exchange.nonce, into: &$0) }, to: endpoint)
         }
+    }
+
+    private mutating func sendDeparture(at now: Instant) {
+        guard let leaving = departure, leaving.next <= now else { return }
+        send(leaving.message)
+        departure?.next = now + Self.leaveInterval
+        departure?.timesLeft -= 1
+        if leaving.timesLeft == 1 { departure = nil }
     }
 
     private mutating func send(_ message: RendezvousMessage) {

@@ -13,6 +13,8 @@ package enum RendezvousMessage: Hashable, Sendable {
     case met(nonce: UInt128, initiator: UInt64, MeetOutcome)
     /// The pass of the channel, for the responder.
     case pass(SealedPass)
+    /// A responder no longer waits, and gives its number back.
+    case leave(nonce: UInt128, Cookie, share: SharePoint)
 
     /// The relay's answer to PLACE.
     package enum PlaceAnswer: Hashable, Sendable {
@@ -54,6 +56,7 @@ package enum RendezvousMessage: Hashable, Sendable {
         case meet = 11
         case met = 12
         case pass = 13
+        case leave = 14
     }
 
     package var kind: Kind {
@@ -63,6 +66,7 @@ package enum RendezvousMessage: Hashable, Sendable {
         case .meet: .meet
         case .met: .met
         case .pass: .pass
+        case .leave: .leave
         }
     }
 
@@ -91,6 +95,10 @@ package enum RendezvousMessage: Hashable, Sendable {
             self = .met(nonce: datagram.number(at: 4), initiator: datagram.number(at: 20), outcome)
         case (.pass, SealedPass.datagramByteCount):
             self = .pass(SealedPass(parsing: datagram))
+        case (.leave, 72):
+            self = .leave(
+                nonce: datagram.number(at: 4), Cookie(parsing: datagram, at: 20),
+                share: SharePoint(parsing: datagram, at: 40))
         default: return nil
         }
     }
@@ -123,6 +131,10 @@ package enum RendezvousMessage: Hashable, Sendable {
             datagram.append(outcome.rawValue)
             datagram.append(zeros: 3)
         case .pass(let pass): pass.writeBody(into: &datagram)
+        case .leave(let nonce, let cookie, let share):
+            datagram.append(number: nonce)
+            cookie.write(into: &datagram)
+            share.write(into: &datagram)
         }
     }
 

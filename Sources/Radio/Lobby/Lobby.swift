@@ -107,8 +107,10 @@ public struct Lobby: Sendable {
         nearby.restart(at: now)
     }
 
-    /// Whether nothing is left to be sent about a call that is over.
-    public var isQuiet: Bool { stationCall.isIdle && stationCall.nextDeadline == nil }
+    /// Whether nothing is left to be sent about a call that is over, or about a number that is given back.
+    public var isQuiet: Bool {
+        stationCall.isIdle && stationCall.nextDeadline == nil && meeting?.isLeaving != true
+    }
 
     /// Begins a run of pairing with the station at `endpoint`, whose person has said these words. Returns false if three
     /// guesses are spent, with whatever stations.
@@ -137,6 +139,9 @@ public struct Lobby: Sendable {
         collectEvents(at: now)
         return true
     }
+
+    /// Gives the number at the relay back, if this station has one.
+    public mutating func leaveRelay(at now: Instant) { meeting?.leave(at: now) }
 
     private var guessCount: Int {
         earlierGuessCount + (initiator.map { PairingInitiator.guessCount - $0.guessesLeft } ?? 0)
@@ -245,12 +250,13 @@ public struct Lobby: Sendable {
             // The link that the other end gets is the one that holds.
             if case .paired = event {
                 cancelPairing()
-                meeting?.leave()
+                meeting?.leave(at: now)
             }
             report(.shownWords(event))
         }
         while let event = initiator?.nextEvent() {
             meeting?.cancel()
+            if case .paired = event { meeting?.leave(at: now) }
             report(.typedWords(event))
         }
         while let event = plainCallers.nextEvent() {

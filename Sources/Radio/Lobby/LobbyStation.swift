@@ -160,11 +160,13 @@ public final class LobbyStation: CallSignalling {
 
     /// Gives up the words that were typed here.
     public func cancelPairing() { change { lobby, _ in lobby.cancelPairing() } }
+    /// Gives the number at the relay back, if this station has one.
+    public func leaveRelay() { change { $0.leaveRelay(at: $1) } }
     /// See `Lobby.ownLink`.
     package var ownLink: ChannelLink? { contents.withLock { $0.lobby.ownLink } }
     /// See `Lobby.isPairing`.
     public var isPairing: Bool { contents.withLock { $0.lobby.isPairing } }
-    /// Whether nothing is left to be sent about a call that is over.
+    /// See `Lobby.isQuiet`.
     public var isQuiet: Bool { contents.withLock { $0.lobby.isQuiet } }
 
     // MARK: The session

@@ -7,9 +7,9 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case malformedControl
     /// A valid control packet of a kind that members do not send to a relay.
     case unexpectedControl
-    /// A JOIN, PLACE or MEET whose cookie is forged, expired, or bound to other addresses.
+    /// A JOIN, PLACE, MEET or LEAVE whose cookie is forged, expired, or bound to other addresses.
     case cookie
-    /// A HELLO, or a JOIN, PLACE or MEET without a valid cookie, dropped because its host sends too many of them; or one of
+    /// A HELLO, or a JOIN, PLACE, MEET or LEAVE without a valid cookie, dropped because its host sends too many of them; or one of
     /// these or any message of pairing, because the output queue is full.
     case tooManyHandshakes
     /// A JOIN from a host that has sent too many wrong proofs. Also a JOIN that found no room in the queue of unchecked

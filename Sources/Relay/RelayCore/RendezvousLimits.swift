@@ -3,9 +3,9 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Limits on PLACEs and MEETs with a right cookie, and on wrong numbers.
+/// Limits on PLACEs, MEETs and LEAVEs with a right cookie, and on wrong numbers.
 struct RendezvousLimits: Sendable {
-    /// Limits PLACEs and MEETs, per host.
+    /// Limits PLACEs, MEETs and LEAVEs, per host.
     private var requests: AddressLimits
     /// Limits wrong numbers, per host.
     private var wrongNumbers: AddressLimits
@@ -27,7 +27,7 @@ struct RendezvousLimits: Sendable {
             Self.wrongNumberOfNetworkPrice, of: .network, rowCount: Self.rowCount, seed: generator.next())
     }
 
-    /// Counts a PLACE or a MEET with a right cookie. Returns false if its host sends too many; the caller must not answer
+    /// Counts a PLACE, MEET or LEAVE with a right cookie. Returns false if its host sends too many; the caller must not answer
     /// it.
     mutating func allowsRequest(from address: IPAddress, at now: Instant) -> Bool { requests.spend(address, at: now) }
 

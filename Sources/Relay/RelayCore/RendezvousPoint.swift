@@ -39,6 +39,12 @@ struct RendezvousPoint: Sendable {
         return .handled
     }
 
+    /// Handles a LEAVE with a right cookie. A rendezvous with the station goes on.
+    mutating func leave(_ share: SharePoint, from sender: Endpoint, at now: Instant) -> Relay.Reception {
+        guard limits.allowsRequest(from: sender.address, at: now) else { return .discarded(.tooManyPlaces) }
+        return places.leave(share, from: sender) ? .handled : .discarded(.strayPairing)
+    }
+
     /// Handles a MEET with a right cookie, which names `number` for the run `run`.
     mutating func meet(
         _ number: RendezvousNumber, run: UInt64, nonce: UInt128, from sender: Endpoint, at now: Instant,
@@ -128,6 +134,9 @@ extension Relay {
             if let discard = joins.discard(cookie, for: nonce, from: sender, at: now) { return .discarded(discard) }
             return rendezvous?.meet(
                 number, run: run, nonce: nonce, from: sender, at: now, into: &outbox, using: &generator)
+        case .leave(let nonce, let cookie, let share):
+            if let discard = joins.discard(cookie, for: nonce, from: sender, at: now) { return .discarded(discard) }
+            return rendezvous?.leave(share, from: sender, at: now)
         case .number, .met, .pass: return .discarded(.strayPairing)
         case nil: return rendezvous?.pass(datagram, from: sender, at: now, into: &outbox)
         }

@@ -118,6 +118,16 @@ struct WaitingPlaces: Sendable {
         places[share]?.visits[address.hostPrefix, default: (0, 0)].runs += 1
     }
 
+    /// Handles a LEAVE of the station with `share`. Returns false, and changes nothing, if the station with this share
+    /// receives elsewhere than at `endpoint`.
+    mutating func leave(_ share: SharePoint, from endpoint: Endpoint) -> Bool {
+        // One that is unknown has left: LEAVE is repeated.
+        guard let place = places[share] else { return true }
+        guard place.endpoint == endpoint else { return false }
+        remove(place)
+        return true
+    }
+
     /// Removes a place, whose number is then unknown.
     mutating func remove(_ place: Place) {
         guard let place = places.removeValue(forKey: place.share) else { return }

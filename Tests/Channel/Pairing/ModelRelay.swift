@@ -16,6 +16,8 @@ struct ModelRelay {
     private(set) var refusedCount = 0
     private(set) var lastRun: UInt64 = 0
     private(set) var lastNonce: UInt128 = 0
+    /// Whether the station of the last PLACE has given its number back.
+    private(set) var hasLeft = false
     private var lastShare: SharePoint?
     /// The time at which the number ends; nil before it has been given.
     private var end: Instant?
@@ -56,6 +58,9 @@ struct ModelRelay {
             guard accepts(cookie, nonce, at: now) else { return nil }
             (lastNonce, lastRun) = (nonce, run)
             return RendezvousMessage.met(nonce: nonce, initiator: run, outcome).bytes
+        case .leave(let nonce, let cookie, let share):
+            if accepts(cookie, nonce, at: now) { hasLeft = share == lastShare }
+            return nil
         default: return nil
         }
     }
@@ -107,6 +112,11 @@ final class Road {
 
     func meet(_ number: RendezvousNumber) {
         meeting.meet(number, at: now)
+        poll()
+    }
+
+    func leave() {
+        meeting.leave(at: now)
         poll()
     }
 

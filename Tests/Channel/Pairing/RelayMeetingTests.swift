@@ -113,8 +113,34 @@ struct RelayMeetingTests {
     @Test func aNumberThatIsGivenBackIsAskedForNoMore() {
         let road = road()
         road.run(.seconds(5))
-        road.meeting.leave()
-        #expect(road.meeting.nextDeadline == nil)
+        road.leave()
+        #expect(road.meeting.isLeaving)
+        road.run(.seconds(1))
+        #expect(!road.meeting.isLeaving && road.meeting.nextDeadline == nil)
+        #expect(road.count(.leave) == 3, "it may get lost, and is not answered")
+        #expect(road.relay.hasLeft)
+        road.leave()
+        road.run(.seconds(60))
+        #expect(road.count(.leave) == 3 && road.count(.place) == 1)
+    }
+
+    /// Its relay has no place for it.
+    @Test func aStationThatHasAskedForNoNumberGivesNoneBack() {
+        for road in [road(isWaiting: false), road()] {
+            road.leave()
+            #expect(!road.meeting.isLeaving && road.meeting.nextDeadline == nil)
+        }
+    }
+
+    /// The cookie is older than the time for which it is used, and the relay still takes it.
+    @Test func theNumberIsGivenBackAtAnyTime() {
+        for seconds in stride(from: 45, to: 65, by: 1) {
+            let road = road()
+            road.run(.seconds(seconds))
+            road.leave()
+            road.run(.seconds(1))
+            #expect(road.relay.hasLeft && road.refusedCount == 0, "\(seconds) s")
+        }
     }
 
     // MARK: A relay that is of no use

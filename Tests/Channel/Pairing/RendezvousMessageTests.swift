@@ -40,6 +40,7 @@ struct RendezvousMessageTests {
             ("met", .met(nonce: nonce, initiator: a, .met)),
             ("met-wait", .met(nonce: nonce, initiator: a, .wait)),
             ("pass", .pass(sealed)),
+            ("leave", .leave(nonce: nonce, cookie, share: station.point)),
         ]
         self.inputs = inputs
     }

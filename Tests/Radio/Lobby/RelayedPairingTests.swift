@@ -48,6 +48,34 @@ struct RelayedPairingTests {
         #expect(town.events(0).isEmpty, "the number is kept no longer")
     }
 
+    @Test func bothEndsGiveTheirNumbersBackWhenTheyHavePaired() throws {
+        let town = try town([true, true, false])
+        town.run(.seconds(1))
+        let numbers = [try #require(town.number(of: 0)), try #require(town.number(of: 1))]
+        #expect(town.pair(1, numbers[0], town.words[0]))
+        town.run(.seconds(1))
+        #expect(town.link(of: 1) != nil)
+        #expect(town.lobbies.allSatisfy { $0.isQuiet })
+        for number in numbers {
+            #expect(town.pair(2, number, town.words[0]))
+            town.run(.seconds(1))
+            #expect(town.events(2) == [.relay(.failed(.unknownNumber))])
+        }
+    }
+
+    @Test func aStationThatQuitsGivesItsNumberBack() throws {
+        let town = try town([true, false])
+        town.run(.seconds(1))
+        let number = try #require(town.number(of: 0))
+        town.lobbies[0].leaveRelay(at: town.now)
+        #expect(!town.lobbies[0].isQuiet)
+        town.run(.seconds(1))
+        #expect(town.lobbies[0].isQuiet)
+        #expect(town.pair(1, number, town.words[0]))
+        town.run(.seconds(1))
+        #expect(town.events(1) == [.relay(.failed(.unknownNumber))])
+    }
+
     @Test(arguments: 0..<30 as Range<UInt64>) func itSucceedsOverABadNetwork(seed: UInt64) throws {
         let town = try town(seed: seed)
         (town.loss, town.duplication, town.jitter) = (0.03 * Double(seed % 10), 0.1, .milliseconds(60))

@@ -78,6 +78,12 @@ class RelayVisitor {
     }
 
     @discardableResult
+    func leave(_ share: SharePoint, _ room: RelayHarness) -> Relay.Reception {
+        guard let cookie else { return .handled }
+        return room.receive(RendezvousMessage.leave(nonce: nonce, cookie, share: share).bytes, from: endpoint)
+    }
+
+    @discardableResult
     func meet(_ number: RendezvousNumber, run: UInt64, _ room: RelayHarness) -> Relay.Reception {
         guard let cookie else { return .handled }
         return room.receive(RendezvousMessage.meet(nonce: nonce, cookie, number, initiator: run).bytes, from: endpoint)

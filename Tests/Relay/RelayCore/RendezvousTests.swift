@@ -113,6 +113,36 @@ struct RendezvousTests {
         #expect(room.receive(challenge, from: moved.endpoint) == .handled)
     }
 
+    @Test func onlyTheStationGivesItsNumberBack() {
+        let moved = visitor(at: .host(1, port: 50_000))
+        for stranger in [visitor, moved] {
+            #expect(stranger.leave(share.point, room) == .discarded(.strayPairing))
+        }
+        // Neither does somebody who forges its address, and has a cookie of his own.
+        let forger = RelayVisitor(at: home.endpoint, seed: 9)
+        forger.cookie = visitor.cookie
+        #expect(forger.leave(share.point, room) == .discarded(.cookie))
+        #expect(home.placed(share.point, room) == .number(number, seconds: 300))
+        #expect(home.leave(share.point, room) == .handled)
+        #expect(home.leave(share.point, room) == .handled)
+        #expect(room.inbox[home.endpoint] == nil, "there is no answer")
+        #expect(visitor.met(number, run: 9, room) == .unknown)
+    }
+
+    /// The responder gives its number back as soon as the words were right, and the link is on its way.
+    @Test func aRendezvousGoesOnWhenItsStationHasGivenTheNumberBack() {
+        #expect(visitor.met(number, run: 9, room) == .met)
+        _ = home.take(room)
+        home.leave(share.point, room)
+        for (kind, sender, receiver) in [(PairingMessage.Kind.link, home, visitor), (.receipt, visitor, home)] {
+            let message = pairingMessage(kind, run: 9, byteCount: kind == .link ? 200 : 36)
+            #expect(room.receive(message, from: sender.endpoint) == .handled)
+            #expect(room.take(receiver.endpoint) == [message])
+        }
+        #expect(visitor.met(number, run: 9, room) == .met)
+        #expect(visitor.met(number, run: 10, room) == .unknown)
+    }
+
     @Test func aWrongNumberCostsAGuessBeforeItIsLookedUp() throws {
         var wrong = try #require(RendezvousNumber(rawValue: number.rawValue == 100_000 ? 100_001 : 100_000))
         for _ in 0..<3 { #expect(visitor.met(wrong, run: 9, room) == .unknown) }

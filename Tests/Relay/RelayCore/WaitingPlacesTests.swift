@@ -107,6 +107,27 @@ final class WaitingPlacesTests {
         #expect(answer(shares[0], .host(1)) == .refused(.tooMany))
     }
 
+    @Test func aPlaceThatIsLeftIsFreeAtOnce() throws {
+        let shares = (0..<4).map { _ in drawShare() }
+        let numbers = try shares.map { try #require(given($0, .host(1))) }
+        now = now + .seconds(20)
+        #expect(given(shares[3], .host(1)) == numbers[3])
+        let other = drawShare()
+        #expect(answer(other, .host(1)) == .refused(.tooMany))
+        // Not even another port of the same host may give it back.
+        for endpoint in [.host(2), .host(1, port: 9)] as [Endpoint] {
+            let hasLeft = places.leave(shares[0], from: endpoint)
+            #expect(!hasLeft)
+        }
+        #expect(places.place(numbers[0], at: now) != nil && places.count == 4)
+        for _ in 0..<3 {
+            let hasLeft = places.leave(shares[0], from: .host(1))
+            #expect(hasLeft, "LEAVE is repeated")
+        }
+        #expect(places.place(numbers[0], at: now) == nil && places.count == 3)
+        #expect(given(other, .host(1)) != nil)
+    }
+
     private func remove(_ number: RendezvousNumber) {
         if let place = places.place(number, at: now) { places.remove(place) }
     }

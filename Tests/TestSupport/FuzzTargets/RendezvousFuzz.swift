@@ -20,6 +20,7 @@ func feedRendezvous(_ bytes: Span<UInt8>) {
         let (one, other) = (bytes[start + 2], bytes[start + 3])
         switch bytes[start] / 6 % 8 {
         case 0: trial.hello(sender)
+        case 2 where other >= 192: trial.leave(sender, share: Int(one))
         case 1, 2: trial.place(sender, share: Int(one))
         case 3, 4: trial.meet(sender, number: Int(one), run: UInt64(other % 4))
         case 5, 6: trial.send(sender, kind: one % 8 + 1, run: other % 4)
@@ -81,6 +82,12 @@ private struct RendezvousTrial: ~Copyable {
         asked = share % Self.shares.count
         let share = Self.shares[share % Self.shares.count]
         receive(RendezvousMessage.place(nonce: Self.nonce, cookie, share: share).bytes, from: sender)
+    }
+
+    mutating func leave(_ sender: Int, share: Int) {
+        guard let cookie = cookies[sender] else { return }
+        let share = Self.shares[share % Self.shares.count]
+        receive(RendezvousMessage.leave(nonce: Self.nonce, cookie, share: share).bytes, from: sender)
     }
 
     mutating func meet(_ sender: Int, number: Int, run: UInt64) {
@@ -145,7 +152,7 @@ private struct RendezvousTrial: ~Copyable {
         case .pass:
             if let asked { precondition(stations[asked]?.endpoint == receiver, "not the station's pass") }
         case .number, .met: precondition(receiver == sender)
-        case .place, .meet, nil: preconditionFailure("a relay does not send this")
+        case .place, .meet, .leave, nil: preconditionFailure("a relay does not send this")
         }
     }
 

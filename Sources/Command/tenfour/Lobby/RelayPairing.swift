@@ -88,7 +88,8 @@ extension PairingDialogue {
     private func sentence(about reason: RendezvousMessage.PlaceRefusal) -> String {
         switch reason {
         case .full: "\(relayName) has no number left: waiting for one"
-        case .tooMany: "too many stations of this network wait at \(relayName): waiting for a number"
+        case .tooMany: 
+            "too many stations of this network ask \(relayName) for numbers: quit one, or wait up to 40 s for its place"
         }
     }
 

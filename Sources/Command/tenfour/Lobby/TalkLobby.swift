@@ -107,9 +107,15 @@ struct TalkLobby {
         Signals.catchEnd()
         if isPairing { Terminal.log("tenfour: \(opening)") } else { log(opening) }
         var dialogue = LobbyDialogue(station, settings)
+        defer { leave(station, dialogue) }
         while try converse(&dialogue, station) {}
+    }
+
+    /// Ends a call, and gives back the number at a relay. Returns when the others have been sent that.
+    private func leave(_ station: LobbyStation, _ dialogue: LobbyDialogue) {
         station.hangUp()
-        // What is said about the end of a call is repeated, because it may get lost.
+        station.leaveRelay()
+        // What is sent about an end is repeated, because it may get lost.
         for _ in 0..<20 where !station.isQuiet || !dialogue.isSettled { usleep(50_000) }
     }
 
@@ -118,6 +124,7 @@ struct TalkLobby {
         switch try wait(&dialogue) {
         case .quit: return false
         case .channel(let channel):
+            leave(station, dialogue)
             try enter(channel, station)
             return false
         case .session(let endpoint, let name, let hasCall):

@@ -111,6 +111,27 @@ import Testing
         RoutedHosts.end([relay])
     }
 
+    /// Otherwise it would count for its network until the relay forgets it.
+    @Test(arguments: ["q", "\u{4}", "SIGTERM", "SIGINT"])
+    func aStationThatEndsGivesItsNumberBackAtOnce(manner: String) throws {
+        let relay = try startRelay()
+        let alice = try station("Alice")
+        let secret = try shown(by: alice)
+        switch manner {
+        case "SIGTERM": alice.program.send(SIGTERM)
+        case "SIGINT": alice.program.send(SIGINT)
+        default: alice.type(manner)
+        }
+        #expect(alice.program.wait() == .code(0), "\(alice.terminal.shown)")
+        let bob = try StationInTerminal(
+            "Bob", ["--relay", "127.0.0.1:\(port)"] + secret.split(separator: " ").map(String.init), command: "pair",
+            in: folder)
+        bob.says("nobody waits under \(secret.prefix(7))")
+        bob.type("\u{1B}")
+        #expect(bob.program.wait() == .code(0))
+        RoutedHosts.end([relay])
+    }
+
     /// A host has two runs with one number.
     @Test func twoWrongGuessesEndTheOneWhoTypes() throws {
         let relay = try startRelay()

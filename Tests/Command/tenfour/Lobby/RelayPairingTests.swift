@@ -57,7 +57,10 @@ struct RelayPairingTests {
 
     @Test(arguments: [
         (RendezvousMessage.PlaceRefusal.full, "radio.example.org has no number left: waiting for one"),
-        (.tooMany, "too many stations of this network wait at radio.example.org: waiting for a number"),
+        (
+            .tooMany,
+            "too many stations of this network ask radio.example.org for numbers: quit one, or wait up to 40 s for its place"
+        ),
     ])
     func aNumberThatIsRefusedIsShownNoMore(reason: RendezvousMessage.PlaceRefusal, sentence: String) throws {
         var dialogue = try dialogue()
