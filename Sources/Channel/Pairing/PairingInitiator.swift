@@ -11,7 +11,8 @@ public struct PairingInitiator: Sendable {
     public enum Event: Equatable, Sendable {
         /// The responder knows the words, and this is the channel's link. The pairing is complete.
         case paired(ChannelLink)
-        /// This run has failed. `guessesLeft` runs are left; zero means that new words are necessary.
+        /// This run has failed. `guessesLeft` runs are left at this end, or guesses at the other one, whichever is less; zero
+        /// means that this end must be started anew. After `.guessedTooOften` only those of this end count.
         case failed(PairingFailure, guessesLeft: Int)
     }
 
@@ -173,7 +174,10 @@ public struct PairingInitiator: Sendable {
 
     private mutating func refuse(_ datagram: Span<UInt8>) {
         switch PairingRefusal(rawValue: datagram[PairingMessage.headerByteCount]) {
-        case .wrongWords: fail(.wrongWords)
+        case .wrongWords:
+            let othersLeft = Int(datagram[PairingMessage.headerByteCount + 1])
+            guard othersLeft > 0 else { return fail(.guessedTooOften) }
+            fail(.wrongWords, atMost: othersLeft)
         case .void: fail(.void)
         case nil: break
         }
@@ -186,11 +190,11 @@ public struct PairingInitiator: Sendable {
         end = now + Self.patience
     }
 
-    private mutating func fail(_ reason: PairingFailure) {
+    private mutating func fail(_ reason: PairingFailure, atMost othersLeft: Int = Self.guessCount) {
         state = .idle
         repetition = nil
         isDue = false
-        event = .failed(reason, guessesLeft: guessesLeft)
+        event = .failed(reason, guessesLeft: min(guessesLeft, othersLeft))
     }
 }
 
@@ -200,6 +204,8 @@ public enum PairingFailure: Hashable, Sendable, CustomStringConvertible {
     case noAnswer
     /// The two ends have different words: a word was misheard, or somebody between them tried to guess.
     case wrongWords
+    /// The two ends have different words, and this guess was the last one that the other end permits at them.
+    case guessedTooOften
     /// The words no longer hold at the other end: they were used, or guessed at too often.
     case void
     /// The other end has typed the words of this one at the same time, and its run goes first.
@@ -212,6 +218,7 @@ public enum PairingFailure: Hashable, Sendable, CustomStringConvertible {
         case .noAnswer: "no answer to the pairing; is the other end still waiting, and is its address right?"
         case .wrongWords:
             "the words differ from those of the other end: one was misheard, or somebody between you guessed at them"
+        case .guessedTooOften: "the words differ from those of the other end, and these no longer hold there"
         case .crossed:
             "the other person has typed the words of this station at the same time, and they are checked first"
         case .void: "these words no longer hold at the other end; let it show new ones"

@@ -6,7 +6,7 @@ public import TenfourSession
 /// The end of a pairing that shows the words: it gives the channel's link to the one who proves to know them.
 ///
 /// Opens no socket and reads no clock. After each input, take datagrams until nil, then events until nil, then sleep
-/// until `nextDeadline`. Three wrong guesses make the words void, and so does the first right one. Nothing is kept for
+/// until `nextDeadline`. Three wrong guesses make the words void, two through a relay, and so does the first right one. Nothing is kept for
 /// an address that has not shown that it receives there, and it gets no more bytes than came from it.
 public struct PairingResponder: Sendable {
     public enum Event: Hashable, Sendable {
@@ -24,13 +24,14 @@ public struct PairingResponder: Sendable {
     }
 
     /// The number of wrong guesses that are still permitted.
-    public private(set) var guessesLeft = Self.guessCount
+    public private(set) var guessesLeft: Int
+    private let guessCount: Int
     /// Whether the words can no longer be used: guessed at too often, or used.
     var isVoid: Bool { guessesLeft == 0 || partner != nil }
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     public var nextDeadline: Instant? { runs.map(\.end).min() }
 
-    private let words: PairingWords
+    private var words: PairingWords
     /// The link for the one who knows the words; nil if there is none yet.
     package private(set) var link: ChannelLink?
     private let challenge: AddressChallenge
@@ -53,10 +54,15 @@ public struct PairingResponder: Sendable {
         let end: Instant
         var state = State.open
 
-        enum State { case open, proved, wrong }
+        enum State: Equatable {
+            case open, proved
+            case wrong(guessesLeft: Int)
+        }
     }
 
     public static let guessCount = 3
+    /// The number of guesses through a relay, which passes on two runs of one host with one number.
+    package static let guessCountAtRelay = 2
     static let maximumRunCount = 4
     static let runTime = Duration.seconds(10)
     /// The least time between two runs that one address begins. So one host cannot use up what is computed for all.
@@ -66,8 +72,13 @@ public struct PairingResponder: Sendable {
 
     /// Without a link, nobody is answered before `offer`. `generator` must be unpredictable: the system's generator,
     /// outside tests.
-    public init(_ words: PairingWords, link: ChannelLink?, using generator: inout some RandomNumberGenerator) {
+    public init(
+        _ words: PairingWords, link: ChannelLink?, guessCount: Int = Self.guessCount,
+        using generator: inout some RandomNumberGenerator
+    ) {
         self.words = words
+        self.guessCount = guessCount
+        guessesLeft = guessCount
         challenge = AddressChallenge(using: &generator)
         self.generator = CSPRNG(using: &generator)
         if let link { offer(link) }
@@ -80,6 +91,15 @@ public struct PairingResponder: Sendable {
         guard !isVoid else { return false }
         self.link = link
         return true
+    }
+
+    /// Shows other words from now on, which may be guessed at as often as the first ones. Does nothing if the present ones
+    /// have been used.
+    package mutating func renew(_ words: PairingWords) {
+        guard partner == nil else { return }
+        self.words = words
+        guessesLeft = guessCount
+        runs.removeAll { $0.state == .open }
     }
 
     /// Receives any datagram. Ignores what is no message of pairing, or has no meaning in the present state.
@@ -178,12 +198,15 @@ public struct PairingResponder: Sendable {
                 report(.paired(with: runs[place].endpoint))
             } else {
                 // The run is over: a repeated datagram costs no further guess.
-                runs[place].state = .wrong
                 guessesLeft -= 1
+                runs[place].state = .wrong(guessesLeft: guessesLeft)
                 report(.wrongWords(from: runs[place].endpoint, guessesLeft: guessesLeft))
             }
         }
         let run = runs[place]
+        if case .wrong(let left) = run.state {
+            return refuse(.wrongWords, run.message, to: run.endpoint, guessesLeft: left)
+        }
         guard run.state == .proved, run.keys.initiatorTag.isTag(of: datagram), let link else {
             return refuse(.wrongWords, run.message, to: run.endpoint)
         }
@@ -194,10 +217,13 @@ public struct PairingResponder: Sendable {
         send(run.keys.link(text, message), to: run.endpoint)
     }
 
-    private mutating func refuse(_ reason: PairingRefusal, _ message: PairingMessage, to endpoint: Endpoint) {
+    /// `left`: nil for the guesses that are left now.
+    private mutating func refuse(
+        _ reason: PairingRefusal, _ message: PairingMessage, to endpoint: Endpoint, guessesLeft left: Int? = nil
+    ) {
         var answer = message
         answer.kind = .refusal
-        send(answer.bytes([reason.rawValue, UInt8(guessesLeft), 0, 0]), to: endpoint)
+        send(answer.bytes([reason.rawValue, UInt8(left ?? guessesLeft), 0, 0]), to: endpoint)
     }
 
     private mutating func send(_ datagram: [UInt8], to endpoint: Endpoint) {

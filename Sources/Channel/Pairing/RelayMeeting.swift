@@ -110,6 +110,14 @@ package struct RelayMeeting: Sendable {
         timeElapsed(at: now)
     }
 
+    /// Gives the number back and asks for another one. Does nothing if this station does not wait.
+    package mutating func renew(at now: Instant) {
+        guard place != nil else { return }
+        leave(at: now)
+        place = Place(share: KeyShare(using: &generator), next: now)
+        timeElapsed(at: now)
+    }
+
     /// Whether the relay still has to be sent that the number is given back.
     package var isLeaving: Bool { departure != nil }
 

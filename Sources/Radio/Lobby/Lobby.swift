@@ -34,6 +34,8 @@ public struct Lobby: Sendable {
     private var wordsToMeet: PairingWords?
     /// The guesses that were spent with other stations than that of `initiator`.
     private var earlierGuessCount = 0
+    /// The number of times that other words are drawn for this station, through a relay, when guesses have made them void.
+    private var renewalsLeft = 4
     private var generator: CSPRNG
     /// Whether a session uses the port: then it gets what is RTP.
     private var isInSession = false
@@ -59,7 +61,10 @@ public struct Lobby: Sendable {
             answering = .never
             nearby = NearbyStations(offering: .pairing, ownPort: port, using: &generator)
             relayed = pairing
-            responder = pairing.words.map { PairingResponder($0, link: nil, using: &generator) }
+            responder = pairing.words.map {
+                PairingResponder(
+                    $0, link: nil, guessCount: PairingResponder.guessCountAtRelay, using: &generator)
+            }
             meeting = RelayMeeting(pairing.relay, isWaiting: pairing.words != nil, using: &generator)
         }
         stationCall = StationCall(name: name, answering: answering, using: &generator)
@@ -252,7 +257,11 @@ public struct Lobby: Sendable {
                 cancelPairing()
                 meeting?.leave(at: now)
             }
-            report(.shownWords(event))
+            if case .wrongWords(from: _, guessesLeft: 0) = event, let words = renewWords(at: now) {
+                report(.newWords(words))
+            } else {
+                report(.shownWords(event))
+            }
         }
         while let event = initiator?.nextEvent() {
             meeting?.cancel()
@@ -265,6 +274,17 @@ public struct Lobby: Sendable {
             case .left(let endpoint, let name): report(.plainCallerLeft(endpoint, name: name))
             }
         }
+    }
+
+    /// Draws other words, and asks the relay for another number. Returns nil if this station has no number, or has drawn words
+    /// too often: each time somebody in the middle has further guesses.
+    private mutating func renewWords(at now: Instant) -> PairingWords? {
+        guard meeting != nil, renewalsLeft > 0 else { return nil }
+        renewalsLeft -= 1
+        let words = PairingWords(using: &generator)
+        responder?.renew(words)
+        meeting?.renew(at: now)
+        return words
     }
 
     private mutating func handle(_ event: RelayMeeting.Event, at now: Instant) {

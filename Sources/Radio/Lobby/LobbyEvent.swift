@@ -11,6 +11,8 @@ package enum LobbyEvent: Equatable, Sendable {
     case plainCallerLeft(Endpoint, name: String)
     /// What became of the words that this station shows.
     case shownWords(PairingResponder.Event)
+    /// The words that this station showed were guessed at too often. It shows these from now on, and another number.
+    case newWords(PairingWords)
     /// What became of the words that were typed here.
     case typedWords(PairingInitiator.Event)
     /// What became of the number at a relay that this station shows, or of the one that was typed here. Never a pass.

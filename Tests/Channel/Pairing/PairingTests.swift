@@ -72,7 +72,7 @@ struct PairingTests {
         for left in [2, 1, 0] {
             #expect(ends.begin(wrong))
             ends.run(.seconds(1))
-            #expect(ends.heard.last == .failed(.wrongWords, guessesLeft: left))
+            #expect(ends.heard.last == .failed(left > 0 ? .wrongWords : .guessedTooOften, guessesLeft: left))
             #expect(ends.told.last == .wrongWords(from: visitor, guessesLeft: left))
         }
         #expect(ends.responder.isVoid)
@@ -83,6 +83,19 @@ struct PairingTests {
         ends.run(.seconds(6))
         #expect(ends.heard.last == .failed(.void, guessesLeft: 3))
         #expect(ends.told.count == 3)
+    }
+
+    /// The other end counts the guesses of all.
+    @Test mutating func guessesThatOthersHaveSpentAreNotLeft() {
+        let ends = pair()
+        #expect(ends.begin(wrong))
+        ends.run(.seconds(1))
+        ends.initiator = PairingInitiator(responder: home, using: &randomness)
+        for failure in [PairingFailure.wrongWords, .guessedTooOften] {
+            #expect(ends.begin(wrong))
+            ends.run(.seconds(1))
+            #expect(ends.heard.last == .failed(failure, guessesLeft: 1))
+        }
     }
 
     @Test mutating func theWordsHoldForOnePairingOnly() {

@@ -291,7 +291,8 @@ struct LobbyTests {
             // The time in which somebody types.
             street.run(.seconds(1))
             #expect(street.change(bob) { $0.pair(with: alice, guess, at: $1) })
-            #expect(street.events(bob) == [.typedWords(.failed(.wrongWords, guessesLeft: left))])
+            let failure = left > 0 ? PairingFailure.wrongWords : .guessedTooOften
+            #expect(street.events(bob) == [.typedWords(.failed(failure, guessesLeft: left))])
             #expect(street.events(alice) == [.shownWords(.wrongWords(from: bob, guessesLeft: left))])
         }
         #expect(!street.change(bob) { $0.pair(with: alice, words, at: $1) })

@@ -151,21 +151,74 @@ struct RelayedPairingTests {
         #expect(town.link(of: 1) != nil)
     }
 
-    @Test func wrongWordsCostAGuessAndAHostHasTwo() throws {
+    /// Types wrong words twice. Returns the words and the number that the station shows then.
+    private func spendGuesses(
+        of index: Int, at number: RendezvousNumber, in town: RelayTown
+    ) throws -> (PairingWords, RendezvousNumber) {
+        let wrong = town.words[1]
+        #expect(town.pair(index, number, wrong))
+        town.run(.seconds(2))
+        #expect(town.events(index) == [.typedWords(.failed(.wrongWords, guessesLeft: 1))])
+        #expect(town.events(0) == [.shownWords(.wrongWords(from: relay, guessesLeft: 1))])
+        #expect(town.pair(index, number, wrong))
+        town.run(.seconds(2))
+        #expect(town.events(index) == [.typedWords(.failed(.guessedTooOften, guessesLeft: 1))])
+        let events = town.events(0)
+        guard case .newWords(let words)? = events.first, case .relay(.number(let next))? = events.last else {
+            throw OtherEvents(events: events)
+        }
+        #expect(events.count == 2 && next != number)
+        return (words, next)
+    }
+
+    private struct OtherEvents: Error { let events: [LobbyEvent] }
+
+    /// What the one end says is what the other one allows.
+    @Test func afterTwoWrongGuessesOtherWordsAndAnotherNumberMakeTheChannel() throws {
         let town = try town()
         town.run(.seconds(1))
         let number = try #require(town.number(of: 0))
         _ = town.events(1)
-        for left in [2, 1] {
-            #expect(town.pair(1, number, town.words[1]))
-            town.run(.seconds(2))
-            #expect(town.events(1) == [.typedWords(.failed(.wrongWords, guessesLeft: left))])
-            #expect(town.events(0) == [.shownWords(.wrongWords(from: relay, guessesLeft: left))])
-        }
+        let (words, next) = try spendGuesses(of: 1, at: number, in: town)
         #expect(town.pair(1, number, town.words[0]))
         town.run(.seconds(2))
-        #expect(town.events(1) == [.relay(.failed(.tooManyRuns))])
-        #expect(town.events(0).isEmpty)
+        #expect(town.events(1) == [.relay(.failed(.unknownNumber))])
+        #expect(town.pair(1, next, words))
+        town.run(.seconds(2))
+        let link = try #require(town.link(of: 1))
+        #expect(link == town.link(of: 0))
+    }
+
+    /// The answer to the second guess gets lost: the next one says the same, also when the words are others by then.
+    @Test func aLostRefusalIsRepeatedWithTheGuessesThatWereLeft() throws {
+        let town = try town()
+        town.run(.seconds(1))
+        let number = try #require(town.number(of: 0))
+        _ = town.events(1)
+        var refusals = 0
+        town.drops = { datagram in
+            guard datagram.count == 24, datagram[2] == PairingMessage.Kind.refusal.rawValue else { return false }
+            refusals += 1
+            return refusals == 3
+        }
+        _ = try spendGuesses(of: 1, at: number, in: town)
+        #expect(refusals > 4)
+    }
+
+    /// Somebody in the middle would have guesses without an end.
+    @Test func wordsAreDrawnAnewFourTimes() throws {
+        let town = try town([true, false] + Array(repeating: false, count: 9))
+        town.run(.seconds(1))
+        var number = try #require(town.number(of: 0))
+        for round in 0..<4 {
+            number = try spendGuesses(of: 2 + round, at: number, in: town).1
+            town.run(.seconds(10))
+        }
+        for left in [1, 0] {
+            #expect(town.pair(8, number, town.words[1]))
+            town.run(.seconds(2))
+            #expect(town.events(0) == [.shownWords(.wrongWords(from: relay, guessesLeft: left))])
+        }
     }
 
     @Test func aNumberUnderWhichNobodyWaitsIsNamed() throws {

@@ -114,6 +114,7 @@ struct LobbyDialogue {
             plainCaller = nil
             log("\(Self.text(of: endpoint, name)) no longer talks to this station")
         case .shownWords(let event): return apply(try pairing.handle(event))
+        case .newWords(let words): return apply(pairing.renew(words))
         case .typedWords(let event):
             guard case .pairing(let partner) = mode else { break }
             return apply(try pairing.handle(event, of: partner))

@@ -23,7 +23,7 @@ struct PairingDialogue {
     /// The relay through which this station pairs; nil if it pairs with stations nearby.
     let relay: RelayHost?
     /// The words that this station shows; nil if it shows none.
-    let shownWords: PairingWords?
+    private(set) var shownWords: PairingWords?
     /// Whether words are typed for one station only, which an argument has named.
     private let hasPartner: Bool
     /// Whether words are shown in large letters.
@@ -64,7 +64,7 @@ struct PairingDialogue {
             guard count > 0 else {
                 throw RadioError(
                     .unavailable,
-                    "\(name(of: endpoint)) has typed wrong words three times, and these words no longer hold: start both ends anew"
+                    "\(name(of: endpoint)) has typed wrong words too often, and these words no longer hold: start both ends anew"
                 )
             }
             return Step(sentence: "\(name(of: endpoint)) has typed other words: \(Self.guesses(count))")
@@ -83,6 +83,16 @@ struct PairingDialogue {
                     "many stations try to pair at once, \(name(of: endpoint)) last, so that pairing may fail: if it does, pair in another network"
             )
         }
+    }
+
+    /// The words were guessed at too often, and are others from now on.
+    mutating func renew(_ words: PairingWords) -> Step {
+        shownWords = words
+        (number, isSilent) = (nil, false)
+        return Step(
+            sentence:
+                "somebody at \(relayName) has typed other words for the last time: this station gets another number and other words"
+        )
     }
 
     /// The name by which the person knows the station at this address, and the address.
@@ -104,16 +114,14 @@ struct PairingDialogue {
             received = (channel(link, of: partner), MonotonicClock.now)
             return Step()
         case .failed(let failure, let count):
-            // The relay passes on two runs of one host with one number.
-            let left = relay == nil ? count : max(count - 1, 0)
-            let isSpent = failure == .wrongWords || failure == .void
-            if isSpent, left == 0 || failure == .void {
+            if let step = try stepAtRelay(after: failure, guessesLeft: count) { return step }
+            let isWrong = failure == .wrongWords
+            if failure == .void || failure == .guessedTooOften || isWrong && count == 0 {
                 throw RadioError(.unavailable, "\(failure); start both ends anew")
             }
-            if let step = stepAtRelay(after: failure) { return step }
             return Step(
-                sentence: isSpent ? "\(failure); \(Self.guesses(left))" : "\(failure)",
-                mode: isSpent || hasPartner ? .typingWords(LineInput(), partner) : .list)
+                sentence: isWrong ? "\(failure); \(Self.guesses(count))" : "\(failure)",
+                mode: isWrong || hasPartner ? .typingWords(LineInput(), partner) : .list)
         }
     }
 
@@ -148,7 +156,10 @@ struct PairingDialogue {
         } catch {
             return Step(sentence: "\(error)", mode: .typingWords(LineInput(), partner))
         }
-        guard hasBegun else { throw RadioError(.unavailable, "three guesses are spent: start both ends anew") }
+        guard hasBegun else {
+            throw RadioError(
+                .unavailable, "three guesses are spent: start \(relay == nil ? "both ends" : "this end") anew")
+        }
         return Step(mode: .pairing(partner))
     }
 

@@ -57,7 +57,8 @@ extension PairingDialogue {
     }
 
     /// The step after a run that has failed, where the sentence for stations nearby does not hold; nil if it does.
-    func stepAtRelay(after failure: PairingFailure) -> Step? {
+    /// Throws if this end has spent its guesses.
+    func stepAtRelay(after failure: PairingFailure, guessesLeft: Int) throws(RadioError) -> Step? {
         guard relay != nil else { return nil }
         let mode = LobbyMode.typingWords(LineInput(), .atRelay(relayName))
         switch failure {
@@ -71,7 +72,16 @@ extension PairingDialogue {
                 sentence:
                     "somebody has typed this station's number at the same time; type again if it was not the other person",
                 mode: .list)
-        case .wrongWords, .void, .badLink: return nil
+        case .wrongWords, .guessedTooOften:
+            guard guessesLeft > 0 else {
+                throw RadioError(
+                    .unavailable,
+                    "\(failure); three guesses are spent here: start this end anew, with the number and the words that the other one shows then"
+                )
+            }
+            guard failure == .guessedTooOften else { return nil }
+            return Step(sentence: "\(failure): ask for the number and the words that it shows now", mode: mode)
+        case .void, .badLink: return nil
         }
     }
 
@@ -88,7 +98,7 @@ extension PairingDialogue {
     private func sentence(about reason: RendezvousMessage.PlaceRefusal) -> String {
         switch reason {
         case .full: "\(relayName) has no number left: waiting for one"
-        case .tooMany: 
+        case .tooMany:
             "too many stations of this network ask \(relayName) for numbers: quit one, or wait up to 40 s for its place"
         }
     }
@@ -98,7 +108,8 @@ extension PairingDialogue {
         case .unknownNumber:
             "nobody waits under \(typedNumber?.description ?? "") at \(relayName): ask for the number again"
         case .tooManyNumbers: "too many wrong numbers came from this network: try again in a minute"
-        case .tooManyRuns: "this network has tried that number too often: start both ends anew"
+        case .tooManyRuns:
+            "this network has tried \(typedNumber?.description ?? "") twice: ask for the number and the words that the other station shows now; if they are the same, start it anew"
         case .noRoom: "\(relayName) was busy with other stations for two minutes: try again later"
         case .noAnswer: "\(relayName) does not answer: try again"
         }

@@ -105,14 +105,38 @@ struct RelayPairingTests {
         #expect(crossed.mode == .list)
     }
 
-    /// The relay passes on two runs of one host.
-    @Test func theSecondWrongGuessIsTheLast() throws {
+    /// The relay passes on two runs of one host, and then the other station has another number and other words.
+    @Test func afterTwoWrongGuessesTheOtherStationIsAskedAgain() throws {
         var dialogue = try dialogue()
-        let step = try dialogue.handle(.failed(.wrongWords, guessesLeft: 2), of: Self.partner)
-        #expect(step.sentence?.hasSuffix("; one guess is left") == true)
-        #expect(throws: RadioError.self) {
-            try dialogue.handle(.failed(.wrongWords, guessesLeft: 1), of: Self.partner)
+        let first = try dialogue.handle(.failed(.wrongWords, guessesLeft: 1), of: Self.partner)
+        #expect(first.sentence?.hasSuffix("; one guess is left") == true)
+        let second = try dialogue.handle(.failed(.guessedTooOften, guessesLeft: 1), of: Self.partner)
+        #expect(second.sentence?.hasSuffix(": ask for the number and the words that it shows now") == true)
+        #expect(second.mode == .typingWords(LineInput(), Self.partner))
+        for failure in [PairingFailure.wrongWords, .guessedTooOften] {
+            let error = #expect(throws: RadioError.self) {
+                try dialogue.handle(.failed(failure, guessesLeft: 0), of: Self.partner)
+            }
+            #expect(error?.description.contains("three guesses are spent here: start this end anew") == true)
         }
+        _ = try dialogue.begin(with: Self.partner, typed: "\(number) acorn acorn acorn")
+        let refused = try dialogue.handle(.failed(.tooManyRuns))
+        #expect(
+            refused.sentence
+                == "this network has tried 482 913 twice: ask for the number and the words that the other station shows now; if they are the same, start it anew"
+        )
+    }
+
+    @Test func otherWordsAreSaidWithTheNextNumber() throws {
+        var dialogue = try dialogue()
+        _ = try dialogue.handle(.number(number))
+        let step = dialogue.renew(try PairingWords(typed: "cabin badger acorn"))
+        #expect(step.sentence?.hasSuffix("this station gets another number and other words") == true)
+        #expect(dialogue.hint == waiting)
+        let next = try dialogue.handle(.number(other))
+        #expect(
+            next.sentence == "say this number and these three words to the other person: 100 007, cabin badger acorn")
+        #expect(dialogue.hint == "say \"100 007, cabin badger acorn\", or type the other station's")
     }
 
     @Test func theHelpIsAboutWhatThePersonCanDo() throws {
