@@ -150,6 +150,7 @@ struct PairingDialogue {
             case .atRelay:
                 let typed = try NumberAndWords(typed: text)
                 guard self.partner == nil else { return Step(mode: .list) }
+                if let step = stepForOwnNumber(typed.number) { return step }
                 typedNumber = typed.number
                 hasBegun = station.pair(with: typed.number, typed.words)
             }

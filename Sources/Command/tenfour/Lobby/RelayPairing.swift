@@ -56,6 +56,14 @@ extension PairingDialogue {
         }
     }
 
+    /// The step if the person has typed the number that this station shows; nil for another one.
+    func stepForOwnNumber(_ typed: RendezvousNumber) -> Step? {
+        guard typed == number else { return nil }
+        return Step(
+            sentence: "\(typed) is the number of this station: type the one that the other station shows",
+            mode: .typingWords(LineInput(), .atRelay(relayName)))
+    }
+
     /// The step after a run that has failed, where the sentence for stations nearby does not hold; nil if it does.
     /// Throws if this end has spent its guesses.
     func stepAtRelay(after failure: PairingFailure, guessesLeft: Int) throws(RadioError) -> Step? {

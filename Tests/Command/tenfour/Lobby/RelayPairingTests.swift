@@ -127,6 +127,20 @@ struct RelayPairingTests {
         )
     }
 
+    /// The relay would find this station itself.
+    @Test func theNumberOfThisStationIsNotAskedFor() throws {
+        var dialogue = try dialogue()
+        _ = try dialogue.handle(.number(number))
+        let own = try dialogue.begin(with: Self.partner, typed: "482913 acorn badger cabin")
+        #expect(
+            own.sentence == "482 913 is the number of this station: type the one that the other station shows")
+        #expect(own.mode == .typingWords(LineInput(), Self.partner))
+        #expect(dialogue.typedNumber == nil)
+        let another = try dialogue.begin(with: Self.partner, typed: "100007 acorn badger cabin")
+        #expect(another.sentence == nil && another.mode == .pairing(Self.partner))
+        #expect(dialogue.typedNumber == other)
+    }
+
     @Test func otherWordsAreSaidWithTheNextNumber() throws {
         var dialogue = try dialogue()
         _ = try dialogue.handle(.number(number))
