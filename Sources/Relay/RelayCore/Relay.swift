@@ -131,7 +131,7 @@ public struct Relay: ~Copyable, Sendable {
         case 128...191: return media(datagram, from: sender, at: now)
         case ControlPacket.firstByte: break
         case PairingMessage.firstByte:
-            return pairing(datagram, from: sender, at: now) ?? .discarded(.unknownProtocol)
+            return pairing(datagram, from: sender, at: now)
         default: return .discarded(.unknownProtocol)
         }
         do {

@@ -104,6 +104,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case rendezvousFull
     /// A message of pairing that is malformed, or that belongs to no rendezvous in progress.
     case strayPairing
+    /// A message of pairing, to a relay that pairs no stations.
+    case pairingOff
 }
 
 extension RelayDiscard: CustomStringConvertible {
@@ -159,6 +161,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyRuns: "too many attempts at pairing with one station"
         case .rendezvousFull: "number for pairing while its station or the relay has another pairing to do"
         case .strayPairing: "message of pairing between stations that have not met"
+        case .pairingOff: "message of pairing, which is off (pair on in relay.conf turns it on)"
         }
     }
 }

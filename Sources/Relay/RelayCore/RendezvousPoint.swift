@@ -121,8 +121,17 @@ struct RendezvousPoint: Sendable {
 }
 
 extension Relay {
-    /// Handles a datagram of pairing; nil if the relay pairs no stations.
-    mutating func pairing(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception? {
+    /// Handles a datagram of pairing.
+    mutating func pairing(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        if let reception = offeredPairing(datagram, from: sender, at: now) { return reception }
+        let isPairing = RendezvousMessage(parsing: datagram) != nil || PairingMessage(parsing: datagram) != nil
+        return .discarded(isPairing ? .pairingOff : .unknownProtocol)
+    }
+
+    /// Returns nil if the relay pairs no stations.
+    private mutating func offeredPairing(
+        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) -> Reception? {
         guard rendezvous != nil else { return nil }
         guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
         switch RendezvousMessage(parsing: datagram) {

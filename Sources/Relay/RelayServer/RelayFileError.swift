@@ -177,7 +177,8 @@ extension RelayFileError.Reason: CustomStringConvertible {
             "channel \(name) goes to \(target), where this relay itself receives RTP: packets would loop; write another address"
         case .noInput(let name): "channel \(name) has no input: add rtp-in \(name)=BIND:PORT"
         case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT or web \(name)"
-        case .noChannel: "no channel is configured; `tenfour channel new` makes one"
+        case .noChannel:
+            "no channel is configured: add one (`tenfour channel new`), or let stations make them with `pair on`"
         case .unknownChannel(let name): "there is no channel \(name); add its line, or correct the name"
         case .message(let text): text
         }

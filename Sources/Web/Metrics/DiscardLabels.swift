@@ -65,6 +65,7 @@ extension RelayDiscard {
         case .tooManyRuns: "too_many_runs"
         case .rendezvousFull: "rendezvous_full"
         case .strayPairing: "stray_pairing"
+        case .pairingOff: "pairing_off"
         }
     }
 }

@@ -346,10 +346,11 @@ struct RendezvousTests {
     @Test func aRelayThatDoesNotPairIgnoresAll() throws {
         let other = RelayHarness([])
         visitor.knock(other)
-        #expect(visitor.place(share.point, other) == .discarded(.unknownProtocol))
-        #expect(visitor.meet(number, run: 1, other) == .discarded(.unknownProtocol))
+        #expect(visitor.place(share.point, other) == .discarded(.pairingOff))
+        #expect(visitor.meet(number, run: 1, other) == .discarded(.pairingOff))
         let hello = pairingMessage(.hello, run: 1, byteCount: 20)
-        #expect(other.receive(hello, from: visitor.endpoint) == .discarded(.unknownProtocol))
+        #expect(other.receive(hello, from: visitor.endpoint) == .discarded(.pairingOff))
+        #expect(other.receive(hello + [0], from: visitor.endpoint) == .discarded(.unknownProtocol))
         #expect(other.inbox.isEmpty)
     }
 
@@ -359,6 +360,6 @@ struct RendezvousTests {
         room.reload(.pairing(seed: 6))
         #expect(visitor.met(number, run: 2, room) == .unknown, "another key makes other passes")
         room.reload(RelayConfiguration([]))
-        #expect(visitor.meet(number, run: 2, room) == .discarded(.unknownProtocol))
+        #expect(visitor.meet(number, run: 2, room) == .discarded(.pairingOff))
     }
 }

@@ -38,7 +38,10 @@ struct RelayFilePairingTests {
             "relay-key a\nmembers 500\npair on\npair-members 251",
             "line 4: pair-members can be half of members at most, which is 250: lower it, or raise members"
         ),
-        ("relay-key a\npair off", "no channel is configured"),
+        (
+            "relay-key a\npair off",
+            "no channel is configured: add one (`tenfour channel new`), or let stations make them with `pair on`"
+        ),
     ])
     func everyErrorHasItsRemedy(text: String, expected: String) {
         do throws(RelayFileErrors) {

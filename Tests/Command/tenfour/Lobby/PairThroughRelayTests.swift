@@ -199,6 +199,7 @@ import Testing
         #expect(alice.program.wait() == .code(69))
         let sentence = "does not pair stations: its operator needs a tenfour that can, and \"pair on\""
         #expect(alice.terminal.inOneLine.contains(sentence))
+        #expect(relay.says("message of pairing, which is off (pair on in relay.conf turns it on)"), "\(relay.errors)")
         RoutedHosts.end([relay])
         let bob = try station("Bob")
         #expect(bob.program.wait() == .code(69))
