@@ -172,6 +172,14 @@ struct LobbyDialogue {
         return nil
     }
 
+    /// Keeps the calls that were missed during a session in which the program ends.
+    mutating func keepMissedCalls() {
+        for case .call(let event) in station.takeEvents() {
+            if case .missedWhileBusy = event { _ = handle(event) }
+        }
+        file?.finish()
+    }
+
     private mutating func keepMissedCall(_ name: String, _ endpoint: Endpoint, at time: Int) {
         let call = MissedCalls.Call(name: name, address: endpoint.address, time: time)
         missed.record(call)

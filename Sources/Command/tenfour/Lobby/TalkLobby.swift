@@ -107,12 +107,13 @@ struct TalkLobby {
         Signals.catchEnd()
         if isPairing { Terminal.log("tenfour: \(opening)") } else { log(opening) }
         var dialogue = LobbyDialogue(station, settings)
-        defer { leave(station, dialogue) }
+        defer { leave(station, &dialogue) }
         while try converse(&dialogue, station) {}
     }
 
     /// Ends a call, and gives back the number at a relay. Returns when the others have been sent that.
-    private func leave(_ station: LobbyStation, _ dialogue: LobbyDialogue) {
+    private func leave(_ station: LobbyStation, _ dialogue: inout LobbyDialogue) {
+        dialogue.keepMissedCalls()
         station.hangUp()
         station.leaveRelay()
         // What is sent about an end is repeated, because it may get lost.
@@ -124,7 +125,7 @@ struct TalkLobby {
         switch try wait(&dialogue) {
         case .quit: return false
         case .channel(let channel):
-            leave(station, dialogue)
+            leave(station, &dialogue)
             try enter(channel, station)
             return false
         case .session(let endpoint, let name, let hasCall):
