@@ -1,4 +1,4 @@
-/// What a person types to meet a station at a relay: the number that it shows, and behind it its three words.
+/// The number and the three words of a station that waits at a relay, as another person types them: the number first.
 package struct NumberAndWords: Hashable, Sendable {
     package let number: RendezvousNumber
     package let words: PairingWords

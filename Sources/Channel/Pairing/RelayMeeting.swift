@@ -45,7 +45,7 @@ package struct RelayMeeting: Sendable {
     /// The place at the relay under whose number this station waits.
     private struct Place: Sendable {
         let share: KeyShare
-        /// What the relay has answered last; nil before it has.
+        /// The event of the relay's last answer; nil before the first one.
         var news: Event?
         var next: Instant
         /// The time at which the present PLACE was first due; nil while it is answered.

@@ -293,7 +293,12 @@ public struct Lobby: Sendable {
         case .met(let relay, let run):
             guard let words = wordsToMeet.take() else { break }
             _ = pair(with: relay, words, run: run, at: now)
-        case .number, .noNumber, .silent, .waits, .failed, .useless: report(.relay(event))
+        case .number(let number): report(.relay(.number(number)))
+        case .noNumber(let reason): report(.relay(.noNumber(reason)))
+        case .silent: report(.relay(.silent))
+        case .waits: report(.relay(.waits))
+        case .failed(let failure): report(.relay(.failed(failure)))
+        case .useless(let fault): report(.relay(.useless(fault)))
         }
     }
 

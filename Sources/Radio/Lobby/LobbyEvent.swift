@@ -15,6 +15,6 @@ package enum LobbyEvent: Equatable, Sendable {
     case newWords(PairingWords)
     /// What became of the words that were typed here.
     case typedWords(PairingInitiator.Event)
-    /// What became of the number at a relay that this station shows, or of the one that was typed here. Never a pass.
-    case relay(RelayMeeting.Event)
+    /// The relay through which this station pairs has answered, or no longer answers.
+    case relay(RelayedPairing.Event)
 }

@@ -1,6 +1,7 @@
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourCommandSupport
+import TenfourLobby
 import TenfourPairing
 import TenfourRadio
 import TenfourSession
@@ -36,8 +37,8 @@ extension PairingDialogue {
         return "0123456789\n\ra".contains(character) || character == "\r\n"
     }
 
-    /// Something has become of a number, at the relay. Throws if the relay is of no use.
-    mutating func handle(_ event: RelayMeeting.Event) throws(RadioError) -> Step {
+    /// The relay has answered, or no longer answers. Throws if it is of no use.
+    mutating func handle(_ event: RelayedPairing.Event) throws(RadioError) -> Step {
         switch event {
         case .number(let number): return Step(sentence: sentence(about: number))
         case .noNumber(let reason):
@@ -51,8 +52,6 @@ extension PairingDialogue {
             return Step(
                 sentence: sentence(about: failure), mode: .typingWords(LineInput(), .atRelay(relayName)))
         case .useless(let fault): throw RadioError(.unavailable, sentence(about: fault))
-        // The lobby handles these itself.
-        case .pass, .met: return Step()
         }
     }
 
