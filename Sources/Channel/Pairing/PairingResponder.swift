@@ -31,7 +31,8 @@ public struct PairingResponder: Sendable {
     /// The time at which `timeElapsed` must be called; nil if nothing is due.
     public var nextDeadline: Instant? { runs.map(\.end).min() }
 
-    private var words: PairingWords
+    /// The words that are shown.
+    package private(set) var words: PairingWords
     /// The link for the one who knows the words; nil if there is none yet.
     package private(set) var link: ChannelLink?
     private let challenge: AddressChallenge

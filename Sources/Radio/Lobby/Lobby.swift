@@ -152,6 +152,11 @@ public struct Lobby: Sendable {
         earlierGuessCount + (initiator.map { PairingInitiator.guessCount - $0.guessesLeft } ?? 0)
     }
 
+    /// The words that this station shows; nil if it shows none.
+    var shownWords: PairingWords? { responder?.words }
+    /// The relay through which this station pairs, as its person has written it; nil if it pairs with stations nearby, or
+    /// not at all.
+    var relay: RelayHost? { relayed?.link.relays.first }
     /// The link that the one who knows this station's words gets; nil if there is none, or none yet.
     var ownLink: ChannelLink? { responder?.link }
 
@@ -257,8 +262,8 @@ public struct Lobby: Sendable {
                 cancelPairing()
                 meeting?.leave(at: now)
             }
-            if case .wrongWords(from: _, guessesLeft: 0) = event, let words = renewWords(at: now) {
-                report(.newWords(words))
+            if case .wrongWords(from: _, guessesLeft: 0) = event, renewWords(at: now) {
+                report(.newWords)
             } else {
                 report(.shownWords(event))
             }
@@ -276,15 +281,14 @@ public struct Lobby: Sendable {
         }
     }
 
-    /// Draws other words, and asks the relay for another number. Returns nil if this station has no number, or has drawn words
+    /// Draws other words, and asks the relay for another number. Returns false if this station has no number, or has drawn words
     /// too often: each time somebody in the middle has further guesses.
-    private mutating func renewWords(at now: Instant) -> PairingWords? {
-        guard meeting != nil, renewalsLeft > 0 else { return nil }
+    private mutating func renewWords(at now: Instant) -> Bool {
+        guard meeting != nil, renewalsLeft > 0 else { return false }
         renewalsLeft -= 1
-        let words = PairingWords(using: &generator)
-        responder?.renew(words)
+        responder?.renew(PairingWords(using: &generator))
         meeting?.renew(at: now)
-        return words
+        return true
     }
 
     private mutating func handle(_ event: RelayMeeting.Event, at now: Instant) {

@@ -11,8 +11,9 @@ package enum LobbyEvent: Equatable, Sendable {
     case plainCallerLeft(Endpoint, name: String)
     /// What became of the words that this station shows.
     case shownWords(PairingResponder.Event)
-    /// The words that this station showed were guessed at too often. It shows these from now on, and another number.
-    case newWords(PairingWords)
+    /// The words that this station showed were guessed at too often. It shows others from now on, and
+    /// another number.
+    case newWords
     /// What became of the words that were typed here.
     case typedWords(PairingInitiator.Event)
     /// The relay through which this station pairs has answered, or no longer answers.

@@ -162,6 +162,10 @@ public final class LobbyStation: CallSignalling {
     public func cancelPairing() { change { lobby, _ in lobby.cancelPairing() } }
     /// Gives the number at the relay back, if this station has one.
     public func leaveRelay() { change { $0.leaveRelay(at: $1) } }
+    /// See `Lobby.shownWords`.
+    package var shownWords: PairingWords? { contents.withLock { $0.lobby.shownWords } }
+    /// See `Lobby.relay`.
+    package var relay: RelayHost? { contents.withLock { $0.lobby.relay } }
     /// See `Lobby.ownLink`.
     package var ownLink: ChannelLink? { contents.withLock { $0.lobby.ownLink } }
     /// See `Lobby.isPairing`.

@@ -191,7 +191,8 @@ extension RadioConfiguration {
         try endpoints(of: address)[0]
     }
 
-    private static func endpoints(of address: StreamAddress) throws(RadioError) -> [Endpoint] {
+    /// Looks up a host; at least one endpoint is returned.
+    package static func endpoints(of address: StreamAddress) throws(RadioError) -> [Endpoint] {
         do { return try Resolver.resolve(address.host, port: address.port) } catch { throw RadioError(error) }
     }
 }

@@ -5,12 +5,10 @@ import TenfourSession
 extension LobbyDialogue {
     /// The settings of the dialogue.
     struct Settings {
-        /// The three words that the person says, if this station waits for pairing.
-        var shownWords: PairingWords?
+        /// Whether the station waits for pairing, and not for calls.
+        var isPairing = false
         /// The words of the other station, if they were an argument; with its number, if it waits at a relay.
         var typedWords: String?
-        /// The relay through which this station pairs; nil if it pairs with stations nearby, or waits for calls.
-        var relay: RelayHost?
         /// The ways in which a call draws attention.
         var alert = CallAlert.Settings()
         /// The station whose words are typed here, if an argument has named it.
@@ -24,8 +22,6 @@ extension LobbyDialogue {
         var control: StationControl?
         /// The time at which the station no longer waits; nil if there is none.
         var end: ContinuousClock.Instant?
-
-        var isPairing: Bool { shownWords != nil || relay != nil }
     }
 }
 

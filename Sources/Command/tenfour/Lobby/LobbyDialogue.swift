@@ -64,8 +64,7 @@ struct LobbyDialogue {
         alert = CallAlert(settings.alert)
         announcement = AnnouncementNotices(name: station.wantedName)
         pairing = PairingDialogue(
-            station, relay: settings.relay, shownWords: settings.shownWords, hasPartner: settings.partner != nil,
-            isDrawn: Terminal.showsStatus && !settings.isPlain)
+            station, hasPartner: settings.partner != nil, isDrawn: Terminal.showsStatus && !settings.isPlain)
         typedWords = settings.typedWords
         if let partner = settings.partner { mode = .typingWords(LineInput(), partner) }
     }
@@ -114,7 +113,7 @@ struct LobbyDialogue {
             plainCaller = nil
             log("\(Self.text(of: endpoint, name)) no longer talks to this station")
         case .shownWords(let event): return apply(try pairing.handle(event))
-        case .newWords(let words): return apply(pairing.renew(words))
+        case .newWords: return apply(pairing.wordsAreRenewed())
         case .typedWords(let event):
             guard case .pairing(let partner) = mode else { break }
             return apply(try pairing.handle(event, of: partner))
@@ -340,8 +339,8 @@ extension LobbyDialogue {
 
     /// The line below the list for a person who pairs; nil for one who takes calls.
     private var pairingHint: String? {
-        if settings.relay != nil { return pairing.hint }
-        return settings.shownWords.map { words in
+        if pairing.relay != nil { return pairing.hint }
+        return pairing.shownWords.map { words in
             typedWords == nil
                 ? "say \"\(words.text)\", or press a digit to type the other words"
                 : "a digit chooses the station that shows these words, a types its address, q quits"
@@ -370,7 +369,7 @@ extension LobbyDialogue {
         }
         let screen = LobbyScreen(
             list: list, chosen: chosen?.id, missed: missed.calls, prompt: prompt, isTyping: mode.isTyping,
-            isBlind: toldFailure != nil || settings.relay != nil)
+            isBlind: toldFailure != nil || pairing.relay != nil)
         var count = 0
         lines.draw { width, height in
             count = screen.stationCount(height: height)

@@ -20,10 +20,6 @@ struct PairingDialogue {
     }
 
     private let station: LobbyStation
-    /// The relay through which this station pairs; nil if it pairs with stations nearby.
-    let relay: RelayHost?
-    /// The words that this station shows; nil if it shows none.
-    private(set) var shownWords: PairingWords?
     /// Whether words are typed for one station only, which an argument has named.
     private let hasPartner: Bool
     /// Whether words are shown in large letters.
@@ -41,13 +37,16 @@ struct PairingDialogue {
 
     private static let receiptTime = Duration.seconds(1)
 
-    init(_ station: LobbyStation, relay: RelayHost?, shownWords: PairingWords?, hasPartner: Bool, isDrawn: Bool) {
+    init(_ station: LobbyStation, hasPartner: Bool, isDrawn: Bool) {
         self.station = station
-        self.relay = relay
-        self.shownWords = shownWords
         self.hasPartner = hasPartner
         self.isDrawn = isDrawn
     }
+
+    /// The relay through which this station pairs; nil if it pairs with stations nearby.
+    var relay: RelayHost? { station.relay }
+    /// The words that this station shows; nil if it shows none.
+    var shownWords: PairingWords? { station.shownWords }
 
     /// The channel whose link has come from the other end, which has been told so.
     var channel: PairedChannel? {
@@ -86,8 +85,7 @@ struct PairingDialogue {
     }
 
     /// The words were guessed at too often, and are others from now on.
-    mutating func renew(_ words: PairingWords) -> Step {
-        shownWords = words
+    mutating func wordsAreRenewed() -> Step {
         (number, isSilent) = (nil, false)
         return Step(
             sentence:

@@ -2,10 +2,10 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourCommandSupport
 import TenfourLobby
+import TenfourPackets
 import TenfourPairing
 import TenfourRadio
 import TenfourSession
-import TenfourUV
 
 // The part of the dialogue of two people who make a channel through a relay: the number that this station shows, and the one
 // that is typed at it.
@@ -148,10 +148,7 @@ extension RelayHost {
 
     /// The relay's addresses, at least one. Blocks while its name is looked up.
     func addresses() throws(RadioError) -> [Endpoint] {
-        do throws(NetworkError) {
-            return Array(try Resolver.resolve(name, port: port).prefix(Self.maximumAddressCount))
-        } catch {
-            throw RadioError(.unavailable, error.description)
-        }
+        let found = try RadioConfiguration.endpoints(of: StreamAddress(host: name, port: port))
+        return Array(found.prefix(Self.maximumAddressCount))
     }
 }

@@ -55,14 +55,14 @@ struct TalkLobby {
         var generator = SystemRandomNumberGenerator()
         let words = PairingWords(using: &generator)
         settings.typedWords = pairing.words
-        settings.relay = pairing.relay
+        settings.isPairing = true
         if let relay = pairing.relay {
-            if pairing.words == nil { settings.shownWords = words } else { settings.partner = .atRelay("\(relay)") }
-            purpose = .relayedPairing(RelayedPairing(try relay.addresses(), words: settings.shownWords, link: link))
+            if pairing.words != nil { settings.partner = .atRelay("\(relay)") }
+            purpose = .relayedPairing(
+                RelayedPairing(try relay.addresses(), words: pairing.words == nil ? words : nil, link: link))
             return
         }
         purpose = .pairing(words, link)
-        settings.shownWords = words
         if let host = pairing.host {
             settings.partner = .station(try AddressLookup.endpoint(typed: host), name: host)
         }
@@ -105,7 +105,7 @@ struct TalkLobby {
         defer { station.close() }
         try station.open()
         Signals.catchEnd()
-        if isPairing { Terminal.log("tenfour: \(opening)") } else { log(opening) }
+        if isPairing { Terminal.log("tenfour: \(opening(station))") } else { log(opening(station)) }
         var dialogue = LobbyDialogue(station, settings)
         defer { leave(station, &dialogue) }
         while try converse(&dialogue, station) {}
@@ -202,11 +202,11 @@ struct TalkLobby {
 
     private var isPairing: Bool { settings.isPairing }
 
-    private var opening: String {
-        if let relay = settings.relay {
+    private func opening(_ station: LobbyStation) -> String {
+        if let relay = station.relay {
             return settings.partner == nil ? "asking \(relay) for a number" : "pairing through \(relay)"
         }
-        if let words = settings.shownWords?.text {
+        if let words = station.shownWords?.text {
             if case .station(_, let name) = settings.partner {
                 return settings.typedWords == nil ? "type the three words that \(name) shows" : "pairing with \(name)"
             }

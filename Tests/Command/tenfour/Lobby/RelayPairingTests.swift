@@ -27,8 +27,7 @@ struct RelayPairingTests {
             [Endpoint(.loopbackV4, port: 9)], words: showsWords ? words : nil, link: link)
         let station = LobbyStation(.init(name: "Alice", port: 0, .relayedPairing(relayed)))
         return PairingDialogue(
-            station, relay: try RelayHost(Self.relay), shownWords: showsWords ? words : nil, hasPartner: !showsWords,
-            isDrawn: false)
+            station, hasPartner: !showsWords, isDrawn: false)
     }
 
     private let waiting = "waiting for a number from radio.example.org; q quits"
@@ -144,13 +143,12 @@ struct RelayPairingTests {
     @Test func otherWordsAreSaidWithTheNextNumber() throws {
         var dialogue = try dialogue()
         _ = try dialogue.handle(.number(number))
-        let step = dialogue.renew(try PairingWords(typed: "cabin badger acorn"))
+        let step = dialogue.wordsAreRenewed()
         #expect(step.sentence?.hasSuffix("this station gets another number and other words") == true)
         #expect(dialogue.hint == waiting)
         let next = try dialogue.handle(.number(other))
-        #expect(
-            next.sentence == "say this number and these three words to the other person: 100 007, cabin badger acorn")
-        #expect(dialogue.hint == "say \"100 007, cabin badger acorn\", or type the other station's")
+        let sentence = "say this number and these three words to the other person: 100 007, "
+        #expect(next.sentence?.hasPrefix(sentence) == true)
     }
 
     @Test func theHelpIsAboutWhatThePersonCanDo() throws {
