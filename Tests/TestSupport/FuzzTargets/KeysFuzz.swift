@@ -57,6 +57,8 @@ func feedControl(_ bytes: Span<UInt8>) {
     case .success(.managed(let range)):
         precondition(range.lowerBound == 20 && range.upperBound == bytes.count + 20)
         for place in range { precondition(datagram[place] == bytes[place - 20]) }
+    // Unknown reasons are left out, and a REFUSED without a reason cannot be written.
+    case .success(.refused(let counts)) where counts.total == 0: break
     case .success(let record):
         var again = keys.sealer(for: .member)
         checkInfos(of: record)
