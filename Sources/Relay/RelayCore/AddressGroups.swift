@@ -16,6 +16,10 @@ struct AddressGroups<Element: Equatable & Sendable>: Sendable {
     /// The element that was added last to one of the largest groups; nil if there is none.
     var newestOfLargest: Element? { prefixes.last?.first.flatMap { groups[$0]?.last } }
 
+    /// Whether a newcomer with this prefix may take a place of one of the largest groups, which then has at least two, and
+    /// more than twice as many as the newcomer's.
+    func yields(to prefix: UInt64) -> Bool { mostCount >= 2 && mostCount > 2 * count(of: prefix) }
+
     mutating func add(_ element: Element, to prefix: UInt64) {
         groups[prefix, default: []].append(element)
         regroup(prefix, from: count(of: prefix) - 1)
@@ -67,11 +71,9 @@ struct SharedPlaces<Element: Equatable & Sendable>: Sendable {
     /// twice as many. So each host keeps a place while there are fewer hosts than places, also among strangers in its
     /// network.
     func yielding(to address: IPAddress) -> Element? {
-        let places = hosts.count(of: address.hostPrefix)
-        if hosts.mostCount >= 2 { return hosts.mostCount > 2 * places ? hosts.newestOfLargest : nil }
-        guard places == 0 else { return nil }
-        let own = networks.count(of: address.networkPrefix)
-        return networks.mostCount >= 2 && networks.mostCount > 2 * own ? networks.newestOfLargest : nil
+        if hosts.mostCount >= 2 { return hosts.yields(to: address.hostPrefix) ? hosts.newestOfLargest : nil }
+        guard count(ofHost: address) == 0 else { return nil }
+        return networks.yields(to: address.networkPrefix) ? networks.newestOfLargest : nil
     }
 
     /// The newest element of one of the hosts with the most; nil if there is none.

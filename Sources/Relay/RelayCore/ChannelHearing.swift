@@ -183,30 +183,3 @@ struct ChannelHearing: Sendable {
         return max(next, now)
     }
 }
-
-/// When the channels in which members are asked are to be polled.
-struct HearingDeadlines: Sendable {
-    private var deadlines: [ChannelIndex: Instant] = [:]
-    /// The earliest one. It is stored, because it is read for each packet.
-    private(set) var next: Instant?
-
-    /// The channels of a relay are polled together, at most a hundred times a second.
-    static let interval = Duration.milliseconds(10)
-
-    func contains(_ channel: ChannelIndex) -> Bool { deadlines[channel] != nil }
-
-    /// Polls a channel at `moment`, or earlier if that is due.
-    mutating func expect(_ channel: ChannelIndex, at moment: Instant) {
-        deadlines[channel] = deadlines[channel].map { min($0, moment) } ?? moment
-        next = next.map { min($0, moment) } ?? moment
-    }
-
-    /// Returns the channels that are due, which must then be expected again, or are forgotten.
-    mutating func takeDue(at now: Instant) -> [ChannelIndex] {
-        guard let due = next, due <= now else { return [] }
-        let channels = deadlines.filter { $0.value <= now }.map(\.key).sorted { $0.number < $1.number }
-        for channel in channels { deadlines[channel] = nil }
-        next = deadlines.values.min().map { max($0, now + Self.interval) }
-        return channels
-    }
-}

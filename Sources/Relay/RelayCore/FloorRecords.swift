@@ -92,26 +92,24 @@ extension Relay {
     private static let shortestTagByteCount = 10
 
     mutating func pollFloors(at now: Instant) {
-        guard let due = floors.next, due <= now else { return }
-        for channel in floors.channels {
-            guard let deadline = channels[channel]?.floorDeadline, deadline <= now else { continue }
-            channels[channel]?.floor?.timeElapsed(at: now)
-            sendFloorMessages(of: channel, at: now)
-        }
-        var next: Instant?
-        for channel in floors.channels {
+        for channel in floors.takeDue(at: now) {
+            if let deadline = channels[channel]?.floorDeadline, deadline <= now {
+                channels[channel]?.floor?.timeElapsed(at: now)
+                putFloorMessages(of: channel, at: now)
+            }
             if let deadline = channels[channel]?.floorDeadline {
-                next = next.map { min($0, deadline) } ?? deadline
-            } else {
-                floors.channels.remove(channel)
+                floors.expectAgain(channel, at: deadline, after: now)
             }
         }
-        // The floors of many channels are polled together, at most a hundred times a second.
-        floors.next = next.map { max($0, now + .milliseconds(10)) }
     }
 
     /// Sends members what the channel's budget allows, and other relays all that they are to be sent.
     mutating func sendFloorMessages(of channel: ChannelIndex, at now: Instant) {
+        putFloorMessages(of: channel, at: now)
+        if let deadline = channels[channel]?.floorDeadline { floors.expect(channel, at: deadline) }
+    }
+
+    private mutating func putFloorMessages(of channel: ChannelIndex, at now: Instant) {
         while let output = channels[channel]?.floor?.nextOutput() {
             switch output {
             case .toMember(let number, let message):
@@ -133,16 +131,7 @@ extension Relay {
         while let (number, message) = channels[channel]?.nextFloorRecord(at: now) {
             outbox.put(.floor(message), for: MemberID(floorNumber: number), of: &sessions)
         }
-        guard let deadline = channels[channel]?.floorDeadline else { return }
-        floors.channels.insert(channel)
-        floors.next = floors.next.map { min($0, deadline) } ?? deadline
     }
-}
-
-/// The channels whose floor has a timer, and the earliest one. It is stored, because it is read for each packet.
-struct FloorDeadlines: Sendable {
-    var channels: Set<ChannelIndex> = []
-    var next: Instant?
 }
 
 extension RelayedChannel {

@@ -29,7 +29,7 @@ extension Relay {
     mutating func pollHearings(isBehind: Bool, at now: Instant) {
         for channel in hearings.takeDue(at: now) {
             if let deadline = pollHearings(of: channel, isBehind: isBehind, at: now) {
-                hearings.expect(channel, at: max(deadline, now + HearingDeadlines.interval))
+                hearings.expectAgain(channel, at: deadline, after: now)
             }
         }
     }

@@ -61,12 +61,10 @@ struct ManagedChannel: Sendable {
 
 /// The channels of a relay that have an owner, and the moments at which they have something to be sent or written.
 struct ManagedChannels: Sendable {
-    private var due: [ChannelIndex: Instant] = [:]
+    private var deadlines = ChannelDeadlines()
     private let channels: Set<ChannelIndex>
     /// The channels whose state is to be written to the disk.
     private var unsaved: [ChannelIndex] = []
-    /// Nothing is due before this moment; nil if nothing is due at all.
-    private(set) var deadline: Instant?
 
     init(_ table: ChannelTable) {
         channels = Set(table.indices.filter { table[$0]?.managed != nil })
@@ -76,19 +74,14 @@ struct ManagedChannels: Sendable {
     func contains(_ channel: ChannelIndex) -> Bool { !channels.isEmpty && channels.contains(channel) }
 
     mutating func schedule(_ channel: ChannelIndex, at moment: Instant) {
-        guard channels.contains(channel) else { return }
-        due[channel] = moment
-        deadline = min(deadline ?? moment, moment)
+        if channels.contains(channel) { deadlines.expect(channel, at: moment) }
     }
 
+    /// Nothing is due before this moment; nil if nothing is due at all.
+    var deadline: Instant? { deadlines.next }
+
     /// Removes and returns the channels that are due. `schedule` follows for those that will be due again.
-    mutating func takeDue(at now: Instant) -> [ChannelIndex] {
-        guard let deadline, deadline <= now else { return [] }
-        let taken = due.filter { $0.value <= now }.map(\.key).sorted { $0.number < $1.number }
-        for channel in taken { due[channel] = nil }
-        self.deadline = due.values.min()
-        return taken
-    }
+    mutating func takeDue(at now: Instant) -> [ChannelIndex] { deadlines.takeDue(at: now) }
 
     mutating func save(_ channel: ChannelIndex) {
         if channels.contains(channel), !unsaved.contains(channel) { unsaved.append(channel) }

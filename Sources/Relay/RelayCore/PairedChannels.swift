@@ -46,8 +46,9 @@ struct PairedChannels: Sendable {
         memberLimit = configuration.pairedMemberLimit ?? 0
         relayKey = key
         passes = PassMaker(key)
-        hostJoins = AddressLimits(Self.hostJoinPrice, rowCount: 4_096, seed: generator.next())
-        networkJoins = AddressLimits(Self.networkJoinPrice, of: .network, rowCount: 4_096, seed: generator.next())
+        hostJoins = AddressLimits(Self.hostJoinPrice, rowCount: RendezvousLimits.rowCount, seed: generator.next())
+        networkJoins = AddressLimits(
+            Self.networkJoinPrice, of: .network, rowCount: RendezvousLimits.rowCount, seed: generator.next())
     }
 
     /// Takes over the limits of a new configuration. Returns false if the passes are other ones in it, or if there are

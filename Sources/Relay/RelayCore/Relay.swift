@@ -35,10 +35,10 @@ public struct Relay: ~Copyable, Sendable {
     var paths = PathValidator()
     /// The members' information about themselves (their names), encrypted for the other members.
     var infos = InfoTable()
-    var rosters = RosterDeadlines()
+    var rosters = ChannelDeadlines()
     var rosterPages = CellRateLimit()
-    var floors = FloorDeadlines()
-    var hearings = HearingDeadlines()
+    var floors = ChannelDeadlines()
+    var hearings = ChannelDeadlines()
     /// The channels with an owner.
     var managed: ManagedChannels
     /// The channels of stations that have paired through the relay; nil if it pairs none.

@@ -176,14 +176,16 @@ struct RendezvousTable: Sendable {
     }
 
     private func yielding(to address: IPAddress, at now: Instant) -> Int? {
-        var networks = NetworkShares()
-        for entry in entries { networks.add(entry.initiator.address, isListener: true) }
+        var networks = AddressGroups<UInt64>()
+        for entry in entries { networks.add(entry.run, to: entry.initiator.address.networkPrefix) }
         let isCandidate = { (entry: Rendezvous) in
             mayMakeRoom(entry, at: now)
-                && (networks.mostListeners < 2
-                    || networks.memberCount(near: entry.initiator.address) == networks.mostListeners)
+                && (networks.mostCount < 2
+                    || networks.count(of: entry.initiator.address.networkPrefix) == networks.mostCount)
         }
-        if networks.mayDisplace(from: address), let newest = entries.lastIndex(where: isCandidate) { return newest }
+        if networks.yields(to: address.networkPrefix), let newest = entries.lastIndex(where: isCandidate) {
+            return newest
+        }
         return turns.allows(address, at: now) ? entries.firstIndex(where: isCandidate) : nil
     }
 

@@ -120,23 +120,14 @@ extension Relay {
 
     /// Sends the next roster update of `channel` when it is due, if the roster has changed.
     mutating func expectRoster(of channel: ChannelIndex) {
-        guard let due = channels[channel]?.roster.due, rosters.channels.insert(channel).inserted else { return }
-        rosters.next = rosters.next.map { min($0, due) } ?? due
+        if let due = channels[channel]?.roster.due { rosters.expect(channel, at: due) }
     }
 
     mutating func sendRosters(at now: Instant) {
-        guard let next = rosters.next, next <= now else { return }
-        rosters.next = nil
-        for channel in rosters.channels {
+        for channel in rosters.takeDue(at: now) {
             if let due = channels[channel]?.roster.due, due <= now { sendRoster(of: channel, at: now) }
-            if let due = channels[channel]?.roster.due {
-                rosters.next = rosters.next.map { min($0, due) } ?? due
-            } else {
-                rosters.channels.remove(channel)
-            }
+            if let due = channels[channel]?.roster.due { rosters.expectAgain(channel, at: due, after: now) }
         }
-        // The rosters of many channels are sent together, at most a hundred times a second.
-        rosters.next = rosters.next.map { max($0, now + .milliseconds(10)) }
     }
 
     /// Sends the changes of a channel to all members that have subscribed, one record each.
@@ -205,10 +196,4 @@ extension Relay {
         }
         return members
     }
-}
-
-/// The channels whose roster has changed, and the time at which to look at them next; nil if there are none.
-struct RosterDeadlines: Sendable {
-    var channels: Set<ChannelIndex> = []
-    var next: Instant?
 }
