@@ -169,7 +169,6 @@ let package = Package(
             others: ["CSodium", "CSRTP"]),
         module(
             "Channel/ManagedChannel", uses: ["Pacing", "AudioCore", "Packets", "ChannelKeys"], others: ["CSodium"]),
-        module("Channel/DirectWay", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys", "ManagedChannel"]),
         module(
             "Channel/ChannelMember",
             uses: ["Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel"]),
@@ -378,7 +377,7 @@ let package = Package(
             dependencies: dependencies(
                 [
                     "JSON", "SeededRandom", "Rings", "AudioCore", "Effects", "Packets", "OggOpus", "Session",
-                    "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "DirectWay", "ChannelMember",
+                    "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "ChannelMember",
                     "RelayCore", "RelayCluster", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions",
                     "Call", "Lobby", "Diagnosis", "LiveStream", "CommandSupport",
@@ -434,7 +433,6 @@ let package = Package(
             ]),
         tests(
             "Channel/ManagedChannel", uses: ["SeededRandom", "AudioCore", "Packets", "ChannelKeys", "ManagedChannel"]),
-        tests("Channel/DirectWay", uses: ["SeededRandom", "AudioCore", "ChannelKeys", "ManagedChannel", "DirectWay"]),
         tests("Channel/Pairing", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Pairing"]),
         tests(
             "Relay/RelayCore",

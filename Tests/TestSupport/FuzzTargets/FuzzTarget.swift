@@ -9,7 +9,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, hls, cue, ogg, wav, tags, frames, places, response, live, request
     case terminal, command, input, hid, recording, transmissions, pairing, call, lobby, floor, doctor, application
-    case filters, identity, roster, rosterchange, prekey, deposit, announcement, direct, cluster
+    case filters, identity, roster, rosterchange, prekey, deposit, announcement, cluster
     case rendezvous
 
     /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
@@ -61,7 +61,6 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .prekey: feedPrekey(bytes)
         case .deposit: feedDeposit(bytes)
         case .announcement: feedSignedAnnouncement(bytes)
-        case .direct: feedDirect(bytes)
         case .cluster: feedCluster(bytes)
         case .rendezvous: feedRendezvous(bytes)
         }
