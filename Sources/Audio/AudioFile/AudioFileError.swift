@@ -92,8 +92,8 @@ extension AudioFileError: CustomStringConvertible {
             "\(name) leads to a program that has ended, so nothing more can be written; start that program again"
         case .readerIsStuck:
             "\(name) leads to a program that has stopped reading, so the end of the audio is lost; end that program as well"
-        case .failed(let call, let code):
-            unsafe "\(name): \(call) failed: \(String(cString: strerror(code))); check the disk, or choose another file"
+        case .failed(_, let code):
+            unsafe "\(name) cannot be read or written: \(String(cString: strerror(code))); check the disk, or choose another file"
         }
     }
 }

@@ -60,9 +60,9 @@ public struct OpusError: Error, Hashable, Sendable {
 }
 
 extension OpusError: CustomStringConvertible {
-    /// The function's name and the text from `opus_strerror`, such as "opus_decode_float: corrupted stream".
+    /// A sentence with the text from `opus_strerror`, such as "the Opus codec failed: corrupted stream".
     public var description: String {
         let text = unsafe String(cString: opus_strerror(code.rawValue))
-        return "\(function.rawValue): \(text)"
+        return "the Opus codec failed: \(text)"
     }
 }

@@ -5,9 +5,9 @@ public struct RateConverterError: Error, Hashable, Sendable, CustomStringConvert
     /// The error code, one of the `RESAMPLER_ERR_` constants of speex_resampler.h.
     public var code: Int32
 
-    /// The C function and the text of `speex_resampler_strerror`.
+    /// A sentence with the text of `speex_resampler_strerror`.
     public var description: String {
         let text = unsafe speex_resampler_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return "speex_resampler_init: \(text)"
+        return "the sample rate cannot be converted: \(text)"
     }
 }

@@ -42,8 +42,8 @@ extension SoundCardError: CustomStringConvertible {
             return "the sound card '\(name)' cannot \(direction == .playback ? "play" : "capture")"
         case .noCommonFormat(let name):
             return "the sound card '\(name)' supports neither 16, 24 or 32-bit integers nor floats"
-        case .failed(let name, let call, let code, let explanation):
-            return "the sound card '\(name)' failed in \(call): \(ALSAMessages.text(code))"
+        case .failed(let name, _, let code, let explanation):
+            return "the sound card '\(name)' failed: \(ALSAMessages.text(code))"
                 + (explanation.isEmpty ? "" : " (\(explanation))")
         }
     }

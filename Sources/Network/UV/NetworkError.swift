@@ -64,10 +64,13 @@ public struct NetworkError: Error, Hashable, Sendable {
 }
 
 extension NetworkError: CustomStringConvertible {
-    /// One sentence that ends with the remedy, then the C function in brackets.
+    /// One sentence that ends with the remedy; behind it, where the sentence leaves it open, the system's words in brackets.
     public var description: String {
-        let source = code == 0 ? function : "\(function): \(Self.text(for: code))"
-        return "\(sentence) (\(source))"
+        switch reason {
+        case .refused, .lookupFailed, .groupNotReachable:
+            code == 0 ? sentence : "\(sentence) (\(Self.text(for: code)))"
+        default: sentence
+        }
     }
 
     /// Returns a free port of the same parity above `port`, whose neighbour is free for RTCP; nil if there is none near.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The reason why a call over a message bus failed.
 public enum BusError: Error, Hashable, Sendable {
     /// libsystemd is not installed or too old; the text is the message of `dlopen` or `dlsym`.
@@ -25,7 +27,7 @@ extension BusError: CustomStringConvertible {
         case .refused(_, let message): "refused: \(message)"
         case .timedOut: "no answer in time"
         case .wrongAnswer: "an answer of the wrong type"
-        case .failed(let call, let code): "\(call) failed with \(code)"
+        case .failed(_, let code): unsafe "the message bus failed: \(String(cString: strerror(-code)))"
         }
     }
 }

@@ -115,7 +115,7 @@ func everyFrameSizeIsCodedAndKeptInLength(frames: Int, application: OpusEncoder.
     } catch {
         #expect(error.function == .complexity)
         #expect(error.code == .badArgument)
-        #expect(error.description == "opus_encoder_ctl(OPUS_SET_COMPLEXITY): invalid argument")
+        #expect(error.description == "the Opus codec failed: invalid argument")
     }
 }
 

@@ -50,7 +50,7 @@ struct NetworkErrorTests {
         #expect(error?.reason == .portInUse(port, by: PortHolder(of: port)))
         let sentence = try #require(error?.description)
         let parts = try #require(
-            sentence.wholeMatch(of: /(.*), such as -p (\d+)(, or end that program \(uv_udp_bind: .* in use\))/)?.output)
+            sentence.wholeMatch(of: /(.*), such as -p (\d+)(, or end that program)/)?.output)
         #expect(parts.1 == "UDP port \(port) is in use by this program itself; choose another")
         let free = try #require(UInt16(parts.2))
         #expect(free > port && (free - port).isMultiple(of: 2))
@@ -86,9 +86,20 @@ struct NetworkErrorTests {
         #expect(NetworkError("uv_loop_init", -EMFILE).description.contains("ulimit -n"))
     }
 
-    @Test func anyOtherRefusalNamesItsFunctionAndReason() {
+    @Test func anyOtherRefusalHasTheSystemsWords() {
         let error = NetworkError("uv_poll_init", -EBADF)
-        #expect(error.description == "the system refused a network request (uv_poll_init: bad file descriptor)")
+        #expect(error.description == "the system refused a network request (bad file descriptor)")
+    }
+
+    /// -3001 is UV_EAI_AGAIN, and -3008 UV_EAI_NONAME.
+    @Test func noSentenceHasTheNameOfAFunction() {
+        #expect(
+            NetworkError(lookingUp: "bob.lan", -3008).description
+                == "no host is called bob.lan; check the spelling, or give its IP address")
+        #expect(
+            NetworkError(lookingUp: "bob.lan", -3001).description
+                == "the name bob.lan could not be looked up; check the network and its name server, or give the IP address (temporary failure)"
+        )
     }
 
     @Test func aFailureToSendNamesItsDestination() {
