@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import TenfourAudioCore
+import TenfourCommandSupport
 import TenfourOggOpus
 import TenfourSession
 import TenfourTransmissions

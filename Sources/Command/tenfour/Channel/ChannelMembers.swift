@@ -1,5 +1,6 @@
 import ArgumentParser
 import TenfourChannelKeys
+import TenfourCommandSupport
 import TenfourJSON
 import TenfourManagedChannel
 import TenfourRadio

@@ -1,3 +1,4 @@
+import TenfourCommandSupport
 import TenfourDiagnosis
 
 /// A diagnosis as text of at most 80 columns.

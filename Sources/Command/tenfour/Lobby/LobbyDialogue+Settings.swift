@@ -1,4 +1,5 @@
 import TenfourChannelKeys
+import TenfourCommandSupport
 import TenfourPairing
 import TenfourSession
 

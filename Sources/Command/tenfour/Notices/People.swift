@@ -2,6 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourCommandSupport
 import TenfourPackets
 import TenfourRadio
 import TenfourSession

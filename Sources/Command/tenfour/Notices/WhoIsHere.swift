@@ -1,4 +1,5 @@
 import TenfourChannelMember
+import TenfourCommandSupport
 import TenfourPackets
 import TenfourRadio
 

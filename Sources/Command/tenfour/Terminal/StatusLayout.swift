@@ -1,3 +1,5 @@
+import TenfourCommandSupport
+
 /// The fields of a status line as they fit into a terminal.
 ///
 /// If the line is too narrow, names are shortened first, to a dozen columns. Then fields are left out completely, those

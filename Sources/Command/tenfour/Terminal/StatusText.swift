@@ -1,3 +1,5 @@
+import TenfourCommandSupport
+
 /// The text of a field of a status line. Names in it can be shortened.
 struct StatusText: Equatable, ExpressibleByStringInterpolation {
     private var parts: [Part]

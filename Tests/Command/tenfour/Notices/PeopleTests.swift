@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import TenfourChannelKeys
 import TenfourChannelMember
+import TenfourCommandSupport
 import TenfourPackets
 import TenfourRadio
 import TenfourSession

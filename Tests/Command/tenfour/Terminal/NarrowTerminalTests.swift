@@ -1,3 +1,4 @@
+import TenfourCommandSupport
 import TestSupport
 import Testing
 
@@ -53,5 +54,18 @@ import Testing
         terminal.type("q")
         #expect(receiver.wait() == .code(0))
         withExtendedLifetime(sender) {}
+    }
+
+    /// The first lines of a program, which has no time to draw anything else.
+    @Test func aNarrowTerminalCutsNoWord() throws {
+        let terminal = Terminal(columns: 40)
+        let receiver = try Program(
+            "tenfour", ["recv", "-p", "\(UDPPort.free())", "-o", "heard.wav"], in: folder, terminal: terminal)
+        #expect(receiver.says("? shows the keys"), "\(terminal.shown)")
+        terminal.type("?")
+        #expect(receiver.says("w lists who is here"), "\(terminal.shown)")
+        #expect(terminal.lines.allSatisfy { $0.count <= 40 }, "\(terminal.lines)")
+        terminal.type("q")
+        #expect(receiver.wait() == .code(0))
     }
 }

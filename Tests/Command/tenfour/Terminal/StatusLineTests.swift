@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourCommandSupport
 import TenfourFloor
 import TenfourPackets
 import TenfourSeededRandom

@@ -1,8 +1,5 @@
-import Glibc
-import TestSupport
+import TenfourCommandSupport
 import Testing
-
-@testable import tenfour
 
 /// Text in the columns of a terminal.
 struct TextColumnsTests {
@@ -40,19 +37,5 @@ struct TextColumnsTests {
         #expect("ae\u{301}ioe\u{301}".cut(toColumns: 3) == "ae\u{301}…")
         #expect("東京".cut(toColumns: 1) == "…" && "東京".cut(toColumns: 0) == "")
         #expect("東e\u{301}".fitted(toColumns: 5) == "東e\u{301}  ")
-    }
-
-    /// The first lines of a program, which has no time to draw anything else.
-    @Test(.onItsOwnThread, .inRealTime) func aNarrowTerminalCutsNoWord() throws {
-        let terminal = Terminal(columns: 40)
-        let folder = Folder()
-        let receiver = try Program(
-            "tenfour", ["recv", "-p", "\(UDPPort.free())", "-o", "heard.wav"], in: folder, terminal: terminal)
-        #expect(receiver.says("? shows the keys"), "\(terminal.shown)")
-        terminal.type("?")
-        #expect(receiver.says("w lists who is here"), "\(terminal.shown)")
-        #expect(terminal.lines.allSatisfy { $0.count <= 40 }, "\(terminal.lines)")
-        terminal.type("q")
-        #expect(receiver.wait() == .code(0))
     }
 }

@@ -1,7 +1,7 @@
 extension String {
     /// The number of columns that the text takes in a terminal, as the C function `wcswidth` counts them, but with two for
     /// a letter that a variation selector makes a picture. Terminals that join several pictures to one take fewer.
-    var columnCount: Int {
+    package var columnCount: Int {
         var (sum, last) = (0, 0)
         for scalar in unicodeScalars {
             let count = scalar.value == Unicode.Scalar.emojiSelector ? (last == 1 ? 1 : 0) : scalar.columnCount
@@ -12,7 +12,7 @@ extension String {
     }
 
     /// The text cut to `columns` columns, with an ellipsis if something is missing.
-    func cut(toColumns columns: Int) -> String {
+    package func cut(toColumns columns: Int) -> String {
         guard columnCount > columns else { return self }
         var (text, count) = ("", 1)
         for letter in self {
@@ -24,7 +24,7 @@ extension String {
     }
 
     /// The end of the text that fits into `columns` columns, with an ellipsis in front if that is not all of it.
-    func cutFront(toColumns columns: Int) -> String {
+    package func cutFront(toColumns columns: Int) -> String {
         guard columnCount > columns else { return self }
         var (start, count) = (endIndex, 1)
         while start > startIndex {
@@ -38,13 +38,13 @@ extension String {
 
     /// The text in lines of at most `columns` columns, broken between words. A word that is longer has a line of its own.
     /// Blanks within a line are kept.
-    func wrapped(toColumns columns: Int) -> [String] {
+    package func wrapped(toColumns columns: Int) -> [String] {
         guard columnCount > columns else { return [self] }
         return split(separator: " ", omittingEmptySubsequences: false).map(String.init).wrapped(toColumns: columns)
     }
 
     /// The text in exactly `columns` columns.
-    func fitted(toColumns columns: Int) -> String {
+    package func fitted(toColumns columns: Int) -> String {
         let text = cut(toColumns: columns)
         return text + String(repeating: " ", count: max(columns - text.columnCount, 0))
     }
@@ -53,7 +53,7 @@ extension String {
 extension [String] {
     /// The words in lines of at most `columns` columns, separated by blanks. A word that is longer has a line of its own.
     /// The first line begins with `head`, which counts as columns too, and the others with `indent`.
-    func wrapped(toColumns columns: Int, behind head: String = "", indent: String = "") -> [String] {
+    package func wrapped(toColumns columns: Int, behind head: String = "", indent: String = "") -> [String] {
         var lines: [String] = []
         var line = head
         var isEmpty = true
