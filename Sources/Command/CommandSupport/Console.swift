@@ -4,9 +4,21 @@ public import TenfourRadio
 
 /// Standard output for data, standard error for messages.
 public enum Console {
-    /// Prints a message line to standard error.
-    public static func log(_ line: String) {
-        write(line.replacingPathBytes + "\n", to: STDERR_FILENO)
+    /// Prints a message to standard error. On a terminal, lines that are too long are broken between words.
+    public static func log(_ text: String) {
+        var text = text.replacingPathBytes
+        if isatty(STDERR_FILENO) == 1 { text = text.wrappedLines(toColumns: messageColumns) }
+        write(text + "\n", to: STDERR_FILENO)
+    }
+
+    /// The number of columns of the terminal on standard error; 80 if it is unknown.
+    package static var messageColumns: Int { size(of: STDERR_FILENO)?.columns ?? 80 }
+
+    /// The size of the terminal on a file descriptor; nil if there is none, or it does not know its size.
+    package static func size(of file: Int32) -> (columns: Int, lines: Int)? {
+        var size = winsize()
+        guard unsafe ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
     /// Writes data to standard output. Exits with 1 if the data cannot be written, because a new secret must not be

@@ -37,11 +37,35 @@ extension String {
     }
 
     /// The text in lines of at most `columns` columns, broken between words. A word that is longer has a line of its own.
-    /// Blanks within a line are kept.
+    /// Blanks within a line are kept. A command between backquotes is one word if a line has room for it.
     package func wrapped(toColumns columns: Int) -> [String] {
         guard columnCount > columns else { return [self] }
-        return split(separator: " ", omittingEmptySubsequences: false).map(String.init).wrapped(toColumns: columns)
+        let words = split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        return Self.joiningCommands(words, within: columns).wrapped(toColumns: columns)
     }
+
+    /// Each line of the text in lines of at most `columns` columns.
+    package func wrappedLines(toColumns columns: Int) -> String {
+        split(separator: "\n", omittingEmptySubsequences: false).flatMap { String($0).wrapped(toColumns: columns) }
+            .joined(separator: "\n")
+    }
+
+    private static func joiningCommands(_ words: [String], within columns: Int) -> [String] {
+        var joined: [String] = []
+        var begin = words.startIndex
+        while begin < words.endIndex {
+            var end = begin + 1
+            if words[begin].hasOpenBackquote, let close = words[end...].firstIndex(where: \.hasOpenBackquote) {
+                let command = words[begin...close].joined(separator: " ")
+                if command.columnCount <= columns { end = close + 1 }
+            }
+            joined.append(words[begin..<end].joined(separator: " "))
+            begin = end
+        }
+        return joined
+    }
+
+    private var hasOpenBackquote: Bool { !count { $0 == "`" }.isMultiple(of: 2) }
 
     /// The text in exactly `columns` columns.
     package func fitted(toColumns columns: Int) -> String {

@@ -15,6 +15,18 @@ struct TextColumnsTests {
         #expect("".wrapped(toColumns: 1) == [""])
     }
 
+    /// A person copies it from the screen.
+    @Test func aCommandIsNotBrokenIfALineHasRoomForIt() {
+        let text = "start it (`systemctl --user start pipewire`, or `pulseaudio --start`) now"
+        #expect(
+            text.wrapped(toColumns: 40) == [
+                "start it", "(`systemctl --user start pipewire`, or", "`pulseaudio --start`) now",
+            ])
+        #expect(text.wrapped(toColumns: 20).allSatisfy { $0.count <= 20 })
+        #expect("an odd ` breaks as others do".wrapped(toColumns: 12) == ["an odd `", "breaks as", "others do"])
+        #expect("one line\nand another one".wrappedLines(toColumns: 12) == "one line\nand another\none")
+    }
+
     @Test func wideLettersBreakEarlier() {
         #expect("東京 東京 東京".wrapped(toColumns: 10) == ["東京 東京", "東京"])
         #expect(["東京", "a"].wrapped(toColumns: 8, behind: "東  ", indent: "    ") == ["東  東京", "    a"])

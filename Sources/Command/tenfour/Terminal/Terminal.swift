@@ -5,12 +5,7 @@ import TenfourCommandSupport
 /// drawn.
 enum Terminal {
     /// Prints a message line to standard error. On a terminal, lines that are too long are broken between words.
-    static func log(_ text: String) {
-        guard isatty(STDERR_FILENO) == 1 else { return Console.log(text) }
-        let columns = width
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        Console.log(lines.flatMap { String($0).wrapped(toColumns: columns) }.joined(separator: "\n"))
-    }
+    static func log(_ text: String) { Console.log(text) }
 
     /// Writes data to standard output.
     static func write(_ text: String) { Console.write(text) }
@@ -51,17 +46,11 @@ enum Terminal {
     }
 
     /// The terminal's width in columns; 80 if unknown.
-    static var width: Int { size(of: STDERR_FILENO)?.columns ?? 80 }
+    static var width: Int { Console.messageColumns }
 
     /// The terminal's height in lines; 24 if unknown.
-    static var height: Int { size(of: STDERR_FILENO)?.lines ?? 24 }
+    static var height: Int { Console.size(of: STDERR_FILENO)?.lines ?? 24 }
 
     /// The size of the terminal on standard output; nil if that is no terminal.
-    static var dataSize: (columns: Int, lines: Int)? { size(of: STDOUT_FILENO) }
-
-    private static func size(of file: Int32) -> (columns: Int, lines: Int)? {
-        var size = winsize()
-        guard unsafe ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
-    }
+    static var dataSize: (columns: Int, lines: Int)? { Console.size(of: STDOUT_FILENO) }
 }

@@ -56,6 +56,17 @@ import Testing
         withExtendedLifetime(sender) {}
     }
 
+    /// Also the last sentence, which the command itself prints.
+    @Test func aFatalSentenceBreaksBetweenWords() throws {
+        let terminal = Terminal(columns: 30)
+        let receiver = try Program("tenfour", ["recv", "-D", "nosuch", "-p", "\(port)"], terminal: terminal)
+        #expect(receiver.wait() == .code(69))
+        #expect(
+            terminal.lines == [
+                "tenfour: no sound card named", "'nosuch': `tenfour devices`", "lists the cards",
+            ])
+    }
+
     /// The first lines of a program, which has no time to draw anything else.
     @Test func aNarrowTerminalCutsNoWord() throws {
         let terminal = Terminal(columns: 40)
