@@ -61,8 +61,10 @@ public enum PairingWordsError: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String {
         switch self {
+        case .count(0): return "no words were typed: type the three words that the other station shows"
         case .count(let count):
-            return "pairing takes \(PairingWords.count) words, and \(count == 1 ? "this is 1" : "these are \(count)")"
+            let typed = count == 1 ? "1 was typed" : "\(count) were typed"
+            return "the other station shows three words, and \(typed): type all three, with spaces between them"
         case .unknown(let word, let place, let nearest):
             let remedy =
                 nearest.isEmpty

@@ -39,6 +39,26 @@ struct PairingWordsTests {
         #expect(throws: PairingWordsError.count(count)) { try PairingWords(typed: text) }
     }
 
+    /// A person reads the sentence at the prompt.
+    @Test func theSentenceSaysWhatToType() {
+        #expect(
+            "\(PairingWordsError.count(0))" == "no words were typed: type the three words that the other station shows")
+        #expect(
+            "\(PairingWordsError.count(1))"
+                == "the other station shows three words, and 1 was typed: type all three, with spaces between them")
+        func sentence(_ typed: String) -> String? {
+            #expect(throws: NumberAndWordsError.self) { try NumberAndWords(typed: typed) }?.description
+        }
+        #expect(sentence(" ") == "nothing was typed: type the number and the three words that the other station shows")
+        #expect(sentence("acorn") == "the number that the other station shows comes first, and then its three words")
+        #expect(
+            sentence("482 913")
+                == "behind the number come three words, and none were typed: type the number and all three")
+        #expect(
+            sentence("482913 acorn")
+                == "behind the number come three words, and 1 was typed: type the number and all three")
+    }
+
     @Test func aMisspeltWordIsToldWithItsPlaceAndWhatMayBeRight() {
         #expect(throws: PairingWordsError.unknown("rivver", place: 2, nearest: ["river"])) {
             try PairingWords(typed: "acorn rivver zebra")
@@ -70,7 +90,7 @@ struct PairingWordsTests {
 
     @Test func aWrongNumberIsToldWithItsReason() {
         let cases: [(String, NumberAndWordsError)] = [
-            ("", .noNumber), ("acorn river zebra", .noNumber), ("acorn 482913 river zebra", .noNumber),
+            ("", .nothing), ("acorn river zebra", .noNumber), ("acorn 482913 river zebra", .noNumber),
             ("٤٨٢٩١٣ acorn river zebra", .noNumber), ("48291 acorn river zebra", .number(digitCount: 5)),
             ("482 9134 acorn river zebra", .number(digitCount: 7)),
             ("048291 acorn river zebra", .number(digitCount: 6)),
