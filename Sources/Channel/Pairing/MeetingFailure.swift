@@ -16,6 +16,8 @@ package enum MeetingFailure: Hashable, Sendable {
 package enum RelayFault: Hashable, Sendable {
     /// Nothing answers at the relay's address.
     case noAnswer
+    /// The machine says that no program uses the relay's port.
+    case refused
     /// A relay answers there, and pairs no stations.
     case pairsNone
 }

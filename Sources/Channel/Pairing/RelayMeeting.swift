@@ -41,6 +41,8 @@ package struct RelayMeeting: Sendable {
     private var outbox: [(to: Endpoint, datagram: [UInt8])] = []
     private var events: [Event] = []
     private var generator: CSPRNG
+    /// How often each address of the relay has refused a datagram, until one of them answers.
+    private var refusals: [Endpoint: Int] = [:]
 
     /// The place at the relay under whose number this station waits.
     private struct Place: Sendable {
@@ -85,6 +87,8 @@ package struct RelayMeeting: Sendable {
     /// The time after which a person is told that the run waits.
     static let waitNotice = Duration.seconds(2)
     private static let leaveInterval = Duration.milliseconds(100)
+    /// The number of refusals of each address after which no relay is there. One may be about a datagram of another program.
+    static let refusalCount = 2
     private static let maximumOutboxCount = 16
     private static let maximumEventCount = 16
 
@@ -166,6 +170,15 @@ package struct RelayMeeting: Sendable {
             case nil: hearAnswer(datagram)
             }
         }
+    }
+
+    /// The network says that no program uses the relay's port (ICMP). Anybody may forge that, so it counts only before
+    /// the relay has ever answered: then it shortens the wait, and the person tries again.
+    package mutating func refused(by endpoint: Endpoint, at now: Instant) {
+        guard exchange.relay == nil, nextRequest != nil, isRelay(endpoint) else { return }
+        refusals[endpoint, default: 0] += 1
+        guard exchange.addresses.allSatisfy({ refusals[$0, default: 0] >= Self.refusalCount }) else { return }
+        giveUp(because: .refused)
     }
 
     /// Must be called at `nextDeadline`; an earlier call does nothing.
@@ -289,9 +302,7 @@ extension RelayMeeting {
 
     private mutating func judge(at now: Instant) {
         if let time = uselessTime, time <= now {
-            report(.useless(firstRequest == nil ? .noAnswer : .pairsNone))
-            (place, visit) = (nil, nil)
-            return restIfIdle()
+            return giveUp(because: firstRequest == nil ? .noAnswer : .pairsNone)
         }
         if let time = silenceTime, time <= now {
             place?.isSilent = true
@@ -300,6 +311,12 @@ extension RelayMeeting {
         guard isOffered, let visit, visit.end <= now else { return }
         if visit.isMet { return cancel() }
         fail(now >= visit.begin + Self.waitLimit ? .noRoom : .noAnswer)
+    }
+
+    private mutating func giveUp(because fault: RelayFault) {
+        report(.useless(fault))
+        (place, visit) = (nil, nil)
+        restIfIdle()
     }
 
     private mutating func sendHello(at now: Instant) {

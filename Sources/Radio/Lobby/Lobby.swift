@@ -214,6 +214,12 @@ public struct Lobby: Sendable {
         return true
     }
 
+    /// The network says that no program uses the port at `endpoint`, to which a datagram went.
+    mutating func refused(by endpoint: Endpoint, at now: Instant) {
+        meeting?.refused(by: endpoint, at: now)
+        collectEvents(at: now)
+    }
+
     /// Must be called at `nextDeadline`; an earlier call does nothing.
     public mutating func timeElapsed(at now: Instant) {
         stationCall.timeElapsed(at: now)

@@ -12,6 +12,9 @@ internal import TenfourUV
     private let loop: EventLoop
     private let socket: UDPSocket
     private let signalling: any CallSignalling
+    private let refused: @Sendable (Endpoint, Instant) -> Void
+    /// The refusals that `refused` was called for.
+    private var toldRefusals: [Endpoint: Int] = [:]
     private let wakeup: Wakeup
     private var timer: LoopTimer?
     private var thread: WorkerThread?
@@ -20,9 +23,11 @@ internal import TenfourUV
 
     private static let longestDatagram = 2_048
 
-    /// Binds the port and starts the thread. Throws with a remedy if the port is taken, or the system has no thread
-    /// left.
-    init(_ port: UInt16, _ signalling: any CallSignalling) throws(RadioError) {
+    /// Binds the port and starts the thread, on which `refused` is called with each address that refuses a datagram.
+    /// Throws with a remedy if the port is taken, or the system has no thread left.
+    init(
+        _ port: UInt16, _ signalling: any CallSignalling, refused: @escaping @Sendable (Endpoint, Instant) -> Void
+    ) throws(RadioError) {
         let target = CallbackTarget<LobbyPort>()
         do throws(NetworkError) {
             loop = try EventLoop()
@@ -34,6 +39,7 @@ internal import TenfourUV
             throw RadioError(.unavailable, error.description)
         }
         self.signalling = signalling
+        self.refused = refused
         unsafe buffer = .allocate(capacity: Self.longestDatagram)
         target.target = self
         do throws(ThreadError) {
@@ -63,6 +69,8 @@ internal import TenfourUV
         }
         timer = try? loop.makeTimer { [unowned self] in
             let now = loop.now
+            // In time: what was refused is sent again by the timer.
+            tellRefusals(at: now)
             signalling.timeElapsed(at: now)
             flush(at: now)
         }
@@ -76,6 +84,14 @@ internal import TenfourUV
     private func wake() {
         if isClosing.load(ordering: .acquiring) { return loop.stop() }
         flush(at: loop.now)
+    }
+
+    private func tellRefusals(at now: Instant) {
+        for (endpoint, count) in socket.statistics.refusals {
+            // Two of them may have come at once.
+            for _ in toldRefusals[endpoint, default: 0]..<count { refused(endpoint, now) }
+            toldRefusals[endpoint] = count
+        }
     }
 
     private func flush(at now: Instant) {

@@ -86,7 +86,9 @@ public final class LobbyStation: CallSignalling {
     /// port is taken.
     public func open() throws(RadioError) {
         guard contents.withLock({ $0.port == nil }) else { return }
-        let opened = try LobbyPort(port, self)
+        let opened = try LobbyPort(port, self) { [contents] endpoint, now in
+            contents.withLock { $0.lobby.refused(by: endpoint, at: now) }
+        }
         contents.withLock { $0.port = opened }
     }
 

@@ -126,6 +126,12 @@ final class Road {
         poll()
     }
 
+    /// The network says that nothing uses the port at an address.
+    func refuse(at address: Endpoint, times count: Int) {
+        for _ in 0..<count { meeting.refused(by: address, at: now) }
+        poll()
+    }
+
     func run(_ duration: Duration) {
         let end = now + duration
         while true {

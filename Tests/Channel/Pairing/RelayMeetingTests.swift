@@ -156,6 +156,33 @@ struct RelayMeetingTests {
         #expect(road.meeting.nextDeadline == nil)
     }
 
+    /// The network says so for each datagram (ICMP), and the person need not wait.
+    @Test(arguments: [true, false]) func aPortThatNothingUsesIsToldAtTheSecondRefusal(isWaiting: Bool) {
+        let road = road(isWaiting: isWaiting)
+        road.relay.isSilent = true
+        if !isWaiting { road.meet(number) }
+        road.run(.milliseconds(100))
+        road.refuse(at: Road.address, times: 3)
+        road.refuse(at: stranger, times: 3)
+        road.refuse(at: Road.otherAddress, times: 1)
+        #expect(road.events.isEmpty, "one address may still answer")
+        road.run(.milliseconds(300))
+        road.refuse(at: Road.otherAddress, times: 1)
+        #expect(road.events == [.useless(.refused)])
+        #expect(road.meeting.nextDeadline == nil)
+        road.refuse(at: Road.otherAddress, times: 5)
+        #expect(road.events.count == 1)
+    }
+
+    /// Anybody may forge a refusal.
+    @Test func aRelayThatHasAnsweredIsNotGivenUp() {
+        let road = road()
+        road.run(.seconds(1))
+        for address in [Road.address, Road.otherAddress] { road.refuse(at: address, times: 20) }
+        road.run(.seconds(20))
+        #expect(road.events == [.number(number)])
+    }
+
     @Test(arguments: [true, false]) func aRelayThatPairsNobodyIsToldOfAfterThreeSeconds(isWaiting: Bool) {
         let road = road(isWaiting: isWaiting)
         road.relay.isPairing = false

@@ -126,6 +126,8 @@ extension PairingDialogue {
         switch fault {
         case .noAnswer:
             "no relay answers at \(relayName): is it running, and does its firewall let UDP port \(relay?.port ?? 0) in?"
+        case .refused:
+            "nothing listens on port \(relay?.port ?? 0) of \(relay?.name ?? ""): is the relay running, and is this its port?"
         case .pairsNone:
             "\(relayName) does not pair stations: its operator needs a tenfour that can, and \"pair on\" in relay.conf"
         }

@@ -20,8 +20,11 @@ struct TalkLobby {
     private let control: StationControl
     private let port: UInt16
     private let name: String?
+    /// The relay through which this station pairs; nil for one that does not.
+    private let relay: RelayHost?
     private var settings = LobbyDialogue.Settings()
-    private let purpose: Lobby.Purpose
+    /// Blocks while a relay's name is looked up.
+    private let purpose: () throws -> Lobby.Purpose
 
     /// `service`: nil in a terminal. `pairing`: nil for calls. Throws `.usage` for options that need an address.
     init(_ talk: Talk, _ service: RadioService?, _ control: StationControl, pairing: PairingRequest? = nil) throws {
@@ -29,7 +32,8 @@ struct TalkLobby {
         self.control = control
         self.service = service
         // A relay answers at any port, and may run on this machine.
-        port = talk.port ?? (pairing?.relay == nil ? RTPDefaults.port : 0)
+        relay = pairing?.relay
+        port = talk.port ?? (relay == nil ? RTPDefaults.port : 0)
         name = talk.common.rtpSession().name
         if let input = talk.input, isPipe(input) {
             throw RadioError(.usage, "--input \(input) can be sent only once: write the station to talk with")
@@ -48,21 +52,22 @@ struct TalkLobby {
         if talk.lobby.notify, service == nil { settings.alert.notifier = CallNotifier() }
         guard let pairing else {
             try Self.checkFiles(of: talk)
-            purpose = .calls(talk.lobby.answering(hasKeyboard: Self.hasKeyboard(service)))
+            let answering = talk.lobby.answering(hasKeyboard: Self.hasKeyboard(service))
+            purpose = { .calls(answering) }
             return
         }
-        let link = try PairedChannel.made(by: name, port: port, at: pairing.relay)
+        let link = try PairedChannel.made(by: name, port: port, at: relay)
         var generator = SystemRandomNumberGenerator()
         let words = PairingWords(using: &generator)
         settings.typedWords = pairing.words
         settings.isPairing = true
-        if let relay = pairing.relay {
+        if let relay {
             if pairing.words != nil { settings.partner = .atRelay("\(relay)") }
-            purpose = .relayedPairing(
-                RelayedPairing(try relay.addresses(), words: pairing.words == nil ? words : nil, link: link))
+            let shownWords = pairing.words == nil ? words : nil
+            purpose = { .relayedPairing(RelayedPairing(try relay.addresses(), words: shownWords, link: link)) }
             return
         }
-        purpose = .pairing(words, link)
+        purpose = { .pairing(words, link) }
         if let host = pairing.host {
             settings.partner = .station(try AddressLookup.endpoint(typed: host), name: host)
         }
@@ -98,14 +103,21 @@ struct TalkLobby {
                     ? "tenfour pair needs a terminal: run it in one"
                     : "there is no keyboard to answer calls with: write the station to talk with, or --auto-answer")
         }
-        var announced = LobbyStation.Settings(name: name, port: port, purpose)
+        // A name server may take seconds.
+        if let relay {
+            let task = settings.partner == nil ? "asking \(relay) for a number" : "pairing through \(relay)"
+            Terminal.log("tenfour: \(task)")
+        }
+        var announced = LobbyStation.Settings(name: name, port: port, try purpose())
         announced.isAnnounced = !talk.lobby.hidden && settings.partner == nil
         announced.version = Tenfour.number
         let station = LobbyStation(announced)
         defer { station.close() }
         try station.open()
         Signals.catchEnd()
-        if isPairing { Terminal.log("tenfour: \(opening(station))") } else { log(opening(station)) }
+        if relay == nil {
+            if isPairing { Terminal.log("tenfour: \(opening(station))") } else { log(opening(station)) }
+        }
         var dialogue = LobbyDialogue(station, settings)
         defer { leave(station, &dialogue) }
         while try converse(&dialogue, station) {}
@@ -203,9 +215,6 @@ struct TalkLobby {
     private var isPairing: Bool { settings.isPairing }
 
     private func opening(_ station: LobbyStation) -> String {
-        if let relay = station.relay {
-            return settings.partner == nil ? "asking \(relay) for a number" : "pairing through \(relay)"
-        }
         if let words = station.shownWords?.text {
             if case .station(_, let name) = settings.partner {
                 return settings.typedWords == nil ? "type the three words that \(name) shows" : "pairing with \(name)"
