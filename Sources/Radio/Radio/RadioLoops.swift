@@ -144,7 +144,7 @@ struct RadioLoops: ~Copyable, Sendable {
             replay: LoudspeakerReplay(replays, pieces.consumer, format: output.format, period: output.period))
     }
 
-    private static func openOutput(
+    static func openOutput(
         _ configuration: RadioConfiguration, _ openings: inout [String], _ cardChanges: inout [CardChanges]
     ) throws(RadioError) -> PlaybackOutput? {
         let playout = configuration.playout
@@ -181,7 +181,7 @@ struct RadioLoops: ~Copyable, Sendable {
         }
     }
 
-    private static func openInput(
+    static func openInput(
         _ configuration: RadioConfiguration, _ openings: inout [String], _ cardChanges: inout [CardChanges]
     ) throws(RadioError) -> CaptureInput? {
         let coding = configuration.coding

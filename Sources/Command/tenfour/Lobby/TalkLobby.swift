@@ -103,6 +103,7 @@ struct TalkLobby {
                     ? "tenfour pair needs a terminal: run it in one"
                     : "there is no keyboard to answer calls with: write the station to talk with, or --auto-answer")
         }
+        try checkSound()
         // A name server may take seconds.
         if let relay {
             let task = settings.partner == nil ? "asking \(relay) for a number" : "pairing through \(relay)"
@@ -130,6 +131,15 @@ struct TalkLobby {
         station.leaveRelay()
         // What is sent about an end is repeated, because it may get lost.
         for _ in 0..<20 where !station.isQuiet || !dialogue.isSettled { usleep(50_000) }
+    }
+
+    /// Says that no call can be held without a usable card, which may be plugged in before somebody calls. Throws for a
+    /// station that pairs: the other person would sit alone in the new channel.
+    private func checkSound() throws {
+        do { try talk.checkSound() } catch let error as RadioError {
+            guard error.kind == .unavailable, !isPairing else { throw error }
+            Terminal.log("tenfour: no call can be held for now: \(error)")
+        }
     }
 
     /// Waits for a session and holds it. Returns false if the person has quit.

@@ -7,6 +7,7 @@ import TenfourPackets
 import TenfourPlayer
 import TenfourPushToTalk
 import TenfourRadio
+import TenfourSession
 
 struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -195,6 +196,16 @@ struct Talk: ParsableCommand {
             return title
         }
         try SentAudio.checkEnd(of: streamer)
+    }
+
+    /// Throws if a session cannot open its sound cards, or the file of --input. Opens none of them for long. The input
+    /// must not be a pipe, which can be read only once.
+    func checkSound() throws {
+        var configuration = RadioConfiguration(
+            local: Endpoint(.anyV6, port: 0), rtpSession: common.rtpSession(payloadType: coding.payloadType))
+        try apply(to: &configuration)
+        try configuration.checkCards()
+        try openStreamer(channelCount: configuration.coding.channelCount)?.close()
     }
 
     /// Applies the options about sound and packets.

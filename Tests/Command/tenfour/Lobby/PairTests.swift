@@ -76,6 +76,21 @@ import Testing
         for station in [dan, carol] { station.quits() }
     }
 
+    /// The other person would sit alone in the channel.
+    @Test(arguments: [[], ["--relay", "127.0.0.1:9"]]) func missingSoundIsToldBeforeTheWords(relay: [String]) throws {
+        let sounds = [
+            (["-D", "nosuch"], "no sound card named 'nosuch': `tenfour devices` lists the cards"),
+            (["--input", "nosuch.wav", "-o", "/dev/null"], "nosuch.wav does not exist"),
+        ]
+        for (options, sentence) in sounds {
+            let terminal = TestSupport.Terminal()
+            let alice = try Program(
+                "tenfour", ["pair", "-p", "\(UDPPort.free())"] + options + relay, in: folder, terminal: terminal)
+            #expect(alice.wait() == .code(69))
+            #expect(terminal.lines.count == 1 && terminal.inOneLine.contains(sentence), "\(terminal.shown)")
+        }
+    }
+
     @Test func hostAndWordsAreRecognised() throws {
         func request(_ typed: String...) throws -> [String?] {
             let request = try PairingRequest(typed)

@@ -237,6 +237,19 @@ import Testing
         for station in [bob, alice] { station.quits() }
     }
 
+    /// A card may be plugged in before somebody calls.
+    @Test func aMissingCardIsToldAtTheStart() throws {
+        let terminal = Terminal()
+        let options = ["talk", "-D", "nosuch", "-p", "\(UDPPort.free())"]
+        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_RUNTIME_DIR": folder.path]
+        let alice = try Program("tenfour", options, in: folder, environment: environment, terminal: terminal)
+        #expect(alice.says("q quits"))
+        let sentence = "no call can be held for now: no sound card named 'nosuch': `tenfour devices` lists the cards"
+        #expect(terminal.inOneLine.hasPrefix("tenfour: \(sentence)"), "\(terminal.shown)")
+        terminal.type("q")
+        #expect(alice.wait() == .code(0))
+    }
+
     @Test func aProgramIsToldWhoCalls() throws {
         let alice = try StationInTerminal("Alice", in: folder)
         alice.says("q quits")
