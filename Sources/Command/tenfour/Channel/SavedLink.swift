@@ -72,6 +72,17 @@ enum SavedLink {
         try? PrivateFile.replace(path, Array((link.text() + "\n").utf8).span)
     }
 
+    /// Renames the file of a saved channel, if it still has this link and the new name is free. Returns whether it did.
+    /// Never overwrites a file: the C functions are `link` and `unlink`, so that the link has a name at any moment.
+    static func rename(_ link: ChannelLink, from old: String, to new: String) -> Bool {
+        guard let path = path(namedBy: old), let bytes = try? Console.read(path),
+            bytes == Array((link.text() + "\n").utf8), (try? check(new)) != nil, let folder
+        else { return false }
+        guard unsafe Glibc.link(path, "\(folder)/\(new).link") == 0 else { return false }
+        unsafe unlink(path)
+        return true
+    }
+
     /// The folder of the user's configuration; nil without HOME.
     static var folder: String? {
         if let own = variable("XDG_CONFIG_HOME"), own.hasPrefix("/") { return own + "/tenfour" }

@@ -24,7 +24,8 @@ struct PairedChannel {
     }
 
     private static let longestName = 24
-    private static let nameless = "pair"
+    /// The name for a channel if that of the other station is not known.
+    static let nameless = "pair"
 
     /// Makes a channel at the station that shows the words: at this port of the station itself, or at the relay.
     static func made(by name: String?, port: UInt16, at relay: RelayHost? = nil) throws(RadioError) -> ChannelLink {

@@ -197,8 +197,10 @@ struct TalkLobby {
         station.close()
         let link = try channel.ownLink()
         var name = channel.name
+        var nameless: NamelessPair?
         do throws(RadioError) {
             name = try channel.save(link)
+            if channel.partner.isEmpty { nameless = NamelessPair(link, savedAs: name) }
             saveName(of: channel, insteadOf: link, as: name)
             log(
                 "the channel is saved: tenfour talk \(name) finds it\(channel.host == nil ? "" : ", when the other station is there")"
@@ -211,7 +213,7 @@ struct TalkLobby {
             localPort: talk.port)
         try talk.hold(
             configuration, title: "talking in channel \(name)\(configuration.meetingPlace)", channel: name, as: service,
-            control, until: settings.end)
+            control, until: settings.end, renaming: nameless)
     }
 
     /// Puts the name of the other station in the place of its address in the saved link, as soon as a name server knows it.

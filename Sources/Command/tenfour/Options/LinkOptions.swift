@@ -109,12 +109,19 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
+    /// The greatest number of saved channels that a sentence names.
+    private static let maximumNamedCount = 10
+
     /// Returns the part of an error message about saved channels: those with names similar to `typed`, or that none has
-    /// this name; empty if `typed` cannot name a channel.
+    /// this name, and which there are; empty if `typed` cannot name a channel.
     private static func hint(for typed: String) -> String {
         let near = SavedLink.near(typed)
         guard near.isEmpty else { return "; did you mean the saved channel \(near.joined(separator: " or "))?" }
-        return SavedLink.isName(typed) ? "; no channel of that name is saved" : ""
+        guard SavedLink.isName(typed) else { return "" }
+        let names = SavedLink.names.filter(SavedLink.isName)
+        guard !names.isEmpty else { return "; no channel of that name is saved" }
+        let rest = names.count > maximumNamedCount ? " and \(names.count - maximumNamedCount) more" : ""
+        return "; saved channels: \(names.prefix(maximumNamedCount).joined(separator: ", "))\(rest)"
     }
 
     private static let warning = """

@@ -32,6 +32,7 @@ final class SessionLoop {
     ) {
         self.runner = runner
         self.observer = observer
+        observer.namelessPair = runner.namelessPair
         self.channels = channels
         self.keyboard = keyboard
         self.talkKeys = talkKeys

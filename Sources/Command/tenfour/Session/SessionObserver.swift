@@ -18,6 +18,9 @@ final class SessionObserver {
     /// Tells programs at the control socket what happens; nil if none can be there.
     var events: ControlEvents?
 
+    /// The channel's saved link, which gets the other station's name; nil if it has a name.
+    var namelessPair: NamelessPair?
+
     private let verbose: Bool
     /// The other end, as the first message names it.
     private let partner: String
@@ -64,7 +67,10 @@ final class SessionObserver {
     /// Returns the lines about what has happened since the last call. `isLast` is true for the last call.
     func takeLines(isLast: Bool = false) -> [String] {
         var lines = session.takeCardChanges()
-        for event in session.takeChannelEvents() { lines += apply(event) }
+        for event in session.takeChannelEvents() {
+            lines += apply(event)
+            if let line = namelessPair?.line(for: event) { lines.append(line) }
+        }
         for event in session.takeEvents() {
             if !channelStatus.isChannel { microphone?.playTone(of: event) }
             lines += apply(event)

@@ -39,6 +39,8 @@ struct SessionRunner {
     var service: RadioService?
     /// What the key q does, as the first message says it.
     var quitting = "q quits"
+    /// The saved link of a channel that gets the other station's name; nil if it has a name.
+    var namelessPair: NamelessPair?
     /// The player whose audio is sent; nil if no player is used. If there is one, the keys control it.
     var streamer: Streamer?
 

@@ -168,13 +168,13 @@ struct Talk: ParsableCommand {
     }
 
     /// Holds a session with the options' settings, until it ends or the person ends it. `title` describes it, and
-    /// `channel` is the channel's name, or that of the other end. `quitting` says what the key q does. `began` is called
-    /// when the session has started.
+    /// `channel` is the channel's name, or that of the other end. `quitting` says what the key q does. `namelessPair` gets the name
+    /// of the first member. `began` is called when the session has started.
     func hold(
         _ configuration: RadioConfiguration, title: String, channel: String, as service: RadioService?,
         _ control: StationControl,
         until end: ContinuousClock.Instant? = nil, quitting: String = "q quits",
-        began: (RadioSession) -> Void = { _ in }
+        renaming namelessPair: NamelessPair? = nil, began: (RadioSession) -> Void = { _ in }
     ) throws {
         var configuration = configuration
         try apply(to: &configuration)
@@ -187,7 +187,7 @@ struct Talk: ParsableCommand {
             quiet: common.quiet, verbose: common.verbose, microphone: microphone.settings(), display: common.display,
             report: common.report, recording: recording,
             channel: channel, monitors: monitoredChannels(),
-            control: control, service: service, quitting: quitting
+            control: control, service: service, quitting: quitting, namelessPair: namelessPair
         ).run(
             configuration
         ) { session in

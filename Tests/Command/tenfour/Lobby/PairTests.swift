@@ -39,13 +39,15 @@ import Testing
         alice.says("talking in channel pair")
         bob.says("talking in channel alice")
         alice.says("Bob is here")
+        // She sees his name in the channel.
+        alice.says("the channel is now saved under the other station's name: tenfour talk bob finds it")
         alice.says("hearing ")
         bob.says("hearing ")
         // Her audio may come before the list of members with her name.
         bob.says("Alice")
         // Alice forwards the packets, and so leaves last.
         for station in [bob, alice] { station.quits() }
-        let saved = [(alice, "pair"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
+        let saved = [(alice, "bob"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
         #expect(saved[0].hasPrefix("tenfour://:\(alice.port)/alice#talk-"), "\(saved)")
         #expect(saved[1] == saved[0].replacing("tenfour://:", with: "tenfour://127.0.0.1:"), "\(saved)")
     }

@@ -62,9 +62,11 @@ import Testing
         alice.says("talking in channel pair")
         bob.says("talking in channel alice")
         alice.says("Bob is here")
+        // She sees his name in the channel.
+        alice.says("the channel is now saved under the other station's name: tenfour talk bob finds it")
         for station in [alice, bob] { station.says("hearing ") }
         for station in [bob, alice] { station.quits() }
-        let saved = [(alice, "pair"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
+        let saved = [(alice, "bob"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
         #expect(saved[0].hasPrefix("tenfour://127.0.0.1:\(port)/alice#pass-"), "\(saved)")
         #expect(saved[0] == saved[1])
         let words = secret.dropFirst(8)
@@ -87,12 +89,18 @@ import Testing
         let carol = try station("Carol", "--plain")
         #expect(carol.program.says("say this number and these three words to the other person: "))
         let shown = try self.shown(by: carol)
+        // She knows another Dan.
+        unsafe mkdir(carol.home("tenfour"), 0o700)
+        carol.home.write("another link\n", to: "tenfour/dan.link")
         let dan = try StationInTerminal("Dan", ["--relay", "localhost:\(port)"], command: "pair", in: folder)
         _ = try self.shown(by: dan)
         dan.type("\(shown)\n")
         for station in [carol, dan] { station.says("the channel is saved") }
+        carol.says("the channel is now saved under the other station's name: tenfour talk dan-2 finds it")
         for station in [dan, carol] { station.quits() }
-        let links = [(carol, "pair", "127.0.0.1"), (dan, "carol", "localhost")].map { station, name, host in
+        #expect(Folder.text(of: carol.home("tenfour/dan.link")) == "another link\n")
+        #expect(unsafe access(carol.home("tenfour/pair.link"), F_OK) != 0)
+        let links = [(carol, "dan-2", "127.0.0.1"), (dan, "carol", "localhost")].map { station, name, host in
             let link = Folder.text(of: "\(station.home.path)/tenfour/\(name).link")
             #expect(link.hasPrefix("tenfour://\(host):\(port)/carol#pass-"), "\(link)")
             return link.split(separator: "#").last ?? ""
@@ -168,7 +176,7 @@ import Testing
         let bob = try station("Bob", "-q", "123456", "acorn", "badger", "cabin")
         bob.says("nobody waits under 123 456")
         bob.type("\(secret)\n")
-        for (station, name) in [(alice, "pair"), (bob, "alice")] {
+        for (station, name) in [(alice, "bob"), (bob, "alice")] {
             let path = "\(station.home.path)/tenfour/\(name).link"
             let isSaved = station.program.wait(.seconds(20)) { unsafe access(path, F_OK) == 0 }
             #expect(isSaved, "\(station.terminal.shown)")
@@ -263,18 +271,19 @@ import Testing
             let typing = try bob.start(
                 ["pair", "--relay", Self.relay] + secret.split(separator: " ").map(String.init), on: terminals[1])
             try Self.hear([showing, typing], terminals)
+            #expect(showing.says("under the other station's name: tenfour talk bob"), "\(terminals[0].shown)")
             Self.quit([showing, typing], terminals)
             relay.send(SIGKILL)
             relay.wait()
             let again = try Self.startRelay(in: folder)
             let later = [Terminal(), Terminal()]
             let talks = [
-                try alice.start(["talk", "pair"], on: later[0]), try bob.start(["talk", "alice"], on: later[1]),
+                try alice.start(["talk", "bob"], on: later[0]), try bob.start(["talk", "alice"], on: later[1]),
             ]
             try Self.hear(talks, later)
             Self.quit(talks, later)
             RoutedHosts.end([again])
-            for (household, name) in [(alice, "pair"), (bob, "alice")] {
+            for (household, name) in [(alice, "bob"), (bob, "alice")] {
                 let path = "\(household.home.path)/tenfour/\(name).link"
                 let mode = try Program.run("stat", ["-c", "%a", path]).output
                 #expect(mode == "600\n")
