@@ -64,7 +64,8 @@ struct LobbyDialogue {
         alert = CallAlert(settings.alert)
         announcement = AnnouncementNotices(name: station.wantedName)
         pairing = PairingDialogue(
-            station, hasPartner: settings.partner != nil, isDrawn: Terminal.showsStatus && !settings.isPlain)
+            station, hasPartner: settings.partner != nil,
+            areWordsLarge: PairingRequest.areWordsLarge(isPlain: settings.isPlain))
         typedWords = settings.typedWords
         if let partner = settings.partner { mode = .typingWords(LineInput(), partner) }
     }
@@ -360,19 +361,22 @@ extension LobbyDialogue {
         let prompt = (isDrawn ? mode : mode.withoutInput).prompt(
             pairing: pairingHint, plainCaller: plainCaller, chosen: chosen?.name,
             hasKeyboard: hasKeyboard)
+        let typingHint = mode.typingHint(isOnly: settings.partner != nil)
         guard !settings.quiet, isDrawn else {
             for notice in notices.update(list, at: MonotonicClock.now) { log(notice) }
-            if hasKeyboard, prompt != toldPrompt, !mode.isTold { log(prompt) }
+            if hasKeyboard, prompt != toldPrompt, !mode.isTold {
+                log(typingHint.isEmpty ? prompt : "\(prompt)  \(typingHint)")
+            }
             toldPrompt = prompt
             choosableCount = .max
             return
         }
         let screen = LobbyScreen(
             list: list, chosen: chosen?.id, missed: missed.calls, prompt: prompt, isTyping: mode.isTyping,
-            isBlind: toldFailure != nil || pairing.relay != nil)
+            typingHint: typingHint, isBlind: toldFailure != nil || pairing.relay != nil)
         var count = 0
         lines.draw { width, height in
-            count = screen.stationCount(height: height)
+            count = screen.stationCount(width: width, height: height)
             return screen.lines(width: width, height: height)
         }
         choosableCount = count

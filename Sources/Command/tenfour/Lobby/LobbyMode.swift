@@ -32,6 +32,16 @@ enum LobbyMode: Equatable {
         }
     }
 
+    /// The words behind what is being typed; empty if nothing is. `isOnly` says that words are typed for one station only,
+    /// without which there is nothing to go back to.
+    func typingHint(isOnly: Bool) -> String {
+        switch self {
+        case .typingWords where isOnly: "(Esc quits)"
+        case .typingAddress, .typingWords: "(Esc goes back)"
+        case .list, .calling, .ringing, .lookingUp, .pairing: ""
+        }
+    }
+
     /// Whether a sentence was printed when the mode began, so that the prompt need not be printed as a line.
     var isTold: Bool {
         switch self {

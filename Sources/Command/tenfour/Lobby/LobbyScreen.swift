@@ -12,17 +12,27 @@ struct LobbyScreen: Equatable {
     var prompt = ""
     /// Whether the prompt ends with what is being typed, so that its end must be seen.
     var isTyping = false
+    /// The words behind what is being typed, on a line of their own if there is no room.
+    var typingHint = ""
     /// Whether nothing is said about an empty list, because nobody can be found.
     var isBlind = false
 
     private static let nameColumns = 8...28
     private static let missedCount = 3
+    /// The greatest number of lines of the prompt.
+    private static let promptLineCount = 3
     /// The narrowest terminal in which the names of hosts are shown.
     private static let hostWidth = 60
 
-    /// The lines for a terminal of this size: at most `height`, each with at most `width` columns. The last line is the
+    /// The lines for a terminal of this size: at most `height`, each with at most `width` columns. The last ones are the
     /// prompt.
     func lines(width: Int, height: Int) -> [String] {
+        let prompt = promptLines(width: width, height: height)
+        return pictureLines(width: width, height: height - prompt.count + 1) + prompt
+    }
+
+    /// The lines above a prompt of one line.
+    private func pictureLines(width: Int, height: Int) -> [String] {
         let missed = shownMissed(height: height).map { call in
             "     \(call.caller) called at \(People.clock(call.time))\(call.repetition)".cut(toColumns: width)
         }
@@ -34,11 +44,29 @@ struct LobbyScreen: Equatable {
         } else if lines.isEmpty, height > 1, !isBlind {
             lines.append("     nobody is near yet".cut(toColumns: width))
         }
-        return lines + missed + [isTyping ? prompt.cutFront(toColumns: width) : prompt.cut(toColumns: width)]
+        return lines + missed
     }
 
-    /// The number of stations that are drawn in a picture of at most `height` lines.
-    func stationCount(height: Int) -> Int {
+    /// The prompt. It has its lines first, because it has the words that the person must say.
+    private func promptLines(width: Int, height: Int) -> [String] {
+        let limit = min(max(height, 1), Self.promptLineCount)
+        if isTyping {
+            let line = "\(prompt)  \(typingHint)"
+            if !typingHint.isEmpty, line.columnCount <= width { return [line] }
+            let typed = prompt.cutFront(toColumns: width)
+            return typingHint.isEmpty || limit < 2 ? [typed] : [typed, typingHint.cut(toColumns: width)]
+        }
+        let lines = prompt.wrapped(toColumns: width)
+        let last = lines.count > limit ? [lines.dropFirst(limit - 1).joined(separator: " ")] : []
+        return (lines.prefix(limit - last.count) + last).map { $0.cut(toColumns: width) }
+    }
+
+    /// The number of stations that are drawn in a picture of this size.
+    func stationCount(width: Int, height: Int) -> Int {
+        stationCount(height: height - promptLines(width: width, height: height).count + 1)
+    }
+
+    private func stationCount(height: Int) -> Int {
         // The prompt, and the line about those who are not shown.
         min(max(height - 2 - shownMissed(height: height).count, 0), list.stations.count)
     }

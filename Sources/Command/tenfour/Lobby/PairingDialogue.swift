@@ -23,7 +23,7 @@ struct PairingDialogue {
     /// Whether words are typed for one station only, which an argument has named.
     private let hasPartner: Bool
     /// Whether words are shown in large letters.
-    let isDrawn: Bool
+    let areWordsLarge: Bool
     /// The number under which this station waits at the relay; nil before it has one.
     var number: RendezvousNumber?
     /// Whether the relay has stopped answering.
@@ -37,10 +37,10 @@ struct PairingDialogue {
 
     private static let receiptTime = Duration.seconds(1)
 
-    init(_ station: LobbyStation, hasPartner: Bool, isDrawn: Bool) {
+    init(_ station: LobbyStation, hasPartner: Bool, areWordsLarge: Bool) {
         self.station = station
         self.hasPartner = hasPartner
-        self.isDrawn = isDrawn
+        self.areWordsLarge = areWordsLarge
     }
 
     /// The relay through which this station pairs; nil if it pairs with stations nearby.

@@ -51,6 +51,14 @@ struct PairingRequest: Equatable {
         }
     }
 
+    /// The lowest terminal that shows large words: in a lower one the next line would push the first of them off.
+    private static let largeHeight = 18
+
+    /// Whether words are shown in large letters.
+    static func areWordsLarge(isPlain: Bool) -> Bool {
+        Terminal.showsStatus && !isPlain && Terminal.height >= largeHeight
+    }
+
     /// The words in large letters: spaced capitals on lines of their own, with blank lines around. In front of them the
     /// number under which the station waits at a relay, if it does.
     static func large(_ words: String, behind number: String? = nil) -> String {

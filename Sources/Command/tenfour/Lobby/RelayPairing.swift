@@ -96,7 +96,7 @@ extension PairingDialogue {
         defer { (self.number, isSilent) = (number, false) }
         if number == self.number { return "\(relayName) answers again" }
         let words = shownWords?.text ?? ""
-        let shown = isDrawn ? PairingRequest.large(words, behind: "\(number)") : " \(number), \(words)"
+        let shown = areWordsLarge ? PairingRequest.large(words, behind: "\(number)") : " \(number), \(words)"
         return self.number == nil
             ? "say this number and these three words to the other person:\(shown)"
             : "the number has changed, and the words have not:\(shown)"

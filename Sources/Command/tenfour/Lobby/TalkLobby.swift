@@ -232,8 +232,8 @@ struct TalkLobby {
                 return settings.typedWords == nil ? "type the three words that \(name) shows" : "pairing with \(name)"
             }
             if settings.typedWords != nil { return "choose the station that shows these words" }
-            let isDrawn = Terminal.showsStatus && !settings.isPlain
-            let shown = isDrawn ? PairingRequest.large(words) : " \(words)"
+            let areLarge = PairingRequest.areWordsLarge(isPlain: settings.isPlain)
+            let shown = areLarge ? PairingRequest.large(words) : " \(words)"
             return "say these three words to the other person:\(shown)"
         }
         let place = talk.lobby.hidden ? ", not announced" : ""

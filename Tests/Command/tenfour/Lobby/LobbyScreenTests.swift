@@ -87,7 +87,7 @@ struct LobbyScreenTests {
         var screen = screen((1...9).map { station($0, "Station \($0)") })
         screen.missed = [.init(name: "Bob", address: .v4(1), time: 0)]
         for height in 1...12 {
-            let drawn = screen.list.first(screen.stationCount(height: height))
+            let drawn = screen.list.first(screen.stationCount(width: 79, height: height))
             var choice = StationChoice()
             for _ in 0..<9 { _ = choice.move(.down, in: drawn) }
             screen.chosen = choice.station(in: drawn)?.id
@@ -103,6 +103,40 @@ struct LobbyScreenTests {
         #expect(screen.lines(width: 79, height: 20) == ["     nobody is near yet", "q quits"])
         screen.isBlind = true
         #expect(screen.lines(width: 79, height: 20) == ["q quits"])
+    }
+
+    /// The number and the words that the person must say stay on a screen of 40 columns and ten rows, of which six are drawn.
+    @Test func aLongPromptTakesTheLinesThatItNeeds() {
+        let prompt = "say \"482 913, acorn badger cabin\", or type the other station's"
+        var screen = screen([], prompt: prompt)
+        screen.isBlind = true
+        #expect(
+            screen.lines(width: 39, height: 6) == [
+                "say \"482 913, acorn badger cabin\", or", "type the other station's",
+            ])
+        #expect(screen.lines(width: 39, height: 1) == ["say \"482 913, acorn badger cabin\", or t…"])
+        #expect(screen.lines(width: 79, height: 6) == [prompt])
+        // It comes before the stations.
+        screen.list.stations = (1...9).map { station($0, "Station \($0)") }
+        let lines = screen.lines(width: 39, height: 6)
+        #expect(lines.count == 6 && lines.suffix(2).first?.hasPrefix("say ") == true)
+        #expect(screen.stationCount(width: 39, height: 6) == 3 && screen.stationCount(width: 79, height: 6) == 4)
+    }
+
+    /// q would be a letter of a word.
+    @Test func whereSomethingIsTypedEscapeIsNamed() {
+        let mode = LobbyMode.typingWords(LineInput(), .atRelay("radio.example.org"))
+        #expect(mode.typingHint(isOnly: false) == "(Esc goes back)" && mode.typingHint(isOnly: true) == "(Esc quits)")
+        #expect(LobbyMode.typingAddress(LineInput()).typingHint(isOnly: false) == "(Esc goes back)")
+        #expect(LobbyMode.list.typingHint(isOnly: false) == "")
+        var screen = screen([], prompt: "number and words: 482_")
+        (screen.isTyping, screen.isBlind, screen.typingHint) = (true, true, "(Esc goes back)")
+        #expect(screen.lines(width: 39, height: 6) == ["number and words: 482_  (Esc goes back)"])
+        screen.prompt = "number and words: 482 9_"
+        #expect(screen.lines(width: 39, height: 6) == ["number and words: 482 9_", "(Esc goes back)"])
+        #expect(screen.lines(width: 39, height: 1) == ["number and words: 482 9_"])
+        screen.prompt = "number and words: 482 913 acorn badger cabin_"
+        #expect(screen.lines(width: 39, height: 6) == ["…and words: 482 913 acorn badger cabin_", "(Esc goes back)"])
     }
 
     @Test(arguments: 1...30, [1, 2, 10, 39, 79]) func thePictureFitsTheTerminal(height: Int, width: Int) {

@@ -44,9 +44,9 @@ import Testing
         let bob = try station("Bob", "--open")
         _ = try shown(by: bob)
         let wrong = secret.prefix(7) + " acorn acorn acorn\n"
-        // The first digit begins to type.
+        // The first digit begins to type, and q would be typed, too.
         bob.type(String(wrong.prefix(1)))
-        bob.says("number and words: \(wrong.prefix(1))_")
+        bob.says("number and words: \(wrong.prefix(1))_  (Esc goes back)")
         bob.type("no number\n")
         bob.says("the number that the other station shows comes first")
         bob.type(String(wrong))
@@ -197,6 +197,32 @@ import Testing
         let second = alice.terminal.inOneLine.split(separator: "the words have not: ").last ?? ""
         #expect(second.prefix(7) != first.prefix(7))
         #expect(second.dropFirst(7).hasPrefix(", \(first.dropFirst(8))"), "\(first) \(second)")
+        alice.quits()
+        RoutedHosts.end([relay])
+    }
+
+    /// The picture has them, however many notices push the first one off the screen.
+    @Test func aSmallScreenKeepsTheNumberAndTheWords() throws {
+        let relay = try startRelay()
+        let alice = try StationInTerminal(
+            "Alice", ["--relay", "127.0.0.1:\(port)"], command: "pair", in: folder,
+            on: Terminal(columns: 40, rows: 10))
+        alice.says("type the other station's")
+        let picture = alice.terminal.statuses.suffix(2)
+        let (words, rest) = (picture.first ?? "", picture.last ?? "")
+        #expect(words.contains(/^say "[0-9]{3} [0-9]{3}, [a-z]+ [a-z]+ [a-z]+",( or)?$/), "\(picture)")
+        for count in 1...5 {
+            alice.type("1\n")
+            let isAsked = alice.program.wait(.seconds(20)) {
+                alice.terminal.shown.split(separator: "this one has 1").count == count + 1
+            }
+            #expect(isAsked, "\(alice.terminal.shown)")
+            alice.says("number and words: _  (Esc goes back)")
+            alice.type("\u{1B}")
+            let isBack = alice.program.wait(.seconds(20)) { alice.terminal.statuses.suffix(2) == [words, rest] }
+            #expect(isBack, "\(alice.terminal.statuses.suffix(3))")
+        }
+        #expect(!alice.terminal.lines.contains { $0.hasPrefix("    ") }, "no large letters")
         alice.quits()
         RoutedHosts.end([relay])
     }

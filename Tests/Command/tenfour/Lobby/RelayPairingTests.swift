@@ -27,7 +27,7 @@ struct RelayPairingTests {
             [Endpoint(.loopbackV4, port: 9)], words: showsWords ? words : nil, link: link)
         let station = LobbyStation(.init(name: "Alice", port: 0, .relayedPairing(relayed)))
         return PairingDialogue(
-            station, hasPartner: !showsWords, isDrawn: false)
+            station, hasPartner: !showsWords, areWordsLarge: false)
     }
 
     private let waiting = "waiting for a number from radio.example.org; q quits"

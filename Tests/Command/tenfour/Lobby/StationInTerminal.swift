@@ -5,14 +5,15 @@ import Testing
 /// A station that waits, in a terminal of its own.
 final class StationInTerminal {
     let port = UDPPort.free()
-    let terminal = Terminal(columns: 100)
+    let terminal: Terminal
     let home = Folder()
     let program: Program
 
     init(
         _ name: String, _ options: [String] = [], command: String = "talk", in folder: Folder, hasTerminal: Bool = true,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], on terminal: Terminal = Terminal(columns: 100)
     ) throws {
+        self.terminal = terminal
         program = try Program(
             "tenfour",
             [command, "-p", "\(port)", "--name", name, "--input", "long.wav", "-o", "/dev/null"] + options,
