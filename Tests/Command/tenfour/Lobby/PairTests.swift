@@ -22,32 +22,13 @@ import Testing
         let alice = try StationInTerminal("Alice", ["--open"], command: "pair", in: folder)
         let words = try words(of: alice)
         let bob = try StationInTerminal("Bob", ["127.0.0.1:\(alice.port)", "--open"], command: "pair", in: folder)
-        bob.says("words of 127.0.0.1:\(alice.port): _")
-        bob.type("no such word\n")
-        bob.says("is not a word for pairing")
-        bob.type("acorn acorn acorn\n")
-        bob.says("the words differ from those of the other end")
-        bob.says("2 guesses are left")
-        alice.says("has typed other words: 2 guesses are left")
-        bob.type("\(words.uppercased())\n")
-        alice.says("knows the words, and gets the channel's link")
-        for station in [alice, bob] {
-            station.says("the channel is saved: tenfour talk ")
-            station.says("in the channel")
-        }
-        // Each end has the partner's name for the channel, if it knows it: Bob announces nothing.
-        alice.says("talking in channel pair")
-        bob.says("talking in channel alice")
-        alice.says("Bob is here")
-        // She sees his name in the channel.
-        alice.says("the channel is now saved under the other station's name: tenfour talk bob finds it")
-        alice.says("hearing ")
-        bob.says("hearing ")
-        // Her audio may come before the list of members with her name.
-        bob.says("Alice")
-        // Alice forwards the packets, and so leaves last.
-        for station in [bob, alice] { station.quits() }
-        let saved = [(alice, "bob"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
+        let pairing = PairingInTerminals(
+            alice: alice, bob: bob, prompt: "words of 127.0.0.1:\(alice.port): _",
+            nonsense: ("no such word", "is not a word for pairing"), wrong: "acorn acorn acorn",
+            right: words.uppercased(),
+            guessesLeft: "2 guesses are left")
+        pairing.run()
+        let saved = pairing.saved
         #expect(saved[0].hasPrefix("tenfour://:\(alice.port)/alice#talk-"), "\(saved)")
         #expect(saved[1] == saved[0].replacing("tenfour://:", with: "tenfour://127.0.0.1:"), "\(saved)")
     }

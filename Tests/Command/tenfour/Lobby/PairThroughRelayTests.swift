@@ -43,30 +43,16 @@ import Testing
         #expect(large.allSatisfy { alice.terminal.lines.contains("    \($0)") }, "\(alice.terminal.lines)")
         let bob = try station("Bob", "--open")
         _ = try shown(by: bob)
-        let wrong = secret.prefix(7) + " acorn acorn acorn\n"
         // The first digit begins to type, and q would be typed, too.
-        bob.type(String(wrong.prefix(1)))
-        bob.says("number and words: \(wrong.prefix(1))_  (Esc goes back)")
-        bob.type("no number\n")
-        bob.says("the number that the other station shows comes first")
-        bob.type(String(wrong))
-        bob.says("the words differ from those of the other end")
-        bob.says("one guess is left")
-        alice.says("somebody at 127.0.0.1:\(port) has typed other words: one guess is left")
-        bob.type("\(secret)\n")
-        alice.says("knows the words, and gets the channel's link")
-        for station in [alice, bob] {
-            station.says("the channel is saved: tenfour talk ")
-            station.says("in the channel")
-        }
-        alice.says("talking in channel pair")
-        bob.says("talking in channel alice")
-        alice.says("Bob is here")
-        // She sees his name in the channel.
-        alice.says("the channel is now saved under the other station's name: tenfour talk bob finds it")
-        for station in [alice, bob] { station.says("hearing ") }
-        for station in [bob, alice] { station.quits() }
-        let saved = [(alice, "bob"), (bob, "alice")].map { Folder.text(of: "\($0.home.path)/tenfour/\($1).link") }
+        bob.type("4")
+        bob.says("number and words: 4_  (Esc goes back)")
+        let pairing = PairingInTerminals(
+            alice: alice, bob: bob, prompt: "number and words: 4_",
+            nonsense: ("\u{15}no number", "the number that the other station shows comes first"),
+            wrong: secret.prefix(7) + " acorn acorn acorn", right: secret, guessesLeft: "one guess is left",
+            bobsName: "somebody at 127.0.0.1:\(port)")
+        pairing.run()
+        let saved = pairing.saved
         #expect(saved[0].hasPrefix("tenfour://127.0.0.1:\(port)/alice#pass-"), "\(saved)")
         #expect(saved[0] == saved[1])
         let words = secret.dropFirst(8)
