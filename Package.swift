@@ -129,12 +129,7 @@ let package = Package(
         clib("CTimex"),
         clib("CLinux"),
 
-        module("Support/Rings"),
-        module("Support/Threads", others: ["CLinux"]),
-        module("Support/Processes", others: ["CLinux"]),
-        module("Support/Inotify"),
-        module("Support/PrivateFiles"),
-        module("Support/UnixSockets"),
+        module("Support/System", others: ["CLinux"]),
         module("Support/DBus", others: ["CSDBus"]),
         module("Support/Pacing", uses: ["AudioCore"]),
         module("Support/Clocks", uses: ["AudioCore"]),
@@ -150,10 +145,10 @@ let package = Package(
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
         module("Audio/SignalTones", uses: ["AudioCore"]),
-        module("Audio/AudioFile", uses: ["PrivateFiles", "AudioCore"], others: ["CSndFile"]),
+        module("Audio/AudioFile", uses: ["System", "AudioCore"], others: ["CSndFile"]),
         module(
-            "Audio/SoundCard", uses: ["Threads", "DBus", "Pacing", "Clocks", "AudioCore"], others: ["CALSA", "CLinux"]),
-        module("Audio/VoiceProcessing", uses: ["Rings", "AudioCore"], others: ["CSpeexDSP"]),
+            "Audio/SoundCard", uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore"], others: ["CALSA", "CLinux"]),
+        module("Audio/VoiceProcessing", uses: ["System", "AudioCore"], others: ["CSpeexDSP"]),
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
 
         module("RTP/Packets", uses: ["AudioCore"]),
@@ -165,7 +160,7 @@ let package = Package(
         module("Channel/Floor", uses: ["Pacing", "AudioCore", "Packets"]),
         module("Channel/Pairing", uses: ["Pacing", "AudioCore", "Session", "ChannelKeys"], others: ["CSodium"]),
         module(
-            "Channel/ChannelKeys", uses: ["Rings", "AudioCore", "Packets", "Session", "Floor"],
+            "Channel/ChannelKeys", uses: ["System", "AudioCore", "Packets", "Session", "Floor"],
             others: ["CSodium", "CSRTP"]),
         module(
             "Channel/ManagedChannel", uses: ["Pacing", "AudioCore", "Packets", "ChannelKeys"], others: ["CSodium"]),
@@ -182,66 +177,61 @@ let package = Package(
         module(
             "Relay/RelayServer",
             uses: [
-                "Rings", "Threads", "PrivateFiles", "Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys",
-                "ManagedChannel", "RelayCore", "RelayCluster", "UV", "NATS",
+                "System", "Pacing", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel",
+                "RelayCore", "RelayCluster", "UV", "NATS",
             ]),
 
-        module("Network/UV", uses: ["Threads", "UnixSockets", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
+        module("Network/UV", uses: ["System", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module(
             "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
-        module("Network/NATS", uses: ["Rings", "Threads", "Pacing", "Clocks", "AudioCore"], others: ["CNATS"]),
-        module("Network/DNSSD", uses: ["Rings", "Threads", "DBus", "Pacing", "Clocks", "AudioCore", "Session"]),
+        module("Network/NATS", uses: ["System", "Pacing", "Clocks", "AudioCore"], others: ["CNATS"]),
+        module("Network/DNSSD", uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore", "Session"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
         module("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore"]),
 
         module(
-            "Player/MediaSource", uses: ["Threads", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
+            "Player/MediaSource", uses: ["System", "AudioCore", "AudioFile", "OpusCodec", "Resampling"],
             others: ["COgg", ffmpeg]),
         module(
-            "Player/HTTPSource", uses: ["Rings", "Threads", "Pacing", "AudioCore", "UV", "MediaSource"],
+            "Player/HTTPSource", uses: ["System", "Pacing", "AudioCore", "UV", "MediaSource"],
             others: ["CCurl"]),
-        module("Player/HLSSource", uses: ["Rings", "Pacing", "AudioCore", "MediaSource"]),
+        module("Player/HLSSource", uses: ["System", "Pacing", "AudioCore", "MediaSource"]),
         module(
             "Player/Player",
             uses: [
-                "SeededRandom", "Rings", "Threads", "Clocks", "AudioCodec", "AudioCore", "OpusCodec", "TimePitch",
-                "Effects", "AudioFile", "SoundCard", "OggOpus", "Waveform",
-                "MediaSource",
-                "HTTPSource", "HLSSource",
+                "SeededRandom", "System", "Clocks", "AudioCodec", "AudioCore", "OpusCodec", "TimePitch", "Effects",
+                "AudioFile", "SoundCard", "OggOpus", "Waveform", "MediaSource", "HTTPSource", "HLSSource",
             ]),
 
         module(
             "Player/MPRIS",
-            uses: ["Threads", "DBus", "Pacing", "Clocks", "AudioCore", "MediaSource", "Player"]),
-        module("Player/SleepInhibitor", uses: ["Threads", "DBus"]),
+            uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore", "MediaSource", "Player"]),
+        module("Player/SleepInhibitor", uses: ["System", "DBus"]),
 
         module(
             "Radio/Radio",
             uses: [
-                "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch",
-                "Effects", "SignalTones", "AudioFile", "SoundCard", "VoiceProcessing",
-                "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
-                "RelayCore", "UV", "Transmissions", "PrivateFiles", "MediaSource", "UnixSockets",
+                "System", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch", "Effects",
+                "SignalTones", "AudioFile", "SoundCard", "VoiceProcessing", "Packets", "Session", "JitterBuffer",
+                "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "UV", "Transmissions",
+                "MediaSource",
             ]),
         module(
-            "Radio/PushToTalk", uses: ["JSON", "Rings", "Threads", "UnixSockets", "Clocks", "AudioCore"],
+            "Radio/PushToTalk", uses: ["JSON", "System", "Clocks", "AudioCore"],
             others: ["CLinux"]),
         module(
-            "Radio/PushToTalkDevices", uses: ["Rings", "Threads", "Inotify", "Pacing", "Clocks", "AudioCore", "UV"],
+            "Radio/PushToTalkDevices", uses: ["System", "Pacing", "Clocks", "AudioCore", "UV"],
             others: ["CEvdev", "CGPIOD", "CLinux"]),
         module(
             "Radio/Transmissions",
-            uses: [
-                "Rings", "Threads", "Processes", "Inotify", "PrivateFiles", "Pacing", "Clocks", "AudioCore", "Packets",
-                "OggOpus", "UV",
-            ], others: ["CLinux"]),
+            uses: ["System", "Pacing", "Clocks", "AudioCore", "Packets", "OggOpus", "UV"], others: ["CLinux"]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module("Radio/Call", uses: ["AudioCore", "Session", "ChannelKeys"]),
         module(
             "Radio/Lobby",
             uses: [
-                "Rings", "Threads", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "UV", "DNSSD", "Radio",
-                "Clocks", "Call",
+                "System", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "UV", "DNSSD", "Radio", "Clocks",
+                "Call",
             ]),
         module(
             "Radio/LinkTest",
@@ -253,24 +243,23 @@ let package = Package(
         module(
             "Radio/Diagnosis",
             uses: [
-                "JSON", "Rings", "Threads", "Processes", "Clocks", "AudioCore", "SoundCard", "Packets", "Session",
-                "ChannelKeys", "UV", "DNSSD", "Radio", "Call", "LinkTest",
+                "JSON", "System", "Clocks", "AudioCore", "SoundCard", "Packets", "Session", "ChannelKeys", "UV",
+                "DNSSD", "Radio", "Call", "LinkTest",
             ], others: ["CLinux"]),
 
         module("Web/LiveStream", uses: ["AudioCore", "Packets", "OggOpus"]),
         module(
             "Web/WebGateway",
             uses: [
-                "JSON", "QRCode", "Rings", "Threads", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember",
+                "JSON", "QRCode", "System", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember",
                 "RelayCore", "RelayServer", "UV", "HTTPServer", "LiveStream",
             ], embedding: ["page.html"]),
-        module("Web/Icecast", uses: ["Rings", "Threads", "Pacing", "Clocks", "AudioCore"], others: ["CShout"]),
+        module("Web/Icecast", uses: ["System", "Pacing", "Clocks", "AudioCore"], others: ["CShout"]),
         module(
             "Web/Metrics",
             uses: [
-                "Rings", "Threads", "Clocks", "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys",
-                "ChannelMember", "Floor",
-                "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "HTTPServer", "Icecast", "Radio",
+                "System", "Clocks", "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember",
+                "Floor", "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "HTTPServer", "Icecast", "Radio",
             ]),
 
         module(
@@ -282,21 +271,12 @@ let package = Package(
             name: "tenfour",
             dependencies: dependencies(
                 [
-                    "JSON", "QRCode", "Pacing", "Clocks", "Rings", "Threads", "PrivateFiles", "UnixSockets", "DBus",
-                    "AudioCore",
-                    "Effects",
-                    "AudioFile", "SoundCard",
-                    "Waveform", "Packets",
-                    "Session",
-                    "JitterBuffer",
-                    "CallQuality", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore",
-                    "RelayCluster", "NATS", "HTTPServer",
-                    "RelayServer",
-                    "UV", "MediaSource",
-                    "Player", "MPRIS", "SleepInhibitor", "PushToTalk", "PushToTalkDevices", "Call", "Lobby", "DNSSD",
-                    "Pairing", "SignalTones",
-                    "VoiceProcessing", "Radio", "Transmissions", "WebGateway", "Icecast", "Metrics", "Diagnosis",
-                    "CommandSupport",
+                    "JSON", "QRCode", "Pacing", "Clocks", "System", "DBus", "AudioCore", "Effects", "AudioFile",
+                    "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer", "CallQuality", "Floor",
+                    "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "HTTPServer",
+                    "RelayServer", "UV", "MediaSource", "Player", "MPRIS", "SleepInhibitor", "PushToTalk",
+                    "PushToTalkDevices", "Call", "Lobby", "DNSSD", "Pairing", "SignalTones", "VoiceProcessing", "Radio",
+                    "Transmissions", "WebGateway", "Icecast", "Metrics", "Diagnosis", "CommandSupport",
                 ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -310,7 +290,7 @@ let package = Package(
                 "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer",
                 "NetworkEmulator", "Radio",
             ], others: [argumentParser]),
-        program("voicelab", uses: ["Rings", "AudioCore", "VoiceProcessing"], others: [argumentParser]),
+        program("voicelab", uses: ["System", "AudioCore", "VoiceProcessing"], others: [argumentParser]),
         program(
             "relayload", uses: ["AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "RelayCore", "UV"],
             others: [argumentParser]),
@@ -368,27 +348,21 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: dependencies([
-                "SeededRandom", "Rings", "Threads", "AudioCodec", "AudioCore", "OpusCodec", "SoundCard", "Packets",
-                "Session", "JitterBuffer", "ChannelKeys", "ManagedChannel", "RelayCore", "UV", "NetworkEmulator",
-                "MediaSource",
+                "SeededRandom", "System", "AudioCodec", "AudioCore", "OpusCodec", "SoundCard", "Packets", "Session",
+                "JitterBuffer", "ChannelKeys", "ManagedChannel", "RelayCore", "UV", "NetworkEmulator", "MediaSource",
             ]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         .target(
             name: "FuzzTargets",
             dependencies: dependencies(
                 [
-                    "JSON", "SeededRandom", "Rings", "AudioCore", "Effects", "Packets", "OggOpus", "Session",
-                    "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "ChannelMember",
-                    "RelayCore", "RelayCluster", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator",
+                    "JSON", "SeededRandom", "System", "AudioCore", "Effects", "Packets", "OggOpus", "Session",
+                    "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore",
+                    "RelayCluster", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions",
                     "Call", "Lobby", "Diagnosis", "LiveStream", "CommandSupport",
                 ], others: ["TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
             swiftSettings: settings),
-        tests("Support/Rings", uses: ["Rings"]),
-        tests("Support/PrivateFiles", uses: ["PrivateFiles"]),
-        tests("Support/Threads", uses: ["Threads"]),
-        tests("Support/Processes", uses: ["Processes"]),
-        tests("Support/Inotify", uses: ["Inotify"]),
-        tests("Support/UnixSockets", uses: ["UnixSockets"]),
+        tests("Support/System", uses: ["System"]),
         tests("Support/DBus", uses: ["DBus"]),
         tests("Support/SeededRandom", uses: ["SeededRandom"]),
         tests("Support/JSON", uses: ["JSON"]),
@@ -410,7 +384,7 @@ let package = Package(
             others: ["CFileSyncs"], isOptimized: true),
         tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
         tests(
-            "Audio/VoiceProcessing", uses: ["SeededRandom", "Rings", "AudioCore", "VoiceProcessing"],
+            "Audio/VoiceProcessing", uses: ["SeededRandom", "System", "AudioCore", "VoiceProcessing"],
             others: ["CAllocations"], isOptimized: true),
         tests("Audio/Waveform", uses: ["AudioCore", "Waveform"], isOptimized: true),
         tests(
@@ -451,43 +425,41 @@ let package = Package(
         tests(
             "Relay/RelayServer",
             uses: [
-                "SeededRandom",
-                "Rings", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember",
-                "RelayCore", "RelayCluster", "NATS", "RelayServer",
-                "UV", "NetworkEmulator",
+                "SeededRandom", "System", "AudioCore", "Packets", "Session", "Floor", "ChannelKeys", "ManagedChannel",
+                "ChannelMember", "RelayCore", "RelayCluster", "NATS", "RelayServer", "UV", "NetworkEmulator",
             ], others: ["CAllocations", "tenfour"]),
         tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
-        tests("Network/HTTPServer", uses: ["SeededRandom", "Threads", "AudioCore", "Session", "UV", "HTTPServer"]),
+        tests("Network/HTTPServer", uses: ["SeededRandom", "System", "AudioCore", "Session", "UV", "HTTPServer"]),
         tests("Network/NATS", uses: ["NATS"]),
-        tests("Network/DNSSD", uses: ["Rings", "DBus", "AudioCore", "Session", "DNSSD"]),
+        tests("Network/DNSSD", uses: ["System", "DBus", "AudioCore", "Session", "DNSSD"]),
         tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
         tests("Network/NetworkEmulator", uses: ["SeededRandom", "AudioCore", "NetworkEmulator"]),
         tests(
-            "Player/MediaSource", uses: ["SeededRandom", "Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
+            "Player/MediaSource", uses: ["SeededRandom", "System", "AudioCore", "NetworkEmulator", "MediaSource"],
             isOptimized: true),
         tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),
-        tests("Player/HLSSource", uses: ["Rings", "AudioCore", "MediaSource", "HLSSource"]),
+        tests("Player/HLSSource", uses: ["System", "AudioCore", "MediaSource", "HLSSource"]),
         tests(
             "Player/Player",
             uses: [
-                "SeededRandom", "Rings", "Threads", "Clocks", "AudioCore", "Effects", "AudioFile", "SoundCard",
-                "Waveform", "MediaSource", "Player",
+                "SeededRandom", "System", "Clocks", "AudioCore", "Effects", "AudioFile", "SoundCard", "Waveform",
+                "MediaSource", "Player",
             ]),
         tests(
             "Player/MPRIS",
-            uses: ["Rings", "DBus", "AudioCore", "MediaSource", "Player", "MPRIS"], others: ["tenfour"]),
+            uses: ["System", "DBus", "AudioCore", "MediaSource", "Player", "MPRIS"], others: ["tenfour"]),
         tests("Player/SleepInhibitor", uses: ["SleepInhibitor"], others: ["tenfour"]),
         tests(
             "Radio/Radio",
             uses: [
-                "SeededRandom",
-                "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones", "AudioFile", "SoundCard",
-                "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel",
-                "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions", "PushToTalk", "Radio",
+                "SeededRandom", "System", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones",
+                "AudioFile", "SoundCard", "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor",
+                "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions",
+                "PushToTalk", "Radio",
             ], others: ["CAllocations", "CFileSyncs"]),
         tests(
             "Radio/PushToTalkDevices",
-            uses: ["SeededRandom", "Threads", "Inotify", "Clocks", "AudioCore", "PushToTalkDevices"]),
+            uses: ["SeededRandom", "System", "Clocks", "AudioCore", "PushToTalkDevices"]),
         tests(
             "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
         tests(
@@ -557,10 +529,10 @@ let package = Package(
         tests(
             "CommandTests", in: "Command/tenfour",
             uses: [
-                "JSON", "SeededRandom", "Clocks", "Rings", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
+                "JSON", "SeededRandom", "Clocks", "System", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
                 "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
-                "Call", "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform",
-                "MediaSource", "Player", "RelayCore", "RelayServer", "JitterBuffer", "CommandSupport",
+                "Call", "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform", "MediaSource",
+                "Player", "RelayCore", "RelayServer", "JitterBuffer", "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

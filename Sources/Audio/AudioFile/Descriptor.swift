@@ -1,6 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
-internal import TenfourPrivateFiles
+internal import TenfourSystem
 
 /// A file descriptor. Reading and writing block until all bytes are transferred, and are retried after EINTR.
 internal struct Descriptor {

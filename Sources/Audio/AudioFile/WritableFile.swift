@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TenfourPrivateFiles
+internal import TenfourSystem
 
 /// A file or pipe that is opened for writing. A file that exists stays unchanged until `begin`, and a new file is removed
 /// if `begin` was never called.

@@ -1,7 +1,7 @@
 import CALSA
 import Glibc
 internal import Synchronization
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Reopens a lost card on a thread of its own, since a hanging sound server does not answer and the audio thread must
 /// not block. One audio thread calls `begin` and `take`; the attempts allocate.

@@ -1,6 +1,6 @@
 internal import Glibc
 public import TenfourAudioCore
-public import TenfourRings
+public import TenfourSystem
 
 /// What the loudspeaker plays, aligned with what the microphone captures.
 ///

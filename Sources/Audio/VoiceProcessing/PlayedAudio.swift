@@ -1,5 +1,5 @@
 public import TenfourAudioCore
-public import TenfourRings
+public import TenfourSystem
 
 /// Audio that was written to the playback card, on its way to the capture thread.
 public struct PlayedAudio: BitwiseCopyable, Sendable {

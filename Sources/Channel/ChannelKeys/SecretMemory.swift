@@ -1,6 +1,6 @@
 private import CSodium
 private import Glibc
-private import TenfourRings
+private import TenfourSystem
 
 /// Memory for secrets, in pages that are never written to the swap space, and are left out of core dumps. It may be used on
 /// any thread.

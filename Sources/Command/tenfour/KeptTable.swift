@@ -1,5 +1,5 @@
 import Glibc
-import TenfourPrivateFiles
+import TenfourSystem
 
 /// A table that is kept as the text of a user's file, whose first line says what the file is.
 protocol KeptTable {

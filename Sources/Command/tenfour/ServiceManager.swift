@@ -1,6 +1,6 @@
 import Glibc
 import TenfourAudioCore
-import TenfourUnixSockets
+import TenfourSystem
 
 /// The service manager (systemd) that has started this process. We tell it when the service is ready, reloads or stops,
 /// and that it still works. Each message is one datagram to a Unix socket, as `sd_notify` would send it.

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourClocks
 internal import TenfourDBus
 internal import TenfourPacing
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The exchange with avahi-daemon on a thread of its own. All methods run on that thread.
 protocol AvahiTask: Sendable {

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourDBus
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Announces a service on the local network, for as long as it lives.
 ///

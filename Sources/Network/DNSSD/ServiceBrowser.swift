@@ -1,6 +1,6 @@
 internal import TenfourDBus
-internal import TenfourRings
 internal import TenfourSession
+internal import TenfourSystem
 
 /// Lists the services of one type on the local network, for as long as it lives.
 ///

@@ -1,8 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourClocks
 internal import TenfourPacing
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Publishes and receives messages through NATS on a thread of its own, which connects again whenever the connection is
 /// lost.

@@ -1,6 +1,6 @@
 import CUV
 import Glibc
-import TenfourUnixSockets
+import TenfourSystem
 
 /// A Unix socket at a path. It sends one answer to each client that connects, and closes the connection. Only processes
 /// of its owner may connect.

@@ -1,7 +1,7 @@
 import CUV
 import Glibc
 public import TenfourSession
-package import TenfourThreads
+package import TenfourSystem
 
 /// The reason why opening a socket or another start operation failed: the C function that failed, its error number, and
 /// the remedy.

@@ -1,6 +1,6 @@
 import CUV
 import Glibc
-import TenfourUnixSockets
+import TenfourSystem
 
 /// A marker which shows that a socket yields its UDP port to the next program of this machine that needs the port.
 ///

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TenfourAudioCore
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The byte sources that are open for a stream, and what other threads want of them. For any thread.
 final class HLSFetches: Sendable {

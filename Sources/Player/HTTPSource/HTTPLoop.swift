@@ -1,7 +1,6 @@
 internal import Glibc
 public import TenfourMediaSource
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// A thread that performs any number of downloads and keeps connections open for reuse.

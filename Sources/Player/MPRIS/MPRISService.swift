@@ -3,7 +3,7 @@ internal import TenfourAudioCore
 internal import TenfourClocks
 public import TenfourDBus
 internal import TenfourPacing
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Offers a player on the session bus as `org.mpris.MediaPlayer2.tenfour.instancePID`, on a thread of its own.
 ///

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// A byte source whose bytes a second reader may look at, without influence on what is fetched and kept.
 package protocol PeekableByteSource: ByteSource {

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Reads bytes that arrive once and in order: from a pipe, a terminal or a socket.
 ///

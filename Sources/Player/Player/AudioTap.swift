@@ -1,8 +1,7 @@
 internal import Synchronization
 public import TenfourAudioCore
 public import TenfourMediaSource
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// A block of audio that is heard, with its place in the item.
 public struct TappedAudio: Sendable {

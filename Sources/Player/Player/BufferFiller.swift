@@ -3,7 +3,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourEffects
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 internal import TenfourTimePitch
 
 /// The effects before the ring: rate and pitch, an effect of the program's own, the equaliser, and the other effects.

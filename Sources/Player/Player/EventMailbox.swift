@@ -1,5 +1,5 @@
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The events that wait for one observer, which may be slower than they come.
 ///

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Writes the output to a file, faster than real time.
 struct FileRenderer: ~Copyable, Sendable {

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Opens an item on a thread of its own, which ends when it is open.
 final class ItemOpening: Sendable {

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The item after the one that is read: fetches it ahead and, for a crossfade, opens it ahead, on a thread of its own, so
 /// that playback waits for neither. For the worker's thread.

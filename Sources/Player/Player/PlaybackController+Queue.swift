@@ -1,5 +1,5 @@
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 
 // MARK: Editing the queue
 extension PlaybackController {

@@ -2,8 +2,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourMediaSource
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Performs the actions that the state machine returns, on the caller's thread, and sends events to the observers.
 /// Never blocks.

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourEffects
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The rate, pitch, equaliser and effects of the output. For any thread.
 final class PlaybackParameters: Sendable {

@@ -2,9 +2,8 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourEffects
 internal import TenfourMediaSource
-internal import TenfourRings
 internal import TenfourSoundCard
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The threads of a player. They are joined when the player is closed.
 final class PlayerThreads: Sendable {

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourEffects
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Takes blocks from the ring and renders the frames that the output requests, without a click where audio starts, ends
 /// or jumps.

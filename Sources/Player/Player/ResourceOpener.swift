@@ -3,7 +3,7 @@ internal import TenfourClocks
 internal import TenfourHLSSource
 internal import TenfourHTTPSource
 internal import TenfourMediaSource
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Opens addresses, files and pipes, with FFmpeg or, in a build without it, Ogg Opus and WAV only.
 struct ResourceOpener: QueueItemOpener {

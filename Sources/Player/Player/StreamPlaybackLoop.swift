@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourMediaSource
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 
 /// The audio thread: renders and writes one period each time the card or the clock requests it.
 struct StreamPlaybackLoop: ~Copyable, Sendable {

@@ -1,8 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourEffects
 internal import TenfourMediaSource
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourTimePitch
 
 /// Opens, reads and decodes items and fills the ring. Has its own thread, which may block while it waits for bytes.

@@ -2,8 +2,8 @@ internal import Synchronization
 public import TenfourAudioCore
 internal import TenfourClocks
 internal import TenfourMediaSource
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 
 /// The output of a player as an `AudioSource`, read at real-time pace, for example by a session that sends the audio.
 ///

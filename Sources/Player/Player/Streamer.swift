@@ -5,9 +5,8 @@ internal import TenfourAudioFile
 internal import TenfourClocks
 public import TenfourEffects
 public import TenfourMediaSource
-internal import TenfourRings
 internal import TenfourSoundCard
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Plays a queue of addresses: URLs, local files and folders.
 ///

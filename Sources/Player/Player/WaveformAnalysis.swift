@@ -4,8 +4,7 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 internal import TenfourClocks
 internal import TenfourMediaSource
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourWaveform
 
 /// Makes the waveform of the item that the worker reads, on a thread of low priority.

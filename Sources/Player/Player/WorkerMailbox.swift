@@ -1,6 +1,5 @@
 internal import TenfourMediaSource
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The mailbox of the worker: holds its next job. A job that supersedes the present job interrupts it, even while the
 /// worker waits for bytes.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 public import TenfourDBus
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Keeps the machine from going to sleep while it is wanted, on a thread of its own.
 ///

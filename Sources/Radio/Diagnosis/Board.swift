@@ -1,6 +1,5 @@
 internal import TenfourClocks
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// What the parts of an examination have found so far.
 struct Gathered: Sendable {

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import TenfourProcesses
+internal import TenfourSystem
 
 /// The output of a program that is run without a shell and without input.
 enum CommandOutput {

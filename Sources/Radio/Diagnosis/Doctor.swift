@@ -3,10 +3,9 @@ internal import TenfourCall
 public import TenfourChannelKeys
 internal import TenfourDNSSD
 internal import TenfourRadio
-internal import TenfourRings
 internal import TenfourSession
 internal import TenfourSoundCard
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// Gathers the facts for all checks, side by side.

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourRadio
 internal import TenfourSession
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// The media port while no session uses it: a socket on a thread of its own, on which a lobby sends and receives.

@@ -5,8 +5,8 @@ internal import TenfourClocks
 public import TenfourDNSSD
 public import TenfourPairing
 public import TenfourRadio
-internal import TenfourRings
 public import TenfourSession
+internal import TenfourSystem
 
 /// A station that waits for calls on its media port, announces itself and finds others.
 ///

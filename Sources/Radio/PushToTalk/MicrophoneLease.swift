@@ -1,6 +1,5 @@
 public import TenfourAudioCore
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// A `PushToTalk` that runs: with the clock, a thread for its deadlines, and a lock, so that keys, sockets, signals and
 /// devices may use it from any thread.

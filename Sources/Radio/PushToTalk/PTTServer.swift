@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import TenfourJSON
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The clients of a control socket. Used on the socket's thread only.
 final class PTTServer {

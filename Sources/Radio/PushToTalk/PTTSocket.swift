@@ -1,7 +1,6 @@
 internal import Glibc
 public import TenfourJSON
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The control socket of a station: a Unix socket through which other processes hold the microphone.
 ///

@@ -1,7 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourClocks
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// What the lease and its thread share.
 final class SharedLease: Sendable {

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import TenfourUnixSockets
+internal import TenfourSystem
 
 /// The calls of Unix stream sockets. The C functions are `bind`, `listen`, `accept`, `send` and `recv`.
 enum UnixSocket {

@@ -1,8 +1,7 @@
 internal import Glibc
 public import TenfourAudioCore
 internal import TenfourClocks
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Makes the talker's voice a holder of the microphone (VOX): a thread that follows the level of captured audio.
 public final class VoiceHolder: Sendable {

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourClocks
 internal import TenfourPacing
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The thread of a source: waits for its devices, reports the changes, and looks for devices that are missing.
 struct DeviceRun {

@@ -1,4 +1,4 @@
-internal import TenfourInotify
+internal import TenfourSystem
 
 /// Tells which names appear in a folder or change their rights.
 struct FolderWatch {

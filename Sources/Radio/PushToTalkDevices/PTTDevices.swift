@@ -1,7 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourClocks
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Reads the devices of one source on a thread of its own, and looks for them again for as long as it lives.
 ///

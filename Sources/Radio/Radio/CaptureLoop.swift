@@ -2,8 +2,8 @@ internal import Glibc
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourAudioFile
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourUV
 internal import TenfourVoiceProcessing
 

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourOpusCodec
 internal import TenfourResampling
-internal import TenfourRings
+internal import TenfourSystem
 internal import TenfourVoiceProcessing
 
 /// Converts captured audio to packets: resamples it, silences it while the microphone is closed, divides it into frames

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourFloor
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The requests of other threads about the floor, and the observer to which the network thread reports.
 final class FloorControls: Sendable {

@@ -1,8 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPacing
-internal import TenfourRings
 internal import TenfourSession
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// Looks up a host name again while no datagram arrives from its known address. Use it on the network thread only.

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourEffects
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The card's end of a replay: it adds the replay to other audio, which is played more softly meanwhile.
 ///

@@ -2,9 +2,7 @@ internal import Glibc
 import TenfourChannelKeys
 public import TenfourChannelMember
 public import TenfourManagedChannel
-internal import TenfourPrivateFiles
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The files of one user's membership in one managed channel, each of mode 0600: `.secret` with the group secret and
 /// prekeys, `.roster` with the list of members, `.verified` with the keys that the user has compared, `.heard` with the time

@@ -5,8 +5,8 @@ internal import TenfourChannelMember
 internal import TenfourFloor
 internal import TenfourJitterBuffer
 internal import TenfourPackets
-internal import TenfourRings
 internal import TenfourSession
+internal import TenfourSystem
 internal import TenfourUV
 
 /// The network thread: passes datagrams, media and time to the RTP session and its protection, and acts on their

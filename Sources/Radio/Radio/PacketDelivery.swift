@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourJitterBuffer
 internal import TenfourPackets
-internal import TenfourRings
 internal import TenfourSession
+internal import TenfourSystem
 
 /// What becomes of received packets: they go to the playback thread, into the history and to the tap.
 ///

@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourJitterBuffer
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourVoiceProcessing
 
 /// The playback thread: at each request of the card (or the clock) it pulls audio from the mixer and writes it to the

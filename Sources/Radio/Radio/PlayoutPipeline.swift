@@ -2,7 +2,7 @@ internal import TenfourAudioCodec
 internal import TenfourAudioCore
 internal import TenfourJitterBuffer
 internal import TenfourOpusCodec
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Converts packets from a ring buffer to audio for the card, with a mixer and decoders.
 ///

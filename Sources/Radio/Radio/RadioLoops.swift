@@ -3,9 +3,9 @@ internal import TenfourAudioFile
 package import TenfourJitterBuffer
 package import TenfourOpusCodec
 internal import TenfourPackets
-internal import TenfourRings
 package import TenfourSession
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourTimePitch
 internal import TenfourUV
 internal import TenfourVoiceProcessing

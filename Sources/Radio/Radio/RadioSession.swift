@@ -2,10 +2,10 @@ internal import Synchronization
 public import TenfourAudioCore
 public import TenfourChannelMember
 public import TenfourPackets
-internal import TenfourRings
 public import TenfourSession
 public import TenfourSignalTones
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourUV
 
 /// A running conversation: it captures and sends, receives and plays, or does one of both, on its own threads.

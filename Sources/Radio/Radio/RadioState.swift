@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourChannelMember
-internal import TenfourRings
 internal import TenfourSession
+internal import TenfourSystem
 
 /// The state that a session's threads publish to its owner.
 final class RadioState: Sendable {

@@ -1,5 +1,5 @@
 internal import TenfourAudioCore
-internal import TenfourRings
+internal import TenfourSystem
 
 /// Reads a ring buffer of audio pieces as a sequence of samples.
 struct RecordedAudioReader: ~Copyable, Sendable {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TenfourAudioCore
 internal import TenfourAudioFile
-internal import TenfourRings
+internal import TenfourSystem
 
 /// A piece of received audio for the recorder thread.
 struct RecordedAudio: BitwiseCopyable, Sendable {

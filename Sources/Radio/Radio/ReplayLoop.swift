@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 internal import TenfourAudioCore
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourTransmissions
 
 /// The thread that decodes what is replayed, for the loudspeaker.

@@ -1,7 +1,6 @@
 internal import Synchronization
 internal import TenfourAudioCore
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourTransmissions
 
 /// What the threads of a replay share: the owner asks for one, the network thread hands over a copy of the history, the

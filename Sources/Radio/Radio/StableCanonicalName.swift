@@ -3,8 +3,8 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
+internal import TenfourSystem
 internal import TenfourUV
-internal import TenfourUnixSockets
 
 /// The CNAME that a station has again after a restart, so that its partners list it once (Protocol/02-rtcp.md).
 ///

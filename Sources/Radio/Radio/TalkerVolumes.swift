@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TenfourJitterBuffer
 internal import TenfourPackets
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The volumes of single talkers, which the user sets and the playback thread applies. At most `capacity` talkers have
 /// a volume other than 1; setting one more resets the oldest that is not muted, or else the oldest.

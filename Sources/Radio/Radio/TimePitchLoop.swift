@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 internal import TenfourAudioCore
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourTimePitch
 
 /// The worker thread that changes the rate and pitch of received audio before the audio is played and recorded.

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TenfourAudioCore
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourVoiceProcessing
 
 /// The card's thread if time-pitch processing is on: at each request of the card it plays audio that the worker thread

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
-internal import TenfourRings
 internal import TenfourSoundCard
+internal import TenfourSystem
 internal import TenfourVoiceProcessing
 
 /// The two ends of the way on which played audio reaches the echo canceller; both are nil if echo is not cancelled.

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
-internal import TenfourProcesses
+internal import TenfourSystem
 
 /// Runs hooks, a bounded number at once, and kills those that take too long.
 ///

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import TenfourAudioCore
-internal import TenfourPrivateFiles
+internal import TenfourSystem
 
 /// A directory of recordings, and its limits. Only files whose names are those of recordings are counted and removed.
 ///

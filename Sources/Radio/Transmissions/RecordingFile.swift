@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TenfourPrivateFiles
+internal import TenfourSystem
 
 /// A recording's file, which is appended to page by page. Whatever happens, the file ends with a whole page, except when
 /// the machine fails in the middle of a write.

@@ -1,5 +1,5 @@
 internal import CLinux
-internal import TenfourInotify
+internal import TenfourSystem
 
 /// Waits for recordings that are completed in a directory.
 ///

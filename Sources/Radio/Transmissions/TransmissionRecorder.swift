@@ -3,8 +3,7 @@ internal import Synchronization
 public import TenfourAudioCore
 internal import TenfourClocks
 public import TenfourPackets
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// Records each transmission as an Ogg Opus file in a directory, on a thread of its own.

@@ -1,5 +1,4 @@
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Reads configurations on a thread of its own, because a file may be long and its disk slow. Only one is read at a time; of
 /// those that are to be read meanwhile, only the last is.

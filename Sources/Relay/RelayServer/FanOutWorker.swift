@@ -1,9 +1,8 @@
 internal import Glibc
 internal import Synchronization
 internal import TenfourAudioCore
-internal import TenfourRings
 internal import TenfourSession
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// An additional sending thread: it serves a part of the members of every channel, with its own event loop and a socket

@@ -1,10 +1,8 @@
 internal import Glibc
 internal import TenfourChannelKeys
 internal import TenfourManagedChannel
-internal import TenfourPrivateFiles
 internal import TenfourRelayCore
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The folder with a relay's files of the channels that have an owner: for each channel one of mode 0600, in which a restart
 /// finds what members and signers have deposited. The files are written by a thread of its own, one after the other.

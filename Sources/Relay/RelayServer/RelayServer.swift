@@ -2,8 +2,8 @@ internal import Glibc
 public import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourRelayCore
-internal import TenfourRings
 public import TenfourSession
+internal import TenfourSystem
 public import TenfourUV
 
 /// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP

@@ -2,8 +2,7 @@ internal import CShout
 internal import Glibc
 internal import TenfourClocks
 internal import TenfourPacing
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// The work of a feed's thread: it connects, sends, and connects again after a pause.
 struct FeedRun {

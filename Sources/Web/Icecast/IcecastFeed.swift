@@ -1,5 +1,4 @@
-internal import TenfourRings
-internal import TenfourThreads
+internal import TenfourSystem
 
 /// Feeds one mount point on a thread of its own, and connects again for as long as it lives.
 ///

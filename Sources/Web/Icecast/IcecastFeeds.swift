@@ -1,4 +1,4 @@
-internal import TenfourRings
+internal import TenfourSystem
 
 /// The feeds of a relay's channels. Any thread may call any method, and none of them waits for a server.
 public final class IcecastFeeds: Sendable {

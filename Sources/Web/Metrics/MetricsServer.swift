@@ -1,8 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourHTTPServer
-internal import TenfourRings
 public import TenfourSession
-internal import TenfourThreads
+internal import TenfourSystem
 internal import TenfourUV
 
 /// Answers GET /metrics and GET /healthz on an address of its own and on its own thread, until `stop`. Everything else

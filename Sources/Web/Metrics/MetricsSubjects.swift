@@ -1,7 +1,7 @@
 internal import TenfourClocks
 public import TenfourRadio
 public import TenfourRelayServer
-internal import TenfourRings
+internal import TenfourSystem
 
 extension MetricsServer.Subject {
     /// A relay. `more` adds what is not in the relay's own status.

@@ -2,9 +2,8 @@ internal import TenfourAudioCore
 public import TenfourHTTPServer
 internal import TenfourRelayCore
 public import TenfourRelayServer
-internal import TenfourRings
 public import TenfourSession
-internal import TenfourThreads
+internal import TenfourSystem
 import TenfourUV
 
 /// Lets browsers and players listen to channels of a running relay over HTTP, and makes Ogg pages of channels for Icecast

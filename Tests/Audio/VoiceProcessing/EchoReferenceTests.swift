@@ -1,7 +1,7 @@
 import Glibc
 import TenfourAudioCore
-import TenfourRings
 import TenfourSeededRandom
+import TenfourSystem
 import Testing
 
 @testable import TenfourVoiceProcessing

@@ -1,7 +1,7 @@
 import Glibc
 import TenfourAudioCore
-import TenfourRings
 import TenfourSeededRandom
+import TenfourSystem
 import TenfourVoiceProcessing
 
 /// A talker made of noise: syllables of a fifth of a second through two resonances, with pauses. `level` is the root

@@ -1,8 +1,8 @@
 import CAllocations
 import Glibc
 import TenfourAudioCore
-import TenfourRings
 import TenfourSeededRandom
+import TenfourSystem
 import TenfourVoiceProcessing
 import Testing
 

@@ -3,7 +3,7 @@ import Synchronization
 import TenfourAudioCore
 import TenfourHTTPServer
 import TenfourSession
-import TenfourThreads
+import TenfourSystem
 import TenfourUV
 
 /// An HTTP server on a thread of its own, until it is deinitialised. It answers /hello, /big, /live and /events.

@@ -1,6 +1,6 @@
 import TenfourAudioCore
 import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 import Testing
 
 @testable import TenfourHLSSource

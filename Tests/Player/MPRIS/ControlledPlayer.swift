@@ -1,5 +1,5 @@
 import TenfourMPRIS
-import TenfourRings
+import TenfourSystem
 
 /// A player that keeps the commands it is given.
 final class ControlledPlayer: RemotePlayer {

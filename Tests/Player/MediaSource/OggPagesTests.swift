@@ -1,4 +1,4 @@
-import TenfourRings
+import TenfourSystem
 import Testing
 
 @testable import TenfourMediaSource

@@ -1,5 +1,5 @@
 import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 import Testing
 
 struct PeekingByteSourceTests {

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import TenfourAudioCore
 import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 import TestSupport
 import Testing
 

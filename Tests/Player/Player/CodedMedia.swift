@@ -1,7 +1,7 @@
 import Glibc
 import TenfourAudioCore
 import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 import TestSupport
 
 @testable import TenfourPlayer

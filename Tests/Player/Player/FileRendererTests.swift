@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourEffects
 import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import TenfourAudioCore
-import TenfourRings
+import TenfourSystem
 import Testing
 
 @testable import TenfourPlayer

@@ -3,8 +3,7 @@ import Synchronization
 import TenfourAudioCore
 import TenfourEffects
 import TenfourMediaSource
-import TenfourRings
-import TenfourThreads
+import TenfourSystem
 import Testing
 
 @testable import TenfourPlayer

@@ -2,7 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourAudioFile
 import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 import TenfourWaveform
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import TenfourAudioCore
-import TenfourThreads
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import TenfourInotify
+import TenfourSystem
 import TestSupport
 import Testing
 

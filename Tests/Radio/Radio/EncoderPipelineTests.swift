@@ -2,8 +2,8 @@ import Foundation
 import TenfourAudioCore
 import TenfourG711Codec
 import TenfourOpusCodec
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 import Testing
 
 @testable import TenfourRadio

@@ -3,8 +3,8 @@ import TenfourChannelKeys
 import TenfourFloor
 import TenfourPackets
 import TenfourRadio
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 import TestSupport
 import Testing
 

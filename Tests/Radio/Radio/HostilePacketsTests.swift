@@ -3,9 +3,9 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourNetworkEmulator
 import TenfourPackets
-import TenfourRings
 import TenfourSeededRandom
 import TenfourSession
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TenfourJitterBuffer
 import TenfourPackets
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Synchronization
 import TenfourAudioCore
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import TenfourAudioCore
 import TenfourAudioFile
-import TenfourRings
+import TenfourSystem
 import TestSupport
 import Testing
 

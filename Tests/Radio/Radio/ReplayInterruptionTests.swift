@@ -1,7 +1,7 @@
 import Synchronization
 import TenfourAudioCore
 import TenfourPackets
-import TenfourRings
+import TenfourSystem
 import TenfourTransmissions
 import Testing
 

@@ -3,8 +3,8 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourOpusCodec
 import TenfourPackets
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 
 @testable import TenfourRadio
 

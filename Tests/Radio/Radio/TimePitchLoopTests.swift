@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 import TenfourAudioCore
-import TenfourRings
+import TenfourSystem
 import TenfourTimePitch
 import Testing
 

@@ -3,8 +3,8 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourJitterBuffer
 import TenfourPackets
-import TenfourRings
 import TenfourSeededRandom
+import TenfourSystem
 import Testing
 
 @testable import TenfourRadio

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 import TenfourRelayServer
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 import TenfourUV
 import TestSupport
 import Testing

@@ -2,8 +2,8 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourNetworkEmulator
 import TenfourPackets
-import TenfourRings
 import TenfourSeededRandom
+import TenfourSystem
 
 /// Feeds the bytes as a channel link.
 func feedLink(_ bytes: Span<UInt8>) {

@@ -1,7 +1,7 @@
 import Glibc
 public import TenfourAudioCore
-import TenfourRings
 import TenfourSoundCard
+import TenfourSystem
 
 /// A thread that only wakes up every two milliseconds. Its lateness shows how punctual an audio thread could be at
 /// best. It runs until the process ends, so that many tests can use it.

@@ -1,6 +1,5 @@
 import Glibc
-import TenfourRings
-import TenfourThreads
+import TenfourSystem
 
 /// A child process, which is reaped as soon as it ends: a thread waits for it.
 ///

@@ -1,4 +1,4 @@
-import TenfourRings
+import TenfourSystem
 public import Testing
 
 /// A trait that runs a failed test in real time again, at most twice. A machine that stalls can make such a test fail,

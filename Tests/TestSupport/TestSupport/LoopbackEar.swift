@@ -1,7 +1,7 @@
 import Synchronization
 public import TenfourAudioCore
-import TenfourRings
 import TenfourSoundCard
+import TenfourSystem
 
 /// Samples that tell their position in the second: 0.1 to 0.9.
 public enum CodedPosition {

@@ -1,5 +1,5 @@
 public import TenfourMediaSource
-import TenfourRings
+import TenfourSystem
 
 /// A byte source whose bytes are in memory. It can pretend that the length is unknown, that seeking is impossible, or
 /// that not all bytes are available yet.

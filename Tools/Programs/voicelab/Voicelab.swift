@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenfourAudioCore
-import TenfourRings
+import TenfourSystem
 import TenfourVoiceProcessing
 
 /// Processes a recording of a simulated microphone as `tenfour talk` would, for `Tools/benchmark echo`.

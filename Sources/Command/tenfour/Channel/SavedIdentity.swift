@@ -1,8 +1,8 @@
 import Glibc
 import TenfourChannelKeys
 import TenfourManagedChannel
-import TenfourPrivateFiles
 import TenfourRadio
+import TenfourSystem
 
 /// This user's identity, in the file `$XDG_CONFIG_HOME/tenfour/identity`, by default in `~/.config`.
 struct SavedIdentity {

@@ -1,8 +1,8 @@
 import Glibc
 import TenfourChannelKeys
 import TenfourCommandSupport
-import TenfourPrivateFiles
 import TenfourRadio
+import TenfourSystem
 import TenfourUV
 
 /// Channel links saved in the user's configuration, found by the channel's name: `$XDG_CONFIG_HOME/tenfour/NAME.link`,

@@ -1,6 +1,6 @@
 import Glibc
-import TenfourPrivateFiles
 import TenfourRadio
+import TenfourSystem
 
 /// A file that holds one secret in its first line and that only its owner may read.
 enum SecretFile {

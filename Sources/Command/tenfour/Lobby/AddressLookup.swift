@@ -1,7 +1,6 @@
 import TenfourRadio
-import TenfourRings
 import TenfourSession
-import TenfourThreads
+import TenfourSystem
 import TenfourUV
 
 /// The lookup of a station's address that a person has typed, on a thread of its own: the person goes on seeing who

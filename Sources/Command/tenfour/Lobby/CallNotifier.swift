@@ -1,6 +1,5 @@
 import TenfourDBus
-import TenfourRings
-import TenfourThreads
+import TenfourSystem
 
 /// Shows who calls as a desktop notification, on a thread of its own (org.freedesktop.Notifications on the session
 /// bus). Any thread may call any member; none waits.

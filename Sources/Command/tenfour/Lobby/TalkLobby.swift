@@ -10,7 +10,7 @@ import TenfourPairing
 import TenfourRadio
 import TenfourSession
 import TenfourSignalTones
-import TenfourThreads
+import TenfourSystem
 
 /// `tenfour talk` without an address, which waits for calls and makes them, one session after the other; and
 /// `tenfour pair`.

@@ -5,9 +5,9 @@ import TenfourFloor
 import TenfourPackets
 import TenfourPushToTalk
 import TenfourRadio
-import TenfourRings
 import TenfourSession
 import TenfourSignalTones
+import TenfourSystem
 
 /// Connects the microphone with the floor: asks for the floor when the microphone needs it, answers the lease, plays the
 /// permit tone, and tells the user who has the floor.

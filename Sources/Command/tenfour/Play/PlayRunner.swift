@@ -7,7 +7,7 @@ import TenfourCommandSupport
 import TenfourMediaSource
 import TenfourPlayer
 import TenfourRadio
-import TenfourRings
+import TenfourSystem
 import TenfourWaveform
 
 /// Runs a player in the terminal: handles signals and key presses, prints titles and a status line.

@@ -1,6 +1,6 @@
 import TenfourAudioCore
 import TenfourPlayer
-import TenfourRings
+import TenfourSystem
 
 /// Remembers in a file where long items and queues are left: `tenfour/positions` in `$XDG_STATE_HOME` or in `~/.local/state`. Only
 /// its owner can read it. Errors are ignored, since playback does not depend on it.

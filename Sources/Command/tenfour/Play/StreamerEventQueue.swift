@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TenfourMediaSource
 import TenfourPlayer
-import TenfourRings
+import TenfourSystem
 
 /// Queues a player's events for polling.
 final class StreamerEventQueue: Sendable {

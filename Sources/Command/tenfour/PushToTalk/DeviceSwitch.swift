@@ -1,6 +1,6 @@
 import TenfourPushToTalk
 import TenfourPushToTalkDevices
-import TenfourRings
+import TenfourSystem
 
 /// A device of `--ptt` as a switch of the microphone.
 final class DeviceSwitch: TransmitSwitch {

@@ -1,6 +1,6 @@
 import TenfourCommandSupport
 import TenfourPushToTalk
-import TenfourRings
+import TenfourSystem
 
 /// The notices for the user about what happened to the microphone. Any thread may use it.
 final class MicrophoneNotices: Sendable {

@@ -1,6 +1,6 @@
 import TenfourAudioCore
 import TenfourRadio
-import TenfourRings
+import TenfourSystem
 
 /// The sessions that share the user's microphone, of which it belongs to one at a time. Any thread may use it.
 final class SharedMicrophone: Sendable {

@@ -1,8 +1,8 @@
 import TenfourJSON
 import TenfourPushToTalk
 import TenfourRadio
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 
 /// How other programs reach a station for as long as its process lives, while sessions come and go: the control socket,
 /// the signals that hold the microphone, and the metrics. Any thread may use it.

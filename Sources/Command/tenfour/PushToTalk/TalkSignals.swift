@@ -1,8 +1,7 @@
 import Glibc
 import Synchronization
 import TenfourPushToTalk
-import TenfourRings
-import TenfourThreads
+import TenfourSystem
 
 /// SIGUSR1 holds the microphone, SIGUSR2 lets go: for programs that can do nothing but send a signal.
 ///

@@ -1,4 +1,4 @@
-import TenfourRings
+import TenfourSystem
 
 /// Keeps the volumes of talkers in a file, by their names: `tenfour/volumes` in `$XDG_STATE_HOME` or in `~/.local/state`. Only
 /// its owner can read it. Any thread may use it.

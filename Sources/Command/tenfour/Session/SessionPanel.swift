@@ -4,8 +4,8 @@ import TenfourJSON
 import TenfourPackets
 import TenfourPushToTalk
 import TenfourRadio
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 
 /// Answers the commands of `ControlCommand`, which come from programs at the control socket.
 final class SessionPanel: SessionControl {

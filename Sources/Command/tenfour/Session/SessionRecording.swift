@@ -1,8 +1,8 @@
 import TenfourAudioCore
 import TenfourPackets
 import TenfourRadio
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 import TenfourTransmissions
 
 /// The recording of a session's transmissions, with the notices about it.

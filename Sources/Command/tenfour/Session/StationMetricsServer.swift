@@ -1,7 +1,7 @@
 import TenfourMetrics
 import TenfourRadio
-import TenfourRings
 import TenfourSession
+import TenfourSystem
 
 /// Serves the metrics of a station for as long as its process lives, while sessions come and go. Any thread may use it.
 final class StationMetricsServer: Sendable {

@@ -3,7 +3,7 @@ import TenfourCommandSupport
 import TenfourPackets
 import TenfourPushToTalk
 import TenfourRadio
-import TenfourRings
+import TenfourSystem
 
 /// A talker of one of the sessions whose volume the user sets.
 struct ListedTalker {

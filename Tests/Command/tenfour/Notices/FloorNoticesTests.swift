@@ -3,9 +3,9 @@ import TenfourAudioCore
 import TenfourFloor
 import TenfourPushToTalk
 import TenfourRadio
-import TenfourRings
 import TenfourSession
 import TenfourSignalTones
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourClocks
 import TenfourCommandSupport
 import TenfourPushToTalk
-import TenfourRings
+import TenfourSystem
 import Testing
 
 @testable import tenfour

@@ -1,6 +1,6 @@
 #if FFmpeg
     import Glibc
-    import TenfourRings
+    import TenfourSystem
     import TestSupport
 
     /// The ffmpeg options that make an audio file of `CodedAudio`.

@@ -1,7 +1,7 @@
 #if FFmpeg
     import TenfourMediaSource
     import Glibc
-    import TenfourRings
+    import TenfourSystem
     import TenfourAudioCore
     import TestSupport
     import Testing

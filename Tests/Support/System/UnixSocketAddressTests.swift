@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TenfourUnixSockets
+@testable import TenfourSystem
 
 struct UnixSocketAddressTests {
     private let folder = Folder()

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TenfourProcesses
+@testable import TenfourSystem
 
 @Suite(.onItsOwnThread) struct SpawnedProcessTests {
     private let folder = Folder()

@@ -1,5 +1,5 @@
 import Glibc
-import TenfourPrivateFiles
+import TenfourSystem
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TenfourInotify
+@testable import TenfourSystem
 
 struct InotifyTests {
     private static func bytes(_ mask: UInt32, _ name: String = "", padded length: Int = 0) -> [UInt8] {

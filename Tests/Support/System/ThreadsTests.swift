@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
-import TenfourThreads
+import TenfourSystem
 import Testing
 
 struct WorkerThreadTests {

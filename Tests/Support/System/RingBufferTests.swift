@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TenfourRings
+import TenfourSystem
 import Testing
 
 @Test func elementsComeOutInOrder() {

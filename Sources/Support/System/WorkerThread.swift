@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A thread that calls one closure. It has the priority of its creator, or normal priority if the creator has real-time

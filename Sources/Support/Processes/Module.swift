@@ -1,1 +1,0 @@
-// Programs that are started without a shell. This module does not know what they do.

@@ -1,1 +1,0 @@
-// Addresses of Unix sockets, and connections to them. This module does not know what is said over them.
