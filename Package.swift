@@ -124,9 +124,6 @@ let package = Package(
         clib("CGPIOD"),
 
         // Headers of the system that Glibc's module does not hold, and helpers of ours.
-        clib("CTee"),
-        clib("CTimerFD"),
-        clib("CTimex"),
         clib("CLinux"),
 
         module("Support/System", others: ["CLinux"]),
@@ -181,7 +178,7 @@ let package = Package(
                 "RelayCore", "RelayCluster", "UV", "NATS",
             ]),
 
-        module("Network/UV", uses: ["System", "AudioCore", "Session"], others: ["CUV", "CTimex"]),
+        module("Network/UV", uses: ["System", "AudioCore", "Session"], others: ["CUV", "CLinux"]),
         module(
             "Network/HTTPServer", uses: ["AudioCore", "Session", "UV"], others: ["CMicroHTTPD"]),
         module("Network/NATS", uses: ["System", "Pacing", "Clocks", "AudioCore"], others: ["CNATS"]),
@@ -277,13 +274,13 @@ let package = Package(
                     "RelayServer", "UV", "MediaSource", "Player", "MPRIS", "SleepInhibitor", "PushToTalk",
                     "PushToTalkDevices", "Call", "Lobby", "DNSSD", "Pairing", "SignalTones", "VoiceProcessing", "Radio",
                     "Transmissions", "WebGateway", "Icecast", "Metrics", "Diagnosis", "CommandSupport",
-                ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
+                ], others: ["CLinux", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
         program(
             "badlink",
             uses: ["JSON", "AudioCore", "Session", "CallQuality", "UV", "NetworkEmulator", "Radio", "CommandSupport"],
-            others: ["CTimerFD", argumentParser]),
+            others: ["CLinux", argumentParser]),
         program(
             "losslab",
             uses: [

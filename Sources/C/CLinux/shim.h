@@ -5,7 +5,16 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
+
+/* tee(2), which Swift's Glibc module lacks as a Linux extension: copies from a pipe without consuming. */
+ssize_t tee(int from, int to, size_t count, unsigned int flags);
+
+/* adjtimex of <sys/timex.h>, which Swift's Glibc module leaves out: whether the clock was ever set by somebody who knows the
+   time. Declared here, as that header would make a second home for `timespec`. */
+struct timex;
+int adjtimex(struct timex *);
 
 /* unistd.h declares it for _GNU_SOURCE only, which Swift's Glibc does not define. */
 pid_t gettid(void);

@@ -1,4 +1,4 @@
-internal import CTimex
+internal import CLinux
 internal import CUV
 internal import Glibc
 

@@ -1,5 +1,5 @@
 public import ArgumentParser
-import CTee
+import CLinux
 import Glibc
 import TenfourAudioCore
 public import TenfourAudioFile

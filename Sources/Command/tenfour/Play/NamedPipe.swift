@@ -1,4 +1,4 @@
-import CTee
+import CLinux
 import Glibc
 import TenfourAudioCore
 import TenfourClocks
