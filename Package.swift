@@ -214,10 +214,7 @@ let package = Package(
                 "MediaSource",
             ]),
         module(
-            "Radio/PushToTalk", uses: ["JSON", "System", "Clocks", "AudioCore"],
-            others: ["CLinux"]),
-        module(
-            "Radio/PushToTalkDevices", uses: ["System", "Pacing", "Clocks", "AudioCore", "UV"],
+            "Radio/PushToTalk", uses: ["JSON", "System", "Pacing", "Clocks", "AudioCore", "UV"],
             others: ["CEvdev", "CGPIOD", "CLinux"]),
         module(
             "Radio/Transmissions",
@@ -271,9 +268,9 @@ let package = Package(
                     "JSON", "QRCode", "Pacing", "Clocks", "System", "DBus", "AudioCore", "Effects", "AudioFile",
                     "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer", "CallQuality", "Floor",
                     "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "HTTPServer",
-                    "RelayServer", "UV", "MediaSource", "Player", "MPRIS", "SleepInhibitor", "PushToTalk",
-                    "PushToTalkDevices", "Call", "Lobby", "DNSSD", "Pairing", "SignalTones", "VoiceProcessing", "Radio",
-                    "Transmissions", "WebGateway", "Icecast", "Metrics", "Diagnosis", "CommandSupport",
+                    "RelayServer", "UV", "MediaSource", "Player", "MPRIS", "SleepInhibitor", "PushToTalk", "Call",
+                    "Lobby", "DNSSD", "Pairing", "SignalTones", "VoiceProcessing", "Radio", "Transmissions",
+                    "WebGateway", "Icecast", "Metrics", "Diagnosis", "CommandSupport",
                 ], others: ["CLinux", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -355,8 +352,8 @@ let package = Package(
                     "JSON", "SeededRandom", "System", "AudioCore", "Effects", "Packets", "OggOpus", "Session",
                     "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore",
                     "RelayCluster", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator",
-                    "MediaSource", "HTTPSource", "HLSSource", "PushToTalk", "PushToTalkDevices", "Transmissions",
-                    "Call", "Lobby", "Diagnosis", "LiveStream", "CommandSupport",
+                    "MediaSource", "HTTPSource", "HLSSource", "PushToTalk", "Transmissions", "Call", "Lobby",
+                    "Diagnosis", "LiveStream", "CommandSupport",
                 ], others: ["TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
             swiftSettings: settings),
         tests("Support/System", uses: ["System"]),
@@ -454,11 +451,7 @@ let package = Package(
                 "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions",
                 "PushToTalk", "Radio",
             ], others: ["CAllocations", "CFileSyncs"]),
-        tests(
-            "Radio/PushToTalkDevices",
-            uses: ["SeededRandom", "System", "Clocks", "AudioCore", "PushToTalkDevices"]),
-        tests(
-            "Radio/PushToTalk", uses: ["JSON", "SeededRandom", "AudioCore", "PushToTalk"]),
+        tests("Radio/PushToTalk", uses: ["JSON", "SeededRandom", "System", "Clocks", "AudioCore", "PushToTalk"]),
         tests(
             "Radio/Transmissions",
             uses: ["SeededRandom", "Clocks", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import TenfourAudioCore
-import TenfourPushToTalkDevices
+import TenfourPushToTalk
 import TenfourSoundCard
 
 struct Devices: ParsableCommand {

@@ -1,5 +1,5 @@
 import TenfourAudioCore
-import TenfourPushToTalkDevices
+import TenfourPushToTalk
 
 /// Feeds the bytes as the events of an input device, cut into pieces whose lengths are in the first byte.
 func feedInput(_ bytes: Span<UInt8>) {

@@ -1,5 +1,4 @@
 import TenfourPushToTalk
-import TenfourPushToTalkDevices
 import TenfourSystem
 
 /// A device of `--ptt` as a switch of the microphone.

@@ -2,7 +2,6 @@ import ArgumentParser
 import TenfourAudioCore
 import TenfourCommandSupport
 import TenfourPushToTalk
-import TenfourPushToTalkDevices
 import TenfourRadio
 import TenfourSignalTones
 

@@ -1,4 +1,4 @@
-import TenfourPushToTalkDevices
+import TenfourPushToTalk
 import TenfourSeededRandom
 import Testing
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 struct HeldContactsTests {
     @Test func itIsPressedWhileAnyContactIsClosed() {

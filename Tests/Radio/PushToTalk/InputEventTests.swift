@@ -1,5 +1,5 @@
 import TenfourAudioCore
-import TenfourPushToTalkDevices
+import TenfourPushToTalk
 import TenfourSeededRandom
 import Testing
 

@@ -5,7 +5,7 @@ import TenfourClocks
 import TestSupport
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 /// Folders that stand for /dev and /sys, with pipes as devices. Removed with the object.
 final class DeviceTree: Sendable {

@@ -4,7 +4,7 @@ import TenfourClocks
 import TestSupport
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 /// GPIO lines of Tests/TestSupport/Libraries/gpiodfake.c, which stands for libgpiod.
 @Suite(.onItsOwnThread) struct GPIODevicesTests {

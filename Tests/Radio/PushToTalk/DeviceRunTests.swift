@@ -5,7 +5,7 @@ import TenfourSystem
 import TestSupport
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 /// The thread of a source, with devices that misbehave. They take seconds, because the pauses between the searches do.
 @Suite(.onItsOwnThread) struct DeviceRunTests {

@@ -4,7 +4,7 @@ import TenfourClocks
 import TestSupport
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 /// HID devices that are pipes, described in folders that stand for sysfs.
 @Suite(.onItsOwnThread) struct HIDDevicesTests {

@@ -4,7 +4,7 @@ import TenfourClocks
 import TestSupport
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 /// Input devices that are pipes.
 @Suite(.onItsOwnThread) struct EvdevDevicesTests {

@@ -3,7 +3,7 @@ import TenfourSystem
 import TestSupport
 import Testing
 
-@testable import TenfourPushToTalkDevices
+@testable import TenfourPushToTalk
 
 /// The user of this thread's file accesses. The kernel keeps one for each thread.
 @_silgen_name("setfsuid") private func setFileUser(_ user: UInt32) -> Int32

@@ -1,4 +1,4 @@
-import TenfourPushToTalkDevices
+import TenfourPushToTalk
 
 /// Report descriptors for tests.
 enum HIDDescriptors {
