@@ -219,20 +219,18 @@ let package = Package(
         module(
             "Radio/Transmissions",
             uses: ["System", "Pacing", "Clocks", "AudioCore", "Packets", "OggOpus", "UV"], others: ["CLinux"]),
-        module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
+        module(
+            "Radio/LinkTest",
+            uses: [
+                "JSON", "SeededRandom", "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality",
+                "ChannelKeys", "NetworkEmulator", "Radio",
+            ]),
         module("Radio/Call", uses: ["AudioCore", "Session", "ChannelKeys"]),
         module(
             "Radio/Lobby",
             uses: [
                 "System", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "UV", "DNSSD", "Radio", "Clocks",
                 "Call",
-            ]),
-        module(
-            "Radio/LinkTest",
-            uses: [
-                "JSON", "SeededRandom",
-                "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "ChannelKeys",
-                "NetworkEmulator", "Radio", "Simulation",
             ]),
         module(
             "Radio/Diagnosis",
@@ -291,9 +289,8 @@ let package = Package(
         program(
             "replay",
             uses: [
-                "JSON",
-                "AudioCore", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer", "CallQuality",
-                "PacketCapture", "Radio", "Simulation", "CommandSupport",
+                "JSON", "AudioCore", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer", "CallQuality",
+                "PacketCapture", "Radio", "LinkTest", "CommandSupport",
             ], others: [argumentParser]),
         program(
             "radiocheck",
@@ -306,7 +303,7 @@ let package = Package(
             "badnet",
             uses: [
                 "AudioCore", "AudioFile", "Waveform", "Session", "JitterBuffer", "CallQuality", "NetworkEmulator",
-                "Radio", "Simulation", "LinkTest", "CommandSupport",
+                "Radio", "LinkTest", "CommandSupport",
             ], others: [argumentParser]),
 
         // The programs that README.md shows, as a user of the package would build them: without our settings.
@@ -457,12 +454,11 @@ let package = Package(
             uses: ["SeededRandom", "Clocks", "AudioCore", "OpusCodec", "Packets", "OggOpus", "Transmissions"],
             others: ["CAllocations", "CFileSyncs"], isOptimized: true),
         tests(
-            "Radio/Simulation",
+            "Radio/LinkTest",
             uses: [
-                "SeededRandom", "JSON", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio",
-                "Simulation",
-            ],
-            isOptimized: true),
+                "JSON", "SeededRandom", "AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality",
+                "NetworkEmulator", "Radio", "LinkTest",
+            ], isOptimized: true),
         tests("Radio/Call", uses: ["SeededRandom", "AudioCore", "Session", "ChannelKeys", "Call"]),
         tests(
             "Radio/Lobby",
@@ -470,12 +466,6 @@ let package = Package(
                 "SeededRandom", "AudioCore", "Packets", "Session", "ChannelKeys", "Pairing", "DNSSD", "Radio", "Call",
                 "Lobby", "RelayCore",
             ]),
-        tests(
-            "Radio/LinkTest",
-            uses: [
-                "JSON", "SeededRandom",
-                "AudioCore", "Packets", "Session", "CallQuality", "NetworkEmulator", "Radio", "Simulation", "LinkTest",
-            ], isOptimized: true),
         tests(
             "Radio/Diagnosis",
             uses: [

@@ -4,7 +4,6 @@ internal import TenfourJitterBuffer
 internal import TenfourPackets
 public import TenfourRadio
 public import TenfourSession
-public import TenfourSimulation
 
 /// The client of a link test: it does the handshake, sends speech, receives the returned media, and computes the
 /// result.

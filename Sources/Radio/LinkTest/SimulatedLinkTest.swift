@@ -4,7 +4,6 @@ internal import TenfourPackets
 public import TenfourRadio
 internal import TenfourSeededRandom
 internal import TenfourSession
-public import TenfourSimulation
 
 /// A link test over an emulated network with a seed, on a simulated clock: the same seed always gives the same result.
 public struct SimulatedLinkTest: ~Copyable {

@@ -7,7 +7,6 @@ import TenfourPackets
 import TenfourRadio
 import TenfourSeededRandom
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 /// One second of a signal like speech: a voiced tone whose level rises and falls.

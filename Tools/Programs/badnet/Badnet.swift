@@ -7,7 +7,6 @@ import TenfourLinkTest
 import TenfourNetworkEmulator
 import TenfourRadio
 import TenfourSession
-import TenfourSimulation
 import TenfourWaveform
 
 @main struct Badnet: ParsableCommand {

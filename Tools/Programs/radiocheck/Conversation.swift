@@ -4,7 +4,6 @@ import TenfourLinkTest
 import TenfourPackets
 import TenfourRadio
 import TenfourSession
-import TenfourSimulation
 import TenfourUV
 
 /// Runs a link-test client on a socket.

@@ -1,7 +1,7 @@
+import TenfourLinkTest
 import TenfourPackets
 import TenfourRadio
 import TenfourSession
-import TenfourSimulation
 
 /// The criteria for the stream to be played.
 struct Choice {

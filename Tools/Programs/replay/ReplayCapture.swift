@@ -2,11 +2,11 @@ import TenfourAudioCore
 import TenfourCallQuality
 import TenfourCommandSupport
 import TenfourJSON
+import TenfourLinkTest
 import TenfourPacketCapture
 import TenfourPackets
 import TenfourRadio
 import TenfourSession
-import TenfourSimulation
 
 /// A capture file: the datagrams that may be RTP or RTCP, and the number of all other packets.
 struct ReplayCapture {

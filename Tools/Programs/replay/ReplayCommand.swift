@@ -5,11 +5,11 @@ import TenfourCallQuality
 import TenfourCommandSupport
 import TenfourJSON
 import TenfourJitterBuffer
+import TenfourLinkTest
 import TenfourPacketCapture
 import TenfourPackets
 public import TenfourRadio
 import TenfourSession
-import TenfourSimulation
 import TenfourTimePitch
 
 @main struct ReplayCommand: ParsableCommand {

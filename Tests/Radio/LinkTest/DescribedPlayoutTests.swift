@@ -1,7 +1,7 @@
 import TenfourAudioCore
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 @testable import TenfourRadio

@@ -1,8 +1,8 @@
 import Foundation
 import TenfourAudioCore
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSession
-import TenfourSimulation
 
 @testable import TenfourRadio
 

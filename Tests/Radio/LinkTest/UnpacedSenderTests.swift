@@ -1,10 +1,10 @@
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourJitterBuffer
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSeededRandom
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 /// Senders that send their audio faster than real time, and senders whose timestamps jump.

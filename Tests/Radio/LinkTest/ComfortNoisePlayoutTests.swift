@@ -2,10 +2,10 @@ import Foundation
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourJitterBuffer
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSeededRandom
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 @testable import TenfourRadio

@@ -1,7 +1,7 @@
 import TenfourAudioCore
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 /// A log of RTP streams to port 5004 of one host.

@@ -1,10 +1,10 @@
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourJitterBuffer
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSeededRandom
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 /// Two senders at different addresses have the same SSRC (RFC 3550 section 8.2): the first one is played while it sends,

@@ -2,9 +2,9 @@ import Foundation
 import TenfourAudioCore
 import TenfourCallQuality
 import TenfourJitterBuffer
+import TenfourLinkTest
 import TenfourPackets
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 @testable import TenfourRadio

@@ -2,10 +2,10 @@ import TenfourAudioCore
 import TenfourCallQuality
 import TenfourJSON
 import TenfourJitterBuffer
+import TenfourLinkTest
 import TenfourPackets
 import TenfourRadio
 import TenfourSession
-import TenfourSimulation
 import Testing
 
 /// Receives packets of silence, one every 20 ms, each with its delay; nil for a lost one.
