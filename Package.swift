@@ -200,10 +200,7 @@ let package = Package(
                 "AudioFile", "SoundCard", "OggOpus", "Waveform", "MediaSource", "HTTPSource", "HLSSource",
             ]),
 
-        module(
-            "Player/MPRIS",
-            uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore", "MediaSource", "Player"]),
-        module("Player/SleepInhibitor", uses: ["System", "DBus"]),
+        module("Player/Desktop", uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore", "MediaSource", "Player"]),
 
         module(
             "Radio/Radio",
@@ -266,9 +263,9 @@ let package = Package(
                     "JSON", "QRCode", "Pacing", "Clocks", "System", "DBus", "AudioCore", "Effects", "AudioFile",
                     "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer", "CallQuality", "Floor",
                     "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "HTTPServer",
-                    "RelayServer", "UV", "MediaSource", "Player", "MPRIS", "SleepInhibitor", "PushToTalk", "Call",
-                    "Lobby", "DNSSD", "Pairing", "SignalTones", "VoiceProcessing", "Radio", "Transmissions",
-                    "WebGateway", "Icecast", "Metrics", "Diagnosis", "CommandSupport",
+                    "RelayServer", "UV", "MediaSource", "Player", "Desktop", "PushToTalk", "Call", "Lobby", "DNSSD",
+                    "Pairing", "SignalTones", "VoiceProcessing", "Radio", "Transmissions", "WebGateway", "Icecast",
+                    "Metrics", "Diagnosis", "CommandSupport",
                 ], others: ["CLinux", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -436,10 +433,7 @@ let package = Package(
                 "SeededRandom", "System", "Clocks", "AudioCore", "Effects", "AudioFile", "SoundCard", "Waveform",
                 "MediaSource", "Player",
             ]),
-        tests(
-            "Player/MPRIS",
-            uses: ["System", "DBus", "AudioCore", "MediaSource", "Player", "MPRIS"], others: ["tenfour"]),
-        tests("Player/SleepInhibitor", uses: ["SleepInhibitor"], others: ["tenfour"]),
+        tests("Player/Desktop", uses: ["System", "DBus", "AudioCore", "MediaSource", "Player", "Desktop"]),
         tests(
             "Radio/Radio",
             uses: [

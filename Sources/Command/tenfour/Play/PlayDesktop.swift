@@ -1,8 +1,7 @@
 import TenfourAudioCore
-import TenfourMPRIS
+import TenfourDesktop
 import TenfourMediaSource
 import TenfourPlayer
-import TenfourSleepInhibitor
 
 /// What the desktop has to do with a player: other programs control it, and the machine stays awake while it plays.
 struct PlayDesktop {

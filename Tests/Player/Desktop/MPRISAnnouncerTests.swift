@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourDBus
 import Testing
 
-@testable import TenfourMPRIS
+@testable import TenfourDesktop
 
 /// When clients are told, on a clock of the test's own.
 struct MPRISAnnouncerTests {

@@ -2,7 +2,7 @@ import TenfourDBus
 import TenfourPlayer
 import Testing
 
-@testable import TenfourMPRIS
+@testable import TenfourDesktop
 
 private let player = "org.mpris.MediaPlayer2.Player"
 private let properties = "org.freedesktop.DBus.Properties"

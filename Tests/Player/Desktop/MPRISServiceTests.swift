@@ -6,7 +6,7 @@ import TenfourPlayer
 import TestSupport
 import Testing
 
-@testable import TenfourMPRIS
+@testable import TenfourDesktop
 
 /// A player on a session bus of its own, controlled by playerctl and by programs that mean no good.
 @Suite(.serialized, .onItsOwnThread, .inRealTime) struct MPRISServiceTests {

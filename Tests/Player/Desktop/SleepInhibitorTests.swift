@@ -1,5 +1,5 @@
 import Glibc
-import TenfourSleepInhibitor
+import TenfourDesktop
 import TestSupport
 import Testing
 

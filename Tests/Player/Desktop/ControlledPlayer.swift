@@ -1,4 +1,4 @@
-import TenfourMPRIS
+import TenfourDesktop
 import TenfourSystem
 
 /// A player that keeps the commands it is given.
