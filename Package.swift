@@ -236,19 +236,17 @@ let package = Package(
                 "DNSSD", "Radio", "Call", "LinkTest",
             ], others: ["CLinux"]),
 
-        module("Web/LiveStream", uses: ["AudioCore", "Packets", "OggOpus"]),
         module(
-            "Web/WebGateway",
+            "Web/Web",
             uses: [
-                "JSON", "QRCode", "System", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember",
-                "RelayCore", "RelayServer", "UV", "HTTPServer", "LiveStream",
-            ], embedding: ["page.html"]),
-        module("Web/Icecast", uses: ["System", "Pacing", "Clocks", "AudioCore"], others: ["CShout"]),
+                "JSON", "QRCode", "System", "Pacing", "Clocks", "AudioCore", "Packets", "OggOpus", "Session",
+                "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "HTTPServer",
+            ], others: ["CShout"], embedding: ["page.html"]),
         module(
             "Web/Metrics",
             uses: [
                 "System", "Clocks", "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember",
-                "Floor", "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "HTTPServer", "Icecast", "Radio",
+                "Floor", "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "HTTPServer", "Web", "Radio",
             ]),
 
         module(
@@ -264,8 +262,8 @@ let package = Package(
                     "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer", "CallQuality", "Floor",
                     "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "HTTPServer",
                     "RelayServer", "UV", "MediaSource", "Player", "Desktop", "PushToTalk", "Call", "Lobby", "DNSSD",
-                    "Pairing", "SignalTones", "VoiceProcessing", "Radio", "Transmissions", "WebGateway", "Icecast",
-                    "Metrics", "Diagnosis", "CommandSupport",
+                    "Pairing", "SignalTones", "VoiceProcessing", "Radio", "Transmissions", "Web", "Metrics",
+                    "Diagnosis", "CommandSupport",
                 ], others: ["CLinux", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -347,7 +345,7 @@ let package = Package(
                     "JitterBuffer", "Floor", "Pairing", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore",
                     "RelayCluster", "RelayServer", "UV", "HTTPServer", "PacketCapture", "NetworkEmulator",
                     "MediaSource", "HTTPSource", "HLSSource", "PushToTalk", "Transmissions", "Call", "Lobby",
-                    "Diagnosis", "LiveStream", "CommandSupport",
+                    "Diagnosis", "Web", "CommandSupport",
                 ], others: ["TestSupport"]), path: "Tests/TestSupport/FuzzTargets",
             swiftSettings: settings),
         tests("Support/System", uses: ["System"]),
@@ -466,16 +464,12 @@ let package = Package(
                 "JSON", "SeededRandom", "AudioCore", "SoundCard", "Packets", "Session", "ChannelKeys", "RelayCore",
                 "UV", "DNSSD", "Call", "Diagnosis",
             ]),
-        tests(
-            "Web/LiveStream",
-            uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "Session", "LiveStream"]),
-        tests("Web/WebGateway", uses: ["AudioCore", "Session", "HTTPServer", "WebGateway"]),
-        tests("Web/Icecast", uses: ["Icecast"]),
+        tests("Web/Web", uses: ["SeededRandom", "AudioCore", "OpusCodec", "Packets", "Session", "Web", "HTTPServer"]),
         tests(
             "Web/Metrics",
             uses: [
                 "AudioCore", "SoundCard", "Packets", "ChannelKeys", "ChannelMember", "Session", "JitterBuffer", "Floor",
-                "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "Radio", "Icecast", "Metrics",
+                "RelayCore", "RelayCluster", "RelayServer", "UV", "NATS", "Radio", "Web", "Metrics",
             ]),
         tests("SupportTests", in: "TestSupport/Tests"),
         tests(

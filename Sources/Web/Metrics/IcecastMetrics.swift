@@ -1,4 +1,4 @@
-public import TenfourIcecast
+public import TenfourWeb
 
 extension MetricsText {
     /// Adds the metrics of a relay's feeds of Icecast servers.

@@ -1,6 +1,6 @@
 import TenfourAudioCore
-import TenfourLiveStream
 import TenfourPackets
+import TenfourWeb
 
 /// Feeds a live timeline with steps of sixteen bytes, each a packet of one of 24 talkers, and packs what it puts out.
 func feedLive(_ bytes: Span<UInt8>) {

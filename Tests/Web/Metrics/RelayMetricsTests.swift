@@ -1,5 +1,4 @@
 import TenfourFloor
-import TenfourIcecast
 import TenfourMetrics
 import TenfourNATS
 import TenfourPackets
@@ -7,6 +6,7 @@ import TenfourRelayCluster
 import TenfourRelayServer
 import TenfourSession
 import TenfourUV
+import TenfourWeb
 import TestSupport
 import Testing
 

@@ -2,13 +2,12 @@ import ArgumentParser
 import Glibc
 import TenfourChannelKeys
 import TenfourCommandSupport
-import TenfourIcecast
 import TenfourMetrics
 import TenfourRadio
 import TenfourRelayServer
 import TenfourSession
 import TenfourUV
-import TenfourWebGateway
+import TenfourWeb
 
 /// `tenfour relay --config FILE`: forwards channels to their members until it is stopped.
 struct RelayCommand: ParsableCommand {

@@ -1,6 +1,6 @@
-import TenfourIcecast
 import TenfourRadio
 import TenfourRelayServer
+import TenfourWeb
 
 extension RelayServerConfiguration {
     /// Reads the settings of the Icecast servers, by channel. Relative paths begin in the folder of `config`. Throws

@@ -1,7 +1,6 @@
-import TenfourIcecast
 import TenfourRelayServer
 import TenfourSession
-import TenfourWebGateway
+import TenfourWeb
 
 /// Prints a relay's notices to standard error, one line each. It never prints a secret. Dropped packets are reported by
 /// reason, at most every ten seconds.

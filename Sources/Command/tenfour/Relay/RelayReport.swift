@@ -2,11 +2,11 @@ import TenfourCallQuality
 import TenfourCommandSupport
 import TenfourFloor
 import TenfourHTTPServer
-import TenfourIcecast
 internal import TenfourJSON
 import TenfourRelayCore
 import TenfourRelayServer
 import TenfourUV
+import TenfourWeb
 
 /// A relay's status as a table for people and as JSON.
 struct RelayReport {

@@ -2,12 +2,12 @@ import ArgumentParser
 import Glibc
 import TenfourChannelKeys
 import TenfourFloor
-import TenfourIcecast
 import TenfourManagedChannel
 import TenfourRadio
 import TenfourRelayCore
 import TenfourRelayServer
 import TenfourSession
+import TenfourWeb
 
 /// A relay's configuration: a file, and options that override or extend it.
 struct RelaySource: ParsableArguments {

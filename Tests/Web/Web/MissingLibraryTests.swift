@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import TenfourIcecast
+@testable import TenfourWeb
 
 @Suite struct MissingLibraryTests {
     @Test func withoutLibshoutThereIsASentenceThatBringsIt() {

@@ -2,7 +2,6 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourChannelMember
 internal import TenfourHTTPServer
-internal import TenfourLiveStream
 internal import TenfourPackets
 internal import TenfourRelayServer
 internal import TenfourSession

@@ -1,7 +1,7 @@
 import TenfourAudioCore
 import Testing
 
-@testable import TenfourWebGateway
+@testable import TenfourWeb
 
 @Suite struct WebStateTests {
     private let state = WebState(

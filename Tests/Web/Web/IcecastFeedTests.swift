@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TenfourIcecast
+import TenfourWeb
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import TenfourIcecast
+import TenfourWeb
 import Testing
 
 /// Files with the settings of an Icecast server.

@@ -1,7 +1,7 @@
 import TenfourAudioCore
-import TenfourLiveStream
 import TenfourOpusCodec
 import TenfourPackets
+import TenfourWeb
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TenfourAudioCore
-import TenfourLiveStream
 import TenfourPackets
 import TenfourSeededRandom
+import TenfourWeb
 import Testing
 
 /// Talkers whose clocks, paths and numbers are not as they should be.

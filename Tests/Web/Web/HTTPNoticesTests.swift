@@ -3,7 +3,7 @@ import TenfourSession
 import Testing
 
 @testable import TenfourHTTPServer
-@testable import TenfourWebGateway
+@testable import TenfourWeb
 
 /// What the operator is told about the HTTP server.
 @Suite struct HTTPNoticesTests {

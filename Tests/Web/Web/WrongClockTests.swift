@@ -1,7 +1,7 @@
 import TenfourAudioCore
-import TenfourLiveStream
 import TenfourPackets
 import TenfourSession
+import TenfourWeb
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TenfourAudioCore
-import TenfourLiveStream
 import TenfourPackets
 import TenfourSeededRandom
+import TenfourWeb
 import Testing
 
 @Suite struct LiveTimelineTests {

@@ -1,6 +1,6 @@
 import TenfourAudioCore
-import TenfourLiveStream
 import TenfourPackets
+import TenfourWeb
 
 /// A timeline whose clock is a tick of 100 ms, or of 20 ms, and the packets that it has put out.
 struct Scene {
