@@ -80,7 +80,7 @@ let package = Package(
         .library(name: "TenfourRadio", targets: ["TenfourRadio"]),
         .library(name: "TenfourSession", targets: ["TenfourSession"]),
         .library(
-            name: "TenfourJitterBuffer", targets: ["TenfourJitterBuffer", "TenfourAudioCodec", "TenfourG711Codec"]),
+            name: "TenfourJitterBuffer", targets: ["TenfourJitterBuffer", "TenfourG711Codec"]),
         .library(name: "TenfourPackets", targets: ["TenfourPackets"]),
         .library(name: "TenfourAudioCore", targets: ["TenfourAudioCore"]),
         .library(name: "TenfourNetworkEmulator", targets: ["TenfourNetworkEmulator"]),
@@ -135,13 +135,11 @@ let package = Package(
         module("Support/QRCode", others: ["CQRencode"]),
 
         module("Audio/AudioCore"),
-        module("Audio/AudioCodec", uses: ["AudioCore"]),
-        module("Audio/OpusCodec", uses: ["AudioCodec", "AudioCore"], others: ["COpus"]),
+        module("Audio/OpusCodec", uses: ["AudioCore"], others: ["COpus"]),
         module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
-        module("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "Resampling"]),
+        module("Audio/G711Codec", uses: ["AudioCore", "Resampling"]),
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
-        module("Audio/SignalTones", uses: ["AudioCore"]),
         module("Audio/AudioFile", uses: ["System", "AudioCore"], others: ["CSndFile"]),
         module(
             "Audio/SoundCard", uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore"], others: ["CALSA", "CLinux"]),
@@ -151,7 +149,7 @@ let package = Package(
         module("RTP/Packets", uses: ["AudioCore"]),
         module("RTP/OggOpus", uses: ["AudioCore", "Packets"], others: ["COgg"]),
         module("RTP/Session", uses: ["SeededRandom", "Pacing", "AudioCore", "Packets"]),
-        module("RTP/JitterBuffer", uses: ["AudioCodec", "AudioCore", "Resampling", "Packets"]),
+        module("RTP/JitterBuffer", uses: ["AudioCore", "Resampling", "Packets"]),
         module("RTP/CallQuality", uses: ["JSON", "AudioCore", "Packets", "JitterBuffer"]),
 
         module("Channel/Floor", uses: ["Pacing", "AudioCore", "Packets"]),
@@ -196,8 +194,8 @@ let package = Package(
         module(
             "Player/Player",
             uses: [
-                "SeededRandom", "System", "Clocks", "AudioCodec", "AudioCore", "OpusCodec", "TimePitch", "Effects",
-                "AudioFile", "SoundCard", "OggOpus", "Waveform", "MediaSource", "HTTPSource", "HLSSource",
+                "SeededRandom", "System", "Clocks", "AudioCore", "OpusCodec", "TimePitch", "Effects", "AudioFile",
+                "SoundCard", "OggOpus", "Waveform", "MediaSource", "HTTPSource", "HLSSource",
             ]),
 
         module("Player/Desktop", uses: ["System", "DBus", "Pacing", "Clocks", "AudioCore", "MediaSource", "Player"]),
@@ -205,10 +203,9 @@ let package = Package(
         module(
             "Radio/Radio",
             uses: [
-                "System", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch", "Effects",
-                "SignalTones", "AudioFile", "SoundCard", "VoiceProcessing", "Packets", "Session", "JitterBuffer",
-                "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "UV", "Transmissions",
-                "MediaSource",
+                "System", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch", "Effects", "AudioFile",
+                "SoundCard", "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys",
+                "ManagedChannel", "ChannelMember", "RelayCore", "UV", "Transmissions", "MediaSource",
             ]),
         module(
             "Radio/PushToTalk", uses: ["JSON", "System", "Pacing", "Clocks", "AudioCore", "UV"],
@@ -262,8 +259,8 @@ let package = Package(
                     "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer", "CallQuality", "Floor",
                     "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "RelayCluster", "NATS", "HTTPServer",
                     "RelayServer", "UV", "MediaSource", "Player", "Desktop", "PushToTalk", "Call", "Lobby", "DNSSD",
-                    "Pairing", "SignalTones", "VoiceProcessing", "Radio", "Transmissions", "Web", "Metrics",
-                    "Diagnosis", "CommandSupport",
+                    "Pairing", "VoiceProcessing", "Radio", "Transmissions", "Web", "Metrics", "Diagnosis",
+                    "CommandSupport",
                 ], others: ["CLinux", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
         ),
 
@@ -311,7 +308,7 @@ let package = Package(
         firstProgram("headless-queue", uses: ["MediaSource", "Player"]),
         firstProgram("hls-source", uses: ["HLSSource", "MediaSource"]),
         firstProgram("http-source", uses: ["HTTPSource", "MediaSource"]),
-        firstProgram("jitter-buffer", uses: ["AudioCodec", "AudioCore", "G711Codec", "Packets", "JitterBuffer"]),
+        firstProgram("jitter-buffer", uses: ["AudioCore", "G711Codec", "Packets", "JitterBuffer"]),
         firstProgram("level-meter", uses: ["AudioCore", "Player"]),
         firstProgram("media-source", uses: ["AudioCore", "MediaSource"]),
         firstProgram("network-emulator", uses: ["AudioCore", "NetworkEmulator"]),
@@ -334,8 +331,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: dependencies([
-                "SeededRandom", "System", "AudioCodec", "AudioCore", "OpusCodec", "SoundCard", "Packets", "Session",
-                "JitterBuffer", "ChannelKeys", "ManagedChannel", "RelayCore", "UV", "NetworkEmulator", "MediaSource",
+                "SeededRandom", "System", "AudioCore", "OpusCodec", "SoundCard", "Packets", "Session", "JitterBuffer",
+                "ChannelKeys", "ManagedChannel", "RelayCore", "UV", "NetworkEmulator", "MediaSource",
             ]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         .target(
             name: "FuzzTargets",
@@ -355,16 +352,15 @@ let package = Package(
         tests("Support/QRCode", uses: ["QRCode"]),
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Support/Clocks", uses: ["AudioCore", "Clocks"]),
-        tests("Audio/AudioCore", uses: ["SeededRandom", "AudioCore"]),
         tests(
             "Audio/OpusCodec", uses: ["SeededRandom", "AudioCore", "OpusCodec", "NetworkEmulator"], isOptimized: true),
-        tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"], isOptimized: true),
+        tests("Audio/G711Codec", uses: ["AudioCore", "G711Codec"], isOptimized: true),
         tests("Audio/Resampling", uses: ["AudioCore", "Resampling"], isOptimized: true),
         tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"], isOptimized: true),
         tests(
             "Audio/Effects", uses: ["SeededRandom", "AudioCore", "TimePitch", "Effects"], others: ["CAllocations"],
             isOptimized: true),
-        tests("Audio/SignalTones", uses: ["AudioCore", "SignalTones"], isOptimized: true),
+        tests("Audio/AudioCore", uses: ["SeededRandom", "AudioCore"], isOptimized: true),
         tests(
             "Audio/AudioFile", uses: ["SeededRandom", "AudioCore", "AudioFile", "NetworkEmulator"],
             others: ["CFileSyncs"], isOptimized: true),
@@ -435,10 +431,9 @@ let package = Package(
         tests(
             "Radio/Radio",
             uses: [
-                "SeededRandom", "System", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "SignalTones",
-                "AudioFile", "SoundCard", "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor",
-                "ChannelKeys", "ManagedChannel", "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions",
-                "PushToTalk", "Radio",
+                "SeededRandom", "System", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "AudioFile", "SoundCard",
+                "VoiceProcessing", "Packets", "Session", "JitterBuffer", "Floor", "ChannelKeys", "ManagedChannel",
+                "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Transmissions", "PushToTalk", "Radio",
             ], others: ["CAllocations", "CFileSyncs"]),
         tests("Radio/PushToTalk", uses: ["JSON", "SeededRandom", "System", "Clocks", "AudioCore", "PushToTalk"]),
         tests(
@@ -479,7 +474,7 @@ let package = Package(
             "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],
             others: ["badlink"]),
         tests(
-            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile", "SignalTones"],
+            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile"],
             others: [
                 "send-a-file", "hear", "play", "tenfour", "badlink", "losslab", "radiocheck", "replay", argumentParser,
             ], exclude: ["Programs"]),
@@ -499,8 +494,8 @@ let package = Package(
             uses: [
                 "JSON", "SeededRandom", "Clocks", "System", "AudioCore", "Packets", "OggOpus", "Session", "CallQuality",
                 "Floor", "ChannelKeys", "ManagedChannel", "ChannelMember", "DNSSD", "NetworkEmulator", "PushToTalk",
-                "Call", "Lobby", "Radio", "SignalTones", "Transmissions", "VoiceProcessing", "Waveform", "MediaSource",
-                "Player", "RelayCore", "RelayServer", "JitterBuffer", "CommandSupport",
+                "Call", "Lobby", "Radio", "Transmissions", "VoiceProcessing", "Waveform", "MediaSource", "Player",
+                "RelayCore", "RelayServer", "JitterBuffer", "CommandSupport",
             ], others: ["tenfour"]),
         tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],

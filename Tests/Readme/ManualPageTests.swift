@@ -1,5 +1,5 @@
 import ArgumentParser
-import TenfourSignalTones
+import TenfourAudioCore
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-public import TenfourAudioCodec
 public import TenfourAudioCore
 public import TenfourResampling
 

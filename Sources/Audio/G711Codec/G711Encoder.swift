@@ -1,4 +1,3 @@
-public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// An encoder of G.711: one channel at 8 000 Hz, one byte per sample.

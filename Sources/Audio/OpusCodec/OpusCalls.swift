@@ -3,7 +3,7 @@
 // create functions allocated.
 
 private import COpus
-internal import TenfourAudioCodec
+internal import TenfourAudioCore
 
 /// Calls `opus_encode_float`. Returns the number of bytes written, or an error code below zero.
 @_semantics("no_performance_analysis")

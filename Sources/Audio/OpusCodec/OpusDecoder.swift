@@ -1,5 +1,4 @@
 private import COpus
-public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// An Opus decoder of one stream, at 48 kHz. The C functions are `opus_decoder_create` and `_destroy`.

@@ -1,5 +1,4 @@
 private import COpus
-public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// An Opus encoder of one stream. The C functions are `opus_encoder_create` and `_destroy`.

@@ -1,4 +1,3 @@
-public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// One call of the decoder, as a jitter buffer requests it.

@@ -1,4 +1,3 @@
-internal import TenfourAudioCodec
 package import TenfourAudioCore
 package import TenfourPackets
 

@@ -1,5 +1,4 @@
-public import TenfourAudioCodec
-internal import TenfourAudioCore
+public import TenfourAudioCore
 internal import TenfourPackets
 
 /// Queues one talker's packets and decides which operation makes the next piece of audio. It processes no audio itself.

@@ -1,4 +1,3 @@
-internal import TenfourAudioCodec
 internal import TenfourAudioCore
 internal import TenfourResampling
 

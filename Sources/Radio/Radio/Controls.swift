@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import TenfourSignalTones
+internal import TenfourAudioCore
 
 /// Settings and flags that other threads share with the audio threads.
 final class Controls: Sendable {

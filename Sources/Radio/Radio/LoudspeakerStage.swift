@@ -1,7 +1,6 @@
 internal import Synchronization
 internal import TenfourAudioCore
 internal import TenfourEffects
-internal import TenfourSignalTones
 
 /// The last step before the card: it sets the volume of received audio, and adds a replay and the tones for the
 /// station's own user.

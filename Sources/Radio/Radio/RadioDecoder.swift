@@ -1,4 +1,3 @@
-package import TenfourAudioCodec
 package import TenfourAudioCore
 internal import TenfourJitterBuffer
 internal import TenfourOpusCodec

@@ -3,7 +3,6 @@ public import TenfourAudioCore
 public import TenfourChannelMember
 public import TenfourPackets
 public import TenfourSession
-public import TenfourSignalTones
 internal import TenfourSoundCard
 internal import TenfourSystem
 internal import TenfourUV

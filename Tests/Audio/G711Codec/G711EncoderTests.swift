@@ -1,5 +1,4 @@
 import Foundation
-import TenfourAudioCodec
 import TenfourAudioCore
 import TenfourG711Codec
 import Testing

@@ -9,7 +9,6 @@ import Testing
         let folder = Folder()
         folder.write(
             """
-            import TenfourAudioCodec
             import TenfourAudioCore
             import TenfourJitterBuffer
 

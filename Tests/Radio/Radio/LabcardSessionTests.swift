@@ -5,7 +5,6 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourRadio
 import TenfourSession
-import TenfourSignalTones
 import TenfourSoundCard
 import TenfourVoiceProcessing
 import TestSupport

@@ -1,5 +1,4 @@
 import Glibc
-public import TenfourAudioCodec
 public import TenfourAudioCore
 public import TenfourJitterBuffer
 

@@ -9,7 +9,6 @@ import TenfourLobby
 import TenfourPairing
 import TenfourRadio
 import TenfourSession
-import TenfourSignalTones
 
 /// The dialogue with the person at a station that waits: keys and events in, sentences and the list of stations out.
 ///

@@ -1,6 +1,5 @@
 import Synchronization
 import TenfourAudioCore
-import TenfourSignalTones
 import TenfourSoundCard
 
 /// Rings on a sound card, every three seconds, until `stop`. Without a usable card it is silent.

@@ -9,7 +9,6 @@ import TenfourPackets
 import TenfourPairing
 import TenfourRadio
 import TenfourSession
-import TenfourSignalTones
 import TenfourSystem
 
 /// `tenfour talk` without an address, which waits for calls and makes them, one session after the other; and

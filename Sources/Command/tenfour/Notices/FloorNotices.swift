@@ -6,7 +6,6 @@ import TenfourPackets
 import TenfourPushToTalk
 import TenfourRadio
 import TenfourSession
-import TenfourSignalTones
 import TenfourSystem
 
 /// Connects the microphone with the floor: asks for the floor when the microphone needs it, answers the lease, plays the

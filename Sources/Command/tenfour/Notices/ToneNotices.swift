@@ -3,7 +3,6 @@ import TenfourChannelMember
 import TenfourPushToTalk
 import TenfourRadio
 import TenfourSession
-import TenfourSignalTones
 
 /// Plays the tones that tell the user what has happened.
 struct ToneNotices {

@@ -3,7 +3,6 @@ import TenfourAudioCore
 import TenfourCommandSupport
 import TenfourPushToTalk
 import TenfourRadio
-import TenfourSignalTones
 
 /// The options about when the microphone is open, and what the user hears about it.
 struct MicrophoneOptions: ParsableArguments {

@@ -4,7 +4,6 @@ import TenfourFloor
 import TenfourPushToTalk
 import TenfourRadio
 import TenfourSession
-import TenfourSignalTones
 import TenfourSystem
 import TestSupport
 import Testing

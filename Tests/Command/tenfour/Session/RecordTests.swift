@@ -1,5 +1,5 @@
 import Glibc
-import TenfourSignalTones
+import TenfourAudioCore
 import TenfourTransmissions
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import TenfourAudioCodec
 import TenfourAudioCore
 import TenfourG711Codec
 import TenfourJitterBuffer

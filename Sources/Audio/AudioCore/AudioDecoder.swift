@@ -1,5 +1,3 @@
-public import TenfourAudioCore
-
 /// A decoder of one stream. Turns packets into interleaved samples at 48 000 Hz.
 ///
 /// All functions run on the playback thread and must not allocate, lock or wait. The conforming type marks them with

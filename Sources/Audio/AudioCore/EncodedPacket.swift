@@ -1,5 +1,3 @@
-public import TenfourAudioCore
-
 /// One encoded packet, borrowed from the buffer that owns its bytes.
 ///
 /// Stores a pointer instead of a `Span`, because a debug build of Swift 6.3 treats the end of a `Span`'s lifetime as a

@@ -1,5 +1,4 @@
 internal import Glibc
-public import TenfourAudioCore
 
 /// Adds a signal tone to audio on its way to a loudspeaker.
 ///

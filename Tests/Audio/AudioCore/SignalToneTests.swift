@@ -1,6 +1,5 @@
 import Glibc
 import TenfourAudioCore
-import TenfourSignalTones
 import Testing
 
 @Suite struct SignalToneTests {

@@ -1,5 +1,3 @@
-public import TenfourAudioCore
-
 /// An encoder of one stream. Turns interleaved samples into packets.
 ///
 /// `encode` runs on the capture thread and must not allocate, lock or wait. The conforming type marks it with
