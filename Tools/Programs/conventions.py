@@ -2,8 +2,9 @@
 
 usage: conventions.py [--count] [KIND…]
 
-Without KIND all are checked: names, twice (types of the same name in two modules), words, files, functions, products, folders, map
-(types that Sources/README.md names but that are not declared). --count prints the number of violations of each kind instead.
+Without KIND all are checked: names, twice (types of the same name in two modules), words, files, functions, products, folders, layers
+(modules that import others than Package.swift lists, or others below), map (types that Sources/README.md names but that are not
+declared). --count prints the number of violations of each kind instead.
 """
 import collections
 import pathlib
@@ -40,6 +41,7 @@ FOREIGN_TYPES = {"Atomic", "Module"}
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 
+IMPORT = re.compile(r"^ *(?:@\w+ )*(?:public |package |internal |private )?import (?:\w+ )?Tenfour(\w+)", re.M)
 TEXT_FOLDERS = ["Sources", "Tests", "Tools", "Protocol", "README.md", "CONTRIBUTING.md", "SECURITY.md", "Package.swift"]
 DECLARATION = re.compile(
     r"^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate|final|indirect)\s+)*"
@@ -115,6 +117,28 @@ def check_map(declared_names):
                 breaches["map"].append(f"Sources/README.md:{number}: no type is called {name}")
 
 
+def check_layers():
+    """Checks that each module imports what Package.swift lists for it, and lists only modules above itself."""
+    above = set()
+    package = (ROOT / "Package.swift").read_text()
+    for entry in re.finditer(r'\bModule\(\s*"([\w/]+)"(.*?)\),?\n(?=\s*(?:Module\(|\]|$))', package, re.S | re.M):
+        folder, rest = entry.groups()
+        listed = re.search(r'uses:\s*"+([^"]*)"', rest)
+        listed = set(listed.group(1).split()) if listed else set()
+        imported = set()
+        for path in (ROOT / "Sources" / folder).rglob("*.swift"):
+            imported.update(IMPORT.findall(path.read_text()))
+        for name in sorted(listed - above):
+            breaches["layers"].append(f"Package.swift: {folder} uses {name}, which is not above it")
+        for name in sorted(imported - listed):
+            breaches["layers"].append(f"Package.swift: {folder} imports {name}, which is not in its list")
+        for name in sorted(listed - imported):
+            breaches["layers"].append(f"Package.swift: {folder} lists {name}, which it does not import")
+        above.add(folder.split("/")[-1])
+    if not above:
+        breaches["layers"].append("Package.swift: the table of modules is not found")
+
+
 def check():
     places = collections.defaultdict(set)
     declared_names = set()
@@ -144,6 +168,7 @@ def check():
     for type_name, modules in sorted(places.items()):
         if len(modules) > 1:
             breaches["twice"].append(f"{type_name} is a type of {', '.join(sorted(modules))}")
+    check_layers()
     for product in re.findall(r"\.library\(name: \"(\w+)\"", (ROOT / "Package.swift").read_text()):
         if not product.startswith("Tenfour"):
             breaches["products"].append(f"Package.swift: the library {product} does not begin with Tenfour")
