@@ -11,8 +11,8 @@ public struct PairingInitiator: Sendable {
     public enum Event: Equatable, Sendable {
         /// The responder knows the words, and this is the channel's link. The pairing is complete.
         case paired(ChannelLink)
-        /// This run has failed. `guessesLeft` runs are left at this end, or guesses at the other one, whichever is less; zero
-        /// means that this end must be started anew. After `.guessedTooOften` only those of this end count.
+        /// This run has failed. `guessesLeft` is the smaller of the guesses left at this end and at the other. Zero ends the
+        /// pairing at this end; without a relay, at both ends. After `.guessedTooOften` only those of this end count.
         case failed(PairingFailure, guessesLeft: Int)
     }
 
@@ -218,7 +218,7 @@ public enum PairingFailure: Hashable, Sendable, CustomStringConvertible {
         case .noAnswer: "no answer to the pairing; is the other end still waiting, and is its address right?"
         case .wrongWords:
             "the words differ from those of the other end: one was misheard, or somebody between you guessed at them"
-        case .guessedTooOften: "the words differ from those of the other end, and these no longer hold there"
+        case .guessedTooOften: "wrong words again: the words of the other station no longer hold"
         case .crossed:
             "the other person has typed the words of this station at the same time, and they are checked first"
         case .void: "these words no longer hold at the other end; let it show new ones"

@@ -218,7 +218,7 @@ public struct PairingResponder: Sendable {
         send(run.keys.link(text, message), to: run.endpoint)
     }
 
-    /// `left`: nil for the guesses that are left now.
+    /// `left`: the count to send; nil for the present one.
     private mutating func refuse(
         _ reason: PairingRefusal, _ message: PairingMessage, to endpoint: Endpoint, guessesLeft left: Int? = nil
     ) {

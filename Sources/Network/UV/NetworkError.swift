@@ -126,7 +126,7 @@ extension NetworkError: CustomStringConvertible {
         case .tooManyOpenFiles:
             "too many files are open; raise the limit with `ulimit -n`, or end other programs"
         case .refused:
-            "the system refused a network request"
+            "the system refused a request; try again, or end other programs"
         }
     }
 }

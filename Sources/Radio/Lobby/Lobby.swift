@@ -287,8 +287,8 @@ public struct Lobby: Sendable {
         }
     }
 
-    /// Draws other words, and asks the relay for another number. Returns false if this station has no number, or has drawn words
-    /// too often: each time somebody in the middle has further guesses.
+    /// Draws other words, and asks the relay for another number. Returns false without a relay, or after four renewals: each
+    /// gives an attacker two more guesses.
     private mutating func renewWords(at now: Instant) -> Bool {
         guard meeting != nil, renewalsLeft > 0 else { return false }
         renewalsLeft -= 1

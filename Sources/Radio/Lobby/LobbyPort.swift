@@ -69,7 +69,7 @@ internal import TenfourUV
         }
         timer = try? loop.makeTimer { [unowned self] in
             let now = loop.now
-            // In time: what was refused is sent again by the timer.
+            // Early enough: this timer also repeats the refused datagrams.
             tellRefusals(at: now)
             signalling.timeElapsed(at: now)
             flush(at: now)

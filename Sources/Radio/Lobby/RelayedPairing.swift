@@ -8,9 +8,9 @@ public struct RelayedPairing: Sendable {
     package enum Event: Hashable, Sendable {
         /// The station waits under this number, which is another one than before, or holds again after `.silent`.
         case number(RendezvousNumber)
-        /// The relay gives no number for now. It is asked again each 10 s.
+        /// The relay gives no number for now. It is asked again every 10 s.
         case noNumber(RendezvousMessage.PlaceRefusal)
-        /// The relay has given a number, and no longer answers. It is asked on.
+        /// The relay has given a number, and no longer answers. The station keeps asking.
         case silent
         /// The relay has no room yet for the run with the station whose number was typed.
         case waits

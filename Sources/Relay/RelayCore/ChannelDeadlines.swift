@@ -13,7 +13,7 @@ struct ChannelDeadlines: Sendable {
 
     func contains(_ channel: ChannelIndex) -> Bool { deadlines[channel] != nil }
 
-    /// A channel is due at `moment`, or earlier if it was already.
+    /// A channel is due at `moment`, or earlier, if it was already due earlier.
     mutating func expect(_ channel: ChannelIndex, at moment: Instant) {
         deadlines[channel] = deadlines[channel].map { min($0, moment) } ?? moment
         next = next.map { min($0, moment) } ?? moment

@@ -161,7 +161,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyRuns: "too many attempts at pairing with one station"
         case .rendezvousFull: "number for pairing while its station or the relay has another pairing to do"
         case .strayPairing: "message of pairing between stations that have not met"
-        case .pairingOff: "message of pairing, which is off (pair on in relay.conf turns it on)"
+        case .pairingOff: "message of pairing, which is off (`pair on` in relay.conf allows it)"
         }
     }
 }

@@ -178,7 +178,7 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .noInput(let name): "channel \(name) has no input: add rtp-in \(name)=BIND:PORT"
         case .noTarget(let name): "channel \(name) has no output: add rtp-out \(name)=ADDRESS:PORT or web \(name)"
         case .noChannel:
-            "no channel is configured: add one (`tenfour channel new`), or let stations make them with `pair on`"
+            "no channel is configured: add the line that `tenfour channel new` prints, or `relay-key FILE` and `pair on`"
         case .unknownChannel(let name): "there is no channel \(name); add its line, or correct the name"
         case .message(let text): text
         }

@@ -88,7 +88,8 @@ struct NetworkErrorTests {
 
     @Test func anyOtherRefusalHasTheSystemsWords() {
         let error = NetworkError("uv_poll_init", -EBADF)
-        #expect(error.description == "the system refused a network request (bad file descriptor)")
+        #expect(
+            error.description == "the system refused a request; try again, or end other programs (bad file descriptor)")
     }
 
     /// -3001 is UV_EAI_AGAIN, and -3008 UV_EAI_NONAME.

@@ -40,7 +40,7 @@ struct RelayFilePairingTests {
         ),
         (
             "relay-key a\npair off",
-            "no channel is configured: add one (`tenfour channel new`), or let stations make them with `pair on`"
+            "no channel is configured: add the line that `tenfour channel new` prints, or `relay-key FILE` and `pair on`"
         ),
     ])
     func everyErrorHasItsRemedy(text: String, expected: String) {

@@ -45,7 +45,7 @@ private func drain(_ lobby: inout Lobby, at now: Instant, limit: Int?) {
         switch event {
         case .plainCallerAppeared(_, let name), .plainCallerLeft(_, let name): checkShown(name)
         case .call(.incoming(_, let name)), .call(.rings(let name)), .call(.connected(_, let name)): checkShown(name)
-        case .call, .shownWords, .typedWords, .relay: break
+        case .call, .shownWords, .newWords, .typedWords, .relay: break
         }
     }
 }

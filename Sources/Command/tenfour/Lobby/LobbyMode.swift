@@ -33,7 +33,7 @@ enum LobbyMode: Equatable {
     }
 
     /// The words behind what is being typed; empty if nothing is. `isOnly` says that words are typed for one station only,
-    /// without which there is nothing to go back to.
+    /// so that there is no list to go back to.
     func typingHint(isOnly: Bool) -> String {
         switch self {
         case .typingWords where isOnly: "(Esc quits)"

@@ -31,7 +31,7 @@ struct LobbyScreen: Equatable {
         return pictureLines(width: width, height: height - prompt.count + 1) + prompt
     }
 
-    /// The lines above a prompt of one line.
+    /// The lines above the prompt; `height` counts one line for the prompt.
     private func pictureLines(width: Int, height: Int) -> [String] {
         let missed = shownMissed(height: height).map { call in
             "     \(call.caller) called at \(People.clock(call.time))\(call.repetition)".cut(toColumns: width)
@@ -47,7 +47,7 @@ struct LobbyScreen: Equatable {
         return lines + missed
     }
 
-    /// The prompt. It has its lines first, because it has the words that the person must say.
+    /// The prompt. It gets its lines before the list does, because it has the words to say.
     private func promptLines(width: Int, height: Int) -> [String] {
         let limit = min(max(height, 1), Self.promptLineCount)
         if isTyping {

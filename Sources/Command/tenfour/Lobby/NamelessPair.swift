@@ -2,7 +2,7 @@ import TenfourChannelKeys
 import TenfourChannelMember
 
 /// A paired channel that is saved as `pair`, because this station has not learned the name of the other one. It gets that
-/// name when the other station is seen in the channel with it.
+/// name when the other station appears in the channel with a name.
 struct NamelessPair {
     private let link: ChannelLink
     /// The name under which the channel is saved; nil once it has been renamed.
@@ -30,6 +30,6 @@ struct NamelessPair {
         let wanted = PairedChannel(link: link.text(), partner: partner).name
         guard SavedLink.rename(link, from: name, to: wanted) else { return nil }
         self.name = nil
-        return "the channel is now saved under the other station's name: tenfour talk \(wanted) finds it"
+        return "the channel is now saved as \(wanted): tenfour talk \(wanted) finds it"
     }
 }

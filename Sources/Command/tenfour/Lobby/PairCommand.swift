@@ -17,7 +17,7 @@ struct PairCommand: ParsableCommand {
             tenfour pair bob.local acorn badger cabin
 
             One person says the words that are shown, and the other chooses the station and types them. Both then talk in the channel, \
-            and each end saves it: under the name of the other station if it is known, otherwise as pair. tenfour talk NAME finds it.
+            and each end saves it: under the name of the other station if it is known, otherwise as pair until the other station appears. tenfour talk NAME finds it.
             """)
 
     @Argument(

@@ -63,10 +63,10 @@ struct PairingDialogue {
             guard count > 0 else {
                 throw RadioError(
                     .unavailable,
-                    "\(name(of: endpoint)) has typed wrong words too often, and these words no longer hold: start both ends anew"
+                    "wrong words were typed too often; start `tenfour pair` again\(relay == nil ? " at both ends" : "")"
                 )
             }
-            return Step(sentence: "\(name(of: endpoint)) has typed other words: \(Self.guesses(count))")
+            return Step(sentence: "\(name(of: endpoint)) has typed other words: \(guesses(count))")
         case .paired(let endpoint):
             partner = endpoint.address
             // From now on nothing that is typed here counts.
@@ -89,13 +89,13 @@ struct PairingDialogue {
         (number, isSilent) = (nil, false)
         return Step(
             sentence:
-                "somebody at \(relayName) has typed other words for the last time: this station gets another number and other words"
+                "wrong words were typed twice: this station gets another number and other words"
         )
     }
 
     /// The name by which the person knows the station at this address, and the address.
     private func name(of endpoint: Endpoint) -> String {
-        if relay != nil { return "somebody at \(relayName)" }
+        if relay != nil { return "somebody who knows this number" }
         let near = station.nearby.stations.first { $0.endpoint.address == endpoint.address }
         return LobbyDialogue.text(of: endpoint, near?.name ?? "")
     }
@@ -115,10 +115,10 @@ struct PairingDialogue {
             if let step = try stepAtRelay(after: failure, guessesLeft: count) { return step }
             let isWrong = failure == .wrongWords
             if failure == .void || failure == .guessedTooOften || isWrong && count == 0 {
-                throw RadioError(.unavailable, "\(failure); start both ends anew")
+                throw RadioError(.unavailable, "\(failure); start `tenfour pair` again at both ends")
             }
             return Step(
-                sentence: isWrong ? "\(failure); \(Self.guesses(count))" : "\(failure)",
+                sentence: isWrong ? "\(failure); \(guesses(count))" : "\(failure)",
                 mode: isWrong || hasPartner ? .typingWords(LineInput(), partner) : .list)
         }
     }
@@ -162,7 +162,7 @@ struct PairingDialogue {
         return Step(mode: .pairing(partner))
     }
 
-    private static func guesses(_ count: Int) -> String {
-        count == 1 ? "one guess is left" : "\(count) guesses are left"
+    private func guesses(_ count: Int) -> String {
+        (count == 1 ? "one guess is left" : "\(count) guesses are left") + (relay == nil ? "" : " for these words")
     }
 }

@@ -83,11 +83,14 @@ extension PairingDialogue {
             guard guessesLeft > 0 else {
                 throw RadioError(
                     .unavailable,
-                    "\(failure); three guesses are spent here: start this end anew, with the number and the words that the other one shows then"
+                    "wrong words three times: start `tenfour pair` again here, with the number and the words that the other station shows"
                 )
             }
             guard failure == .guessedTooOften else { return nil }
-            return Step(sentence: "\(failure): ask for the number and the words that it shows now", mode: mode)
+            return Step(
+                sentence:
+                    "wrong words: the other station now shows another number and other words; ask for both: \(guessesLeft == 1 ? "one guess is" : "\(guessesLeft) guesses are") left here",
+                mode: mode)
         case .void, .badLink: return nil
         }
     }
@@ -106,7 +109,7 @@ extension PairingDialogue {
         switch reason {
         case .full: "\(relayName) has no number left: waiting for one"
         case .tooMany:
-            "too many stations of this network ask \(relayName) for numbers: quit one, or wait up to 40 s for its place"
+            "\(relayName) gives this network no more numbers for now: it has four, or asked too often. This station asks again every 10 s"
         }
     }
 
@@ -116,7 +119,7 @@ extension PairingDialogue {
             "nobody waits under \(typedNumber?.description ?? "") at \(relayName): ask for the number again"
         case .tooManyNumbers: "too many wrong numbers came from this network: try again in a minute"
         case .tooManyRuns:
-            "this network has tried \(typedNumber?.description ?? "") twice: ask for the number and the words that the other station shows now; if they are the same, start it anew"
+            "\(typedNumber?.description ?? "") was tried twice from this network: the other station must show another number; start it again if it does not"
         case .noRoom: "\(relayName) was busy with other stations for two minutes: try again later"
         case .noAnswer: "\(relayName) does not answer: try again"
         }

@@ -123,12 +123,12 @@ struct TalkLobby {
         while try converse(&dialogue, station) {}
     }
 
-    /// Ends a call, and gives back the number at a relay. Returns when the others have been sent that.
+    /// Ends a call, and gives back the number at a relay. Waits up to 1 s until both are sent.
     private func leave(_ station: LobbyStation, _ dialogue: inout LobbyDialogue) {
         dialogue.keepMissedCalls()
         station.hangUp()
         station.leaveRelay()
-        // What is sent about an end is repeated, because it may get lost.
+        // These messages are repeated, because they may get lost.
         for _ in 0..<20 where !station.isQuiet || !dialogue.isSettled { usleep(50_000) }
     }
 
@@ -137,7 +137,7 @@ struct TalkLobby {
     private func checkSound() throws {
         do { try talk.checkSound() } catch let error as RadioError {
             guard error.kind == .unavailable, !isPairing else { throw error }
-            Terminal.log("tenfour: no call can be held for now: \(error)")
+            Terminal.log("tenfour: no call can be made or answered until a sound card works: \(error)")
         }
     }
 

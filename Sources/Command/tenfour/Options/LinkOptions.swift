@@ -121,7 +121,8 @@ struct LinkOptions: ParsableArguments {
         let names = SavedLink.names.filter(SavedLink.isName)
         guard !names.isEmpty else { return "; no channel of that name is saved" }
         let rest = names.count > maximumNamedCount ? " and \(names.count - maximumNamedCount) more" : ""
-        return "; saved channels: \(names.prefix(maximumNamedCount).joined(separator: ", "))\(rest)"
+        let named = names.prefix(maximumNamedCount).joined(separator: ", ")
+        return "; no channel has that name either; saved are \(named)\(rest)"
     }
 
     private static let warning = """

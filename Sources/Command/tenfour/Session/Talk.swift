@@ -168,8 +168,8 @@ struct Talk: ParsableCommand {
     }
 
     /// Holds a session with the options' settings, until it ends or the person ends it. `title` describes it, and
-    /// `channel` is the channel's name, or that of the other end. `quitting` says what the key q does. `namelessPair` gets the name
-    /// of the first member. `began` is called when the session has started.
+    /// `channel` is the channel's name, or that of the other end. `quitting` says what the key q does. `namelessPair` is
+    /// renamed after the first member that appears. `began` is called when the session has started.
     func hold(
         _ configuration: RadioConfiguration, title: String, channel: String, as service: RadioService?,
         _ control: StationControl,

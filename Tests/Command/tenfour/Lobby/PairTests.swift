@@ -114,7 +114,7 @@ import Testing
         }
         for station in [alice, bob] {
             #expect(station.program.wait() == .code(69), "\(station.terminal.shown)")
-            #expect(station.terminal.inOneLine.contains("start both ends anew"))
+            #expect(station.terminal.inOneLine.contains("start `tenfour pair` again at both ends"))
         }
     }
 }

@@ -50,7 +50,7 @@ import Testing
             alice: alice, bob: bob, prompt: "number and words: 4_",
             nonsense: ("\u{15}no number", "the number that the other station shows comes first"),
             wrong: secret.prefix(7) + " acorn acorn acorn", right: secret, guessesLeft: "one guess is left",
-            bobsName: "somebody at 127.0.0.1:\(port)")
+            bobsName: "somebody who knows this number")
         pairing.run()
         let saved = pairing.saved
         #expect(saved[0].hasPrefix("tenfour://127.0.0.1:\(port)/alice#pass-"), "\(saved)")
@@ -82,7 +82,7 @@ import Testing
         _ = try self.shown(by: dan)
         dan.type("\(shown)\n")
         for station in [carol, dan] { station.says("the channel is saved") }
-        carol.says("the channel is now saved under the other station's name: tenfour talk dan-2 finds it")
+        carol.says("the channel is now saved as dan-2: tenfour talk dan-2 finds it")
         for station in [dan, carol] { station.quits() }
         #expect(Folder.text(of: carol.home("tenfour/dan.link")) == "another link\n")
         #expect(unsafe access(carol.home("tenfour/pair.link"), F_OK) != 0)
@@ -219,7 +219,7 @@ import Testing
         #expect(alice.program.wait() == .code(69))
         let sentence = "does not pair stations: its operator needs a tenfour that can, and \"pair on\""
         #expect(alice.terminal.inOneLine.contains(sentence))
-        #expect(relay.says("message of pairing, which is off (pair on in relay.conf turns it on)"), "\(relay.errors)")
+        #expect(relay.says("message of pairing, which is off (`pair on` in relay.conf allows it)"), "\(relay.errors)")
         RoutedHosts.end([relay])
         let bob = try station("Bob")
         #expect(bob.program.wait() == .code(69))

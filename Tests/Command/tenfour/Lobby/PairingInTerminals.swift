@@ -33,7 +33,7 @@ struct PairingInTerminals {
         alice.says("talking in channel pair")
         bob.says("talking in channel alice")
         alice.says("Bob is here")
-        alice.says("the channel is now saved under the other station's name: tenfour talk bob finds it")
+        alice.says("the channel is now saved as bob: tenfour talk bob finds it")
         for station in [alice, bob] { station.says("hearing ") }
         // Her audio may come before the list of members with her name.
         bob.says("Alice")

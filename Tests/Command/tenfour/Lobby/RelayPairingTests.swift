@@ -58,7 +58,7 @@ struct RelayPairingTests {
         (RendezvousMessage.PlaceRefusal.full, "radio.example.org has no number left: waiting for one"),
         (
             .tooMany,
-            "too many stations of this network ask radio.example.org for numbers: quit one, or wait up to 40 s for its place"
+            "radio.example.org gives this network no more numbers for now: it has four, or asked too often. This station asks again every 10 s"
         ),
     ])
     func aNumberThatIsRefusedIsShownNoMore(reason: RendezvousMessage.PlaceRefusal, sentence: String) throws {
@@ -108,7 +108,7 @@ struct RelayPairingTests {
     @Test func afterTwoWrongGuessesTheOtherStationIsAskedAgain() throws {
         var dialogue = try dialogue()
         let first = try dialogue.handle(.failed(.wrongWords, guessesLeft: 1), of: Self.partner)
-        #expect(first.sentence?.hasSuffix("; one guess is left") == true)
+        #expect(first.sentence?.hasSuffix("; one guess is left for these words") == true)
         let second = try dialogue.handle(.failed(.guessedTooOften, guessesLeft: 1), of: Self.partner)
         #expect(second.sentence?.hasSuffix(": ask for the number and the words that it shows now") == true)
         #expect(second.mode == .typingWords(LineInput(), Self.partner))
@@ -116,13 +116,13 @@ struct RelayPairingTests {
             let error = #expect(throws: RadioError.self) {
                 try dialogue.handle(.failed(failure, guessesLeft: 0), of: Self.partner)
             }
-            #expect(error?.description.contains("three guesses are spent here: start this end anew") == true)
+            #expect(error?.description.contains("wrong words three times: start `tenfour pair` again here") == true)
         }
         _ = try dialogue.begin(with: Self.partner, typed: "\(number) acorn acorn acorn")
         let refused = try dialogue.handle(.failed(.tooManyRuns))
         #expect(
             refused.sentence
-                == "this network has tried 482 913 twice: ask for the number and the words that the other station shows now; if they are the same, start it anew"
+                == "482 913 was tried twice from this network: the other station must show another number; start it again if it does not"
         )
     }
 

@@ -244,7 +244,8 @@ import Testing
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "XDG_RUNTIME_DIR": folder.path]
         let alice = try Program("tenfour", options, in: folder, environment: environment, terminal: terminal)
         #expect(alice.says("q quits"))
-        let sentence = "no call can be held for now: no sound card named 'nosuch': `tenfour devices` lists the cards"
+        let sentence =
+            "no call can be made or answered until a sound card works: no sound card named 'nosuch': `tenfour devices` lists the cards"
         #expect(terminal.inOneLine.hasPrefix("tenfour: \(sentence)"), "\(terminal.shown)")
         terminal.type("q")
         #expect(alice.wait() == .code(0))
@@ -295,7 +296,7 @@ import Testing
 
     /// The program ends in the session: by a signal, or when its time is over.
     @Test(arguments: [true, false]) func aCallThatIsMissedInTheLastSessionIsKept(hasSignal: Bool) throws {
-        let alice = try StationInTerminal("Alice", hasSignal ? [] : ["-d", "15s"], in: folder)
+        let alice = try StationInTerminal("Alice", hasSignal ? [] : ["-d", "20s"], in: folder)
         let bob = try StationInTerminal("Bob", in: folder)
         bob.call(alice)
         alice.says("Bob (127.0.0.1) calls")
