@@ -80,7 +80,7 @@ let modules: [Module] = [
             AudioCore System SeededRandom Clocks OpusCodec TimePitch Effects AudioFile SoundCard Waveform OggOpus
             MediaSource HTTPSource HLSSource
             """),
-    Module("Player/Desktop", uses: "AudioCore System Pacing Clocks DBus MediaSource Player"),
+    Module("Player/Desktop", uses: "AudioCore System Pacing Clocks DBus MediaSource Player", testsUse: "tenfour"),
 
     Module(
         "Radio/Transmissions", uses: "AudioCore System Pacing Clocks Packets OggOpus UV", libraries: "CLinux",
@@ -184,6 +184,12 @@ let examples: KeyValuePairs = [
     "first-waveform-png": "AudioCore Player Waveform",
 ]
 
+/// The modules that TestSupport uses, and all tests may.
+let supportModules = """
+    AudioCore System SeededRandom OpusCodec SoundCard Packets Session JitterBuffer UV NetworkEmulator ChannelKeys
+    ManagedChannel RelayCore MediaSource
+    """
+
 let suites: [Target] = [
     tests("SupportTests", in: "TestSupport/Tests"),
     tests(
@@ -218,11 +224,7 @@ let support: [Target] = [
     .target(name: "CMACs", path: "Tests/TestSupport/CMACs"),
     .target(
         name: "TestSupport",
-        dependencies: dependencies(
-            """
-            AudioCore System SeededRandom OpusCodec SoundCard Packets Session JitterBuffer UV NetworkEmulator ChannelKeys
-            ManagedChannel RelayCore MediaSource
-            """), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
+        dependencies: dependencies(supportModules), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
     .target(
         name: "FuzzTargets",
         dependencies: dependencies(
@@ -331,9 +333,11 @@ struct Module {
     }
 }
 
-/// Modules of ours by the last component of their folders, and other targets.
+/// Modules of ours by the last component of their folders, and other targets; each once.
 func dependencies(_ names: String) -> [Target.Dependency] {
-    names.split(whereSeparator: \.isWhitespace).map(String.init).map { name in
+    var known: Set<Substring> = []
+    return names.split(whereSeparator: \.isWhitespace).filter { known.insert($0).inserted }.map(String.init).map {
+        name in
         switch name {
         case "ArgumentParser": .product(name: name, package: "swift-argument-parser")
         case "CAV": .target(name: name, condition: .when(traits: ["FFmpeg"]))
@@ -355,14 +359,15 @@ func program(_ name: String, in folder: String? = nil, uses: String, libraries: 
         swiftSettings: settings)
 }
 
-/// Tests in a folder of Tests, all of which may use Tests/TestSupport. In a release build the compiler optimizes only
+/// Tests in a folder of Tests, all of which may use TestSupport and its modules. In a release build the compiler optimizes only
 /// the tests that compute much: for the others it would take longer than the tests then save. Without
 /// -no-emit-module-separately-wmo it would read the files of an unoptimized module twice.
 func tests(
     _ name: String, in folder: String, uses: String = "", exclude: [String] = [], isOptimized: Bool = false
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies(uses + " TestSupport"), path: "Tests/" + folder, exclude: exclude,
+        name: name, dependencies: dependencies("\(uses) \(supportModules) TestSupport"), path: "Tests/" + folder,
+        exclude: exclude,
         swiftSettings: settings
             + (isOptimized ? [] : [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]))
 }

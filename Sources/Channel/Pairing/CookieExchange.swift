@@ -15,6 +15,8 @@ struct CookieExchange: Sendable {
     private(set) var next: Instant?
     private var count = 0
     private var known: KnownCookie?
+    /// The cookie of the last request, also if it is replaced since then; nil before the first one.
+    private(set) var latestCookie: Cookie?
 
     private struct KnownCookie: Sendable {
         let cookie: Cookie
@@ -46,11 +48,9 @@ struct CookieExchange: Sendable {
             if known.end <= now || isDoubtful { self.known = nil }
         }
         if known != nil, known?.request == nil { known?.request = now }
+        if let known { latestCookie = known.cookie }
         return known?.cookie
     }
-
-    /// The cookie of the last request, also if it gets old; nil if there is none.
-    var latestCookie: Cookie? { known?.cookie }
 
     /// The relay has answered a request.
     mutating func requestIsAnswered() { known?.request = nil }

@@ -35,6 +35,8 @@ public struct PairingResponder: Sendable {
     package private(set) var words: PairingWords
     /// The link for the one who knows the words; nil if there is none yet.
     package private(set) var link: ChannelLink?
+    /// Whether no run may begin before `offer`, because the words are new and the link is that of the former number.
+    private var awaitsLink = false
     private let challenge: AddressChallenge
     private var generator: CSPRNG
     package private(set) var runs: [Run] = []
@@ -91,15 +93,17 @@ public struct PairingResponder: Sendable {
     public mutating func offer(_ link: ChannelLink) -> Bool {
         guard !isVoid else { return false }
         self.link = link
+        awaitsLink = false
         return true
     }
 
-    /// Shows other words from now on, which may be guessed at as often as the first ones. Does nothing if the present ones
-    /// have been used.
+    /// Shows other words from now on, which may be guessed at as often as the first ones. No run begins before `offer`, so that
+    /// the former number leads to none. Does nothing if the present words have been used.
     package mutating func renew(_ words: PairingWords) {
         guard partner == nil else { return }
         self.words = words
         guessesLeft = guessCount
+        awaitsLink = true
         runs.removeAll { $0.state == .open }
     }
 
@@ -115,6 +119,7 @@ public struct PairingResponder: Sendable {
         guard link != nil, let received = PairingMessage(parsing: datagram) else { return false }
         let number = challenge.number(for: received.initiator, at: PeerAddress(sender))
         if received.kind == .hello {
+            guard !awaitsLink else { return false }
             var answer = received
             answer.kind = .challenge
             answer.responder = number
@@ -126,6 +131,7 @@ public struct PairingResponder: Sendable {
         let isCrossing = rival != nil && !isVoid && [.share, .confirmation].contains(received.kind)
         if isCrossing, let rival, received.initiator >= rival { return false }
         let place = runs.firstIndex { $0.endpoint == sender && $0.message.initiator == received.initiator }
+        if awaitsLink, received.kind == .share, place == nil { return false }
         switch (received.kind, place) {
         case (.share, let place?): repeatShare(runs[place], datagram)
         case (.share, nil): begin(received, datagram, from: sender, at: now)

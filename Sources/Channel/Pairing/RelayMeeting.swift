@@ -41,7 +41,7 @@ package struct RelayMeeting: Sendable {
     private var outbox: [(to: Endpoint, datagram: [UInt8])] = []
     private var events: [Event] = []
     private var generator: CSPRNG
-    /// How often each address of the relay has refused a datagram, until one of them answers.
+    /// How often each address of the relay has refused a datagram. Without meaning once one of them has answered.
     private var refusals: [Endpoint: Int] = [:]
 
     /// The place at the relay under whose number this station waits.
@@ -113,6 +113,9 @@ package struct RelayMeeting: Sendable {
             message: .leave(nonce: exchange.nonce, cookie, share: place.share.point), next: now)
         timeElapsed(at: now)
     }
+
+    /// Whether this station waits under a number, or for one.
+    package var isWaiting: Bool { place != nil }
 
     /// Gives the number back and asks for another one. Does nothing if this station does not wait.
     package mutating func renew(at now: Instant) {
@@ -296,7 +299,7 @@ extension RelayMeeting {
     }
 
     private var silenceTime: Instant? {
-        guard let place, place.news != nil, !place.isSilent else { return nil }
+        guard let place, isOffered, !place.isSilent else { return nil }
         return place.request.map { $0 + Self.silence }
     }
 

@@ -287,10 +287,10 @@ public struct Lobby: Sendable {
         }
     }
 
-    /// Draws other words, and asks the relay for another number. Returns false without a relay, or after four renewals: each
-    /// gives an attacker two more guesses.
+    /// Draws other words, and asks the relay for another number. Returns false if this station does not wait at a relay,
+    /// or after four renewals: each gives an attacker two more guesses.
     private mutating func renewWords(at now: Instant) -> Bool {
-        guard meeting != nil, renewalsLeft > 0 else { return false }
+        guard meeting?.isWaiting == true, renewalsLeft > 0 else { return false }
         renewalsLeft -= 1
         responder?.renew(PairingWords(using: &generator))
         meeting?.renew(at: now)

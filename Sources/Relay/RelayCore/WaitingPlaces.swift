@@ -45,7 +45,7 @@ struct WaitingPlaces: Sendable {
     static let longestTime = Duration.seconds(300)
     /// The maximum number of runs of one host with one station that may cost a guess. So a host that hits on a number costs
     /// the station one set of words; the station then shows others, under another number.
-    static let maximumRunCount = 2
+    static let maximumRunCount = PairingResponder.guessCountAtRelay
     private static let newPlacePrice = CellRateLimit.Price(perSecond: 0.2, most: 4)
     private static let sweepInterval = Duration.seconds(1)
 

@@ -115,6 +115,11 @@ final class Road {
         poll()
     }
 
+    func renew() {
+        meeting.renew(at: now)
+        poll()
+    }
+
     func leave() {
         meeting.leave(at: now)
         poll()

@@ -143,6 +143,27 @@ struct RelayMeetingTests {
         }
     }
 
+    /// The answer to its last request is lost, and another cookie is on its way.
+    @Test func theNumberIsGivenBackWithTheCookieOfTheLastRequest() {
+        let road = road()
+        road.run(.seconds(5))
+        road.relay.isSilent = true
+        road.run(.seconds(8))
+        road.relay.isSilent = false
+        road.leave()
+        road.run(.seconds(1))
+        #expect(road.relay.hasLeft && road.refusedCount == 0)
+    }
+
+    @Test func aRelayThatFallsSilentWhileANumberIsReplacedIsNamed() {
+        let road = road()
+        road.run(.seconds(5))
+        road.relay.isSilent = true
+        road.renew()
+        road.run(.seconds(21))
+        #expect(road.events == [.number(number), .silent])
+    }
+
     // MARK: A relay that is of no use
 
     @Test(arguments: [true, false]) func whereNobodyAnswersNoRelayIs(isWaiting: Bool) {

@@ -207,6 +207,22 @@ struct RelayedPairingTests {
         #expect(refusals > 4)
     }
 
+    /// Its place may live on at the relay for 30 s.
+    @Test func theFormerNumberLeadsToNoGuessAtTheNewWords() throws {
+        let town = try town([true, false, false])
+        town.drops = { $0.count == 72 }
+        town.run(.seconds(1))
+        let number = try #require(town.number(of: 0))
+        let (_, next) = try spendGuesses(of: 1, at: number, in: town)
+        #expect(town.pair(2, number, town.words[1]))
+        town.run(.seconds(7))
+        let former = town.events(0)
+        #expect(former.isEmpty, "\(former)")
+        #expect(town.pair(2, next, town.words[1]))
+        town.run(.seconds(2))
+        #expect(town.events(0) == [.shownWords(.wrongWords(from: relay, guessesLeft: 1))])
+    }
+
     /// Somebody in the middle would have guesses without an end.
     @Test func wordsAreDrawnAnewFourTimes() throws {
         let town = try town([true, false] + Array(repeating: false, count: 9))

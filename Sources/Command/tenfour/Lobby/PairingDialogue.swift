@@ -24,6 +24,8 @@ struct PairingDialogue {
     private let hasPartner: Bool
     /// Whether words are shown in large letters.
     let areWordsLarge: Bool
+    /// The words that this station shows; nil if it shows none. They change together with the number.
+    private(set) var shownWords: PairingWords?
     /// The number under which this station waits at the relay; nil before it has one.
     var number: RendezvousNumber?
     /// Whether the relay has stopped answering.
@@ -39,14 +41,13 @@ struct PairingDialogue {
 
     init(_ station: LobbyStation, hasPartner: Bool, areWordsLarge: Bool) {
         self.station = station
+        shownWords = station.shownWords
         self.hasPartner = hasPartner
         self.areWordsLarge = areWordsLarge
     }
 
     /// The relay through which this station pairs; nil if it pairs with stations nearby.
     var relay: RelayHost? { station.relay }
-    /// The words that this station shows; nil if it shows none.
-    var shownWords: PairingWords? { station.shownWords }
 
     /// The channel whose link has come from the other end, which has been told so.
     var channel: PairedChannel? {
@@ -86,11 +87,8 @@ struct PairingDialogue {
 
     /// The words were guessed at too often, and are others from now on.
     mutating func wordsAreRenewed() -> Step {
-        (number, isSilent) = (nil, false)
-        return Step(
-            sentence:
-                "wrong words were typed twice: this station gets another number and other words"
-        )
+        (number, isSilent, shownWords) = (nil, false, station.shownWords)
+        return Step(sentence: "wrong words were typed twice: this station gets another number and other words")
     }
 
     /// The name by which the person knows the station at this address, and the address.

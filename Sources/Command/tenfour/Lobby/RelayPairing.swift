@@ -46,7 +46,8 @@ extension PairingDialogue {
             return Step(sentence: sentence(about: reason))
         case .silent:
             isSilent = true
-            return Step(sentence: "\(relayName) no longer answers: until it does, nobody can use the number")
+            let effect = number == nil ? "waiting for a number" : "until it does, nobody can use the number"
+            return Step(sentence: "\(relayName) no longer answers: \(effect)")
         case .waits: return Step(sentence: "\(relayName) is busy with other stations: waiting")
         case .failed(let failure):
             return Step(

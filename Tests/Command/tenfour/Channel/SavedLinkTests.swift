@@ -119,6 +119,8 @@ import Testing
 
     @Test func aNameThatIsNearlyASavedChannelsGetsAHint() throws {
         defer { clean() }
+        let none = try run("talk unlike -o x.wav").errors
+        #expect(none.contains("; no channel of that name is saved"), "\(none)")
         _ = try make()
         for arguments in ["talk famly --input missing.wav -o x.wav", "listen famly", "send missing.wav famly"] {
             let result = try run(arguments)

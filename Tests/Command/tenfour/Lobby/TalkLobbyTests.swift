@@ -294,9 +294,8 @@ import Testing
         #expect(json.hasPrefix(#"{ "missed_from": "Bob", "address": "127.0.0.1", "start": "#), "\(json)")
     }
 
-    /// The program ends in the session: by a signal, or when its time is over.
-    @Test(arguments: [true, false]) func aCallThatIsMissedInTheLastSessionIsKept(hasSignal: Bool) throws {
-        let alice = try StationInTerminal("Alice", hasSignal ? [] : ["-d", "20s"], in: folder)
+    @Test func aCallThatIsMissedInTheSessionThatASignalEndsIsKept() throws {
+        let alice = try StationInTerminal("Alice", in: folder)
         let bob = try StationInTerminal("Bob", in: folder)
         bob.call(alice)
         alice.says("Bob (127.0.0.1) calls")
@@ -305,7 +304,7 @@ import Testing
         let carol = try StationInTerminal("Carol", in: folder)
         carol.call(alice)
         carol.says("busy: in another call")
-        if hasSignal { alice.program.send(SIGTERM) }
+        alice.program.send(SIGTERM)
         #expect(alice.program.wait() == .code(0), "\(alice.terminal.shown)")
         let log = try tenfour(
             ["log"], environment: ["XDG_STATE_HOME": alice.home.path, "XDG_DATA_HOME": alice.home.path])
