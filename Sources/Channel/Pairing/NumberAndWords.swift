@@ -32,7 +32,7 @@ package enum NumberAndWordsError: Error, Hashable, Sendable, CustomStringConvert
     package var description: String {
         switch self {
         case .nothing: "nothing was typed: type the number and the three words that the other station shows"
-        case .noNumber: "the number that the other station shows comes first, and then its three words"
+        case .noNumber: "type the number that the other station shows, and then its three words"
         case .number(let count) where count == 6: "no number begins with 0: ask for it again"
         case .number(let count): "the number has 6 digits, and this one has \(count): ask for it again"
         case .words(.count(let count)):

@@ -50,7 +50,7 @@ struct PairingWordsTests {
             #expect(throws: NumberAndWordsError.self) { try NumberAndWords(typed: typed) }?.description
         }
         #expect(sentence(" ") == "nothing was typed: type the number and the three words that the other station shows")
-        #expect(sentence("acorn") == "the number that the other station shows comes first, and then its three words")
+        #expect(sentence("acorn") == "type the number that the other station shows, and then its three words")
         #expect(
             sentence("482 913")
                 == "behind the number come three words, and none were typed: type the number and all three")

@@ -340,11 +340,12 @@ extension LobbyDialogue {
     /// The line below the list for a person who pairs; nil for one who takes calls.
     private var pairingHint: String? {
         if pairing.relay != nil { return pairing.hint }
-        return pairing.shownWords.map { words in
-            typedWords == nil
-                ? "say \"\(words.text)\", or press a digit to type the other words"
-                : "a digit chooses the station that shows these words, a types its address, q quits"
+        guard let words = pairing.shownWords else { return nil }
+        guard typedWords == nil else {
+            return "a digit chooses the station that shows these words, a types its address, q quits"
         }
+        let way = choosableCount > 0 ? "a digit to type the other words" : "a to type the other station's address"
+        return "say \"\(words.text)\", or press \(way)"
     }
 
     /// Whether the list is drawn, and not told in lines.

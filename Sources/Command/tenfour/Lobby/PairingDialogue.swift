@@ -71,7 +71,8 @@ struct PairingDialogue {
         case .paired(let endpoint):
             partner = endpoint.address
             // From now on nothing that is typed here counts.
-            return Step(sentence: "\(name(of: endpoint)) knows the words, and gets the channel's link", mode: .list)
+            let other = relay == nil ? name(of: endpoint) : "the other station"
+            return Step(sentence: "\(other) has typed the words, and gets the channel's link", mode: .list)
         case .delivered, .undelivered:
             let sentence = event == .undelivered ? "the other end has not said that it has the link" : nil
             return Step(

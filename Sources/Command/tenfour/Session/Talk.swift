@@ -198,14 +198,15 @@ struct Talk: ParsableCommand {
         try SentAudio.checkEnd(of: streamer)
     }
 
-    /// Throws if a session cannot open its sound cards, or the file of --input. Opens none of them for long. The input
-    /// must not be a pipe, which can be read only once.
+    /// Throws if a session cannot open its sound cards, or the files of --input and --output. Opens none of them for long, and
+    /// no pipe, which can be opened only once.
     func checkSound() throws {
         var configuration = RadioConfiguration(
             local: Endpoint(.anyV6, port: 0), rtpSession: common.rtpSession(payloadType: coding.payloadType))
         try apply(to: &configuration)
         try configuration.checkCards()
         try openStreamer(channelCount: configuration.coding.channelCount)?.close()
+        if let output, case .file(let path) = AudioLocation(output), !isPipe(output) { _ = try OutputFile(path: path) }
     }
 
     /// Applies the options about sound and packets.

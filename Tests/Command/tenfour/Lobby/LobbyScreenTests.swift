@@ -114,7 +114,7 @@ struct LobbyScreenTests {
             screen.lines(width: 39, height: 6) == [
                 "say \"482 913, acorn badger cabin\", or", "type the other station's",
             ])
-        #expect(screen.lines(width: 39, height: 1) == ["say \"482 913, acorn badger cabin\", or t…"])
+        #expect(screen.lines(width: 39, height: 1) == ["say \"482 913, acorn badger cabin\", or …"])
         #expect(screen.lines(width: 79, height: 6) == [prompt])
         // It comes before the stations.
         screen.list.stations = (1...9).map { station($0, "Station \($0)") }

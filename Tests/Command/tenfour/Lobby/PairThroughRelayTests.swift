@@ -48,7 +48,7 @@ import Testing
         bob.says("number and words: 4_  (Esc goes back)")
         let pairing = PairingInTerminals(
             alice: alice, bob: bob, prompt: "number and words: 4_",
-            nonsense: ("\u{15}no number", "the number that the other station shows comes first"),
+            nonsense: ("\u{15}no number", "type the number that the other station shows"),
             wrong: secret.prefix(7) + " acorn acorn acorn", right: secret, guessesLeft: "one guess is left",
             bobsName: "somebody who knows this number")
         pairing.run()
@@ -283,7 +283,7 @@ import Testing
             let typing = try bob.start(
                 ["pair", "--relay", Self.relay] + secret.split(separator: " ").map(String.init), on: terminals[1])
             try Self.hear([showing, typing], terminals)
-            #expect(showing.says("under the other station's name: tenfour talk bob"), "\(terminals[0].shown)")
+            #expect(showing.says("the channel is now saved as bob: tenfour talk bob"), "\(terminals[0].shown)")
             Self.quit([showing, typing], terminals)
             relay.send(SIGKILL)
             relay.wait()

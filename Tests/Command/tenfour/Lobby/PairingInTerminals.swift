@@ -24,7 +24,7 @@ struct PairingInTerminals {
         bob.says(guessesLeft)
         alice.says("\(bobsName) has typed other words: \(guessesLeft)")
         bob.type("\(right)\n")
-        alice.says("knows the words, and gets the channel's link")
+        alice.says("has typed the words, and gets the channel's link")
         for station in [alice, bob] {
             station.says("the channel is saved: tenfour talk ")
             station.says("in the channel")

@@ -110,7 +110,7 @@ struct RelayPairingTests {
         let first = try dialogue.handle(.failed(.wrongWords, guessesLeft: 1), of: Self.partner)
         #expect(first.sentence?.hasSuffix("; one guess is left for these words") == true)
         let second = try dialogue.handle(.failed(.guessedTooOften, guessesLeft: 1), of: Self.partner)
-        #expect(second.sentence?.hasSuffix(": ask for the number and the words that it shows now") == true)
+        #expect(second.sentence?.hasSuffix("; ask for both: one guess is left here") == true)
         #expect(second.mode == .typingWords(LineInput(), Self.partner))
         for failure in [PairingFailure.wrongWords, .guessedTooOften] {
             let error = #expect(throws: RadioError.self) {
