@@ -138,7 +138,7 @@ import Testing
         alice.says("has typed other words: one guess is left")
         bob.type("\(wrong)\n")
         alice.says("this station gets another number and other words")
-        bob.says("ask for the number and the words that it shows now")
+        bob.says("ask for both: one guess is left here")
         alice.says("say this number and these three words to the other person: ")
         let isShown = alice.program.wait(.seconds(20)) {
             alice.terminal.inOneLine.split(separator: "these three words to the other person: ").count == 3
