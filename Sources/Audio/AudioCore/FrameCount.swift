@@ -4,6 +4,7 @@
 public struct FrameCount: Hashable, Comparable, BitwiseCopyable, Sendable {
     public var rawValue: Int
 
+    @_noAllocation @_noLocks
     @inlinable public init(_ rawValue: Int) { self.rawValue = rawValue }
 
     @inlinable public static var zero: Self { Self(0) }
