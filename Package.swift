@@ -215,7 +215,7 @@ let suites: [Target] = [
     tests("InteropTests", in: "Interop", uses: "tenfour"),
 ]
 
-/// What tests share.
+/// The targets that several tests share.
 let support: [Target] = [
     // For tests of what happens to a process as a whole.
     program("longturn", in: "Tests/TestSupport/Programs/longturn", uses: "SoundCard"),

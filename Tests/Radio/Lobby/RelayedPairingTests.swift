@@ -175,7 +175,7 @@ struct RelayedPairingTests {
 
     private struct OtherEvents: Error { let events: [LobbyEvent] }
 
-    /// What the one end says is what the other one allows.
+    /// Both ends count the same guesses.
     @Test func afterTwoWrongGuessesOtherWordsAndAnotherNumberMakeTheChannel() throws {
         let town = try town()
         town.run(.seconds(1))

@@ -36,7 +36,7 @@ struct ChannelDeadlinesTests {
         #expect(polls == 100)
     }
 
-    /// Those that are due one after the other are polled together.
+    /// A poll takes all channels that are due by then.
     @Test mutating func aChannelThatIsDueSoonAfterAPollWaitsForTheNextOne() {
         deadlines.expect(first, at: time(0))
         deadlines.expect(second, at: time(3))
