@@ -6,8 +6,8 @@ public import TenfourSession
 /// The end of a pairing that shows the words: it gives the channel's link to the one who proves to know them.
 ///
 /// Opens no socket and reads no clock. After each input, take datagrams until nil, then events until nil, then sleep
-/// until `nextDeadline`. Three wrong guesses make the words void, two through a relay, and so does the first right one. Nothing is kept for
-/// an address that has not shown that it receives there, and it gets no more bytes than came from it.
+/// until `nextDeadline`. Three wrong guesses make the words void, two through a relay, and so does the first right one.
+/// Nothing is kept for an address that has not shown that it receives there, and it gets no more bytes than came from it.
 public struct PairingResponder: Sendable {
     public enum Event: Hashable, Sendable {
         /// Somebody at this endpoint had other words. At zero guesses left the words are void.
@@ -97,8 +97,8 @@ public struct PairingResponder: Sendable {
         return true
     }
 
-    /// Shows other words from now on, which may be guessed at as often as the first ones. No run begins before `offer`, so that
-    /// the former number leads to none. Does nothing if the present words have been used.
+    /// Shows other words from now on, which may be guessed at as often as the first ones. No run begins before `offer`,
+    /// so that the former number leads to none. Does nothing if the present words have been used.
     package mutating func renew(_ words: PairingWords) {
         guard partner == nil else { return }
         self.words = words

@@ -87,7 +87,8 @@ package struct RelayMeeting: Sendable {
     /// The time after which a person is told that the run waits.
     static let waitNotice = Duration.seconds(2)
     private static let leaveInterval = Duration.milliseconds(100)
-    /// The number of refusals of each address after which the station concludes that no relay is there. One may be about a datagram of another program.
+    /// The number of refusals of each address after which the station concludes that no relay is there. One may be about a
+    /// datagram of another program.
     static let refusalCount = 2
     private static let maximumOutboxCount = 16
     private static let maximumEventCount = 16

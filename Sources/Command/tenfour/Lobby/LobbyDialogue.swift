@@ -344,7 +344,8 @@ extension LobbyDialogue {
         guard typedWords == nil else {
             return "a digit chooses the station that shows these words, a types its address, q quits"
         }
-        let way = choosableCount > 0 ? "a digit to type the other words" : "a to type the other station's address"
+        let isAlone = station.nearby.stations.isEmpty
+        let way = isAlone ? "a to type the other station's address" : "a digit to type the other words"
         return "say \"\(words.text)\", or press \(way)"
     }
 

@@ -156,7 +156,8 @@ struct PairingDialogue {
         }
         guard hasBegun else {
             throw RadioError(
-                .unavailable, "three guesses are spent: start \(relay == nil ? "both ends" : "this end") anew")
+                .unavailable,
+                "three guesses are spent; start `tenfour pair` again \(relay == nil ? "at both ends" : "here")")
         }
         return Step(mode: .pairing(partner))
     }
