@@ -102,12 +102,19 @@ struct FloorRecordQueue: Sendable {
     }
 
     private mutating func take(in floor: ChannelFloor?, at now: Instant) -> (UInt32, FloorMessage)? {
-        if isTurnOfState, let next = takeState(in: floor) {
+        if isTurnOfState, !isRevoking, let next = takeState(in: floor) {
             isTurnOfState = false
             return next
         }
         isTurnOfState = true
         return takeAnswer(at: now) ?? takeState(in: floor)
+    }
+
+    /// Whether the end of the talker's permission waits. It goes before the state: a talker that hears of an idle floor
+    /// first would ask again, and never learn why its turn has ended.
+    private var isRevoking: Bool {
+        guard let member = lastGrant?.member, case .revoke? = answers[member] else { return false }
+        return true
     }
 
     private mutating func takeAnswer(at now: Instant) -> (UInt32, FloorMessage)? {

@@ -132,6 +132,23 @@ struct FloorRecordTests {
         #expect(isForwarded(older.talk(room)), "it was silent")
     }
 
+    /// A station that hears of the idle floor first asks again, and never learns why its turn has ended.
+    @Test(arguments: 0..<6) func aTalkerHearsOfItsRevocationBeforeTheIdleFloor(denialCount: UInt32) throws {
+        request(anna, 1)
+        for number in 0..<denialCount { request(ben, number + 1) }
+        for _ in 0..<19 {
+            _ = anna.talk(room)
+            room.run(.seconds(1))
+        }
+        _ = messages(anna)
+        _ = anna.talk(room)
+        room.run(.milliseconds(1_400))
+        let told = messages(anna)
+        let end = try #require(told.firstIndex { if case .revoke = $0 { true } else { false } })
+        let idle = try #require(told.firstIndex { if case .idle = $0 { true } else { false } })
+        #expect(end < idle, "\(told)")
+    }
+
     @Test func aListenerIsDeniedAndIsToldWhoTalks() {
         listener.say(.floor(.queuePositionRequest(number: 0, listener.ssrc)), room)
         #expect(messages(listener).contains(.idle(answering: 0, FloorRevision(term: 1, state: 0), .isRequired)))

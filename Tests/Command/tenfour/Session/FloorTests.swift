@@ -118,8 +118,7 @@ import Testing
         let alice = try station("Alice", "--floor")
         alice.toggle()
         alice.shows("you have the floor")
-        // The relay says it as the end of the turn, or, if the station asks again at once, as the reason to refuse that.
-        alice.shows("you have talked ")
+        alice.shows("you have talked as long as one may; wait 2 s")
         statusShows("channel family: nobody has the floor\n  member 1 talked too long (1)\n", relay)
         statusShows(#""member": 1, "other_relay": false"#, relay, json: true)
         statusShows(#""overlong": 1"#, relay, json: true)
